@@ -4,14 +4,13 @@ import type { FocusEvent } from 'react'
 import { t } from '../i18n/index.ts'
 import classes from './action-toast.module.css'
 
-/** A button in a message. `about`: what the message is about. `onGone`: it is not shown any more, pressed or not. */
+/** A button in a message. `about`: what the message concerns. `onGone` runs when the message closes, pressed or not. */
 export type ToastAction = { label: string; about?: string | undefined; run: () => void; onGone?: () => void }
 
 type Options = { color: string; message: string; action: ToastAction; ms: number }
 
 /**
- * Shows a message with a button. It stays for `ms` after the pointer and the keyboard have left it, and gives the focus
- * back to where it came from.
+ * Shows a message with a button. It closes `ms` after the pointer and the focus have left it, then returns the focus.
  */
 export function showActionToast({ color, message, action, ms }: Options): void {
   let left: ReturnType<typeof setTimeout> | undefined

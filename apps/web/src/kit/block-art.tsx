@@ -5,7 +5,7 @@ type Motif = {
   cols?: number
   rows?: number
   density?: number
-  /** Where the logo's letter stands in it, by the cell of its upper left corner; what is around it is drawn fainter. */
+  /** The upper left cell of the logo's letter. Other cells are drawn fainter. */
   letter?: { x: number; y: number }
   className?: string | undefined
 }
@@ -13,7 +13,7 @@ type Motif = {
 /** The logo's blocks: an N. */
 const LETTER = ['1.....1', '11....1', '1.1...1', '1..1..1', '1...1.1', '1....11', '1.....1']
 
-/** The same text always gives the same numbers from 0 to 1. */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed. */
 function* numbers(seed: string) {
   let state = 2166136261
   for (let i = 0; i < seed.length; i++) state = Math.imul(state ^ seed.charCodeAt(i), 16777619)
@@ -23,7 +23,7 @@ function* numbers(seed: string) {
   }
 }
 
-/** An address range drawn as a grid of cells, some of them leased: the shop's own ornament. Decoration only. */
+/** A decorative grid of cells that suggests an address range with some addresses leased. */
 export const BlockArt = memo(function BlockArt({
   seed,
   cols = 24,
@@ -43,19 +43,19 @@ export const BlockArt = memo(function BlockArt({
   return <Grid cells={cells} cols={cols} className={className} />
 })
 
-/** By level: the more of one is leased the stronger its colour is. */
+/** By level: the more of a cell is leased, the stronger its colour. */
 const EMPTY = { opacity: 0.24 }
 const LEVELS = [EMPTY, ...[0.45, 0.65, 0.85, 1].map(opacity => ({ opacity }))]
 
 type Cells = {
   cells: readonly number[]
-  /** How wide the picture is by its height. */
+  /** The picture's width divided by its height. */
   ratio: number
   label?: string | undefined
   className?: string | undefined
 }
 
-/** The same grid with what is measured: a level from 0 to 4 for each cell. `label` says what it shows; without it it is decoration. */
+/** The same grid with measured levels from 0 to 4. `label` says what it shows; without it the grid is decoration. */
 export const CellArt = memo(function CellArt({ cells, ratio, label, className }: Cells) {
   return (
     <Grid
@@ -67,7 +67,7 @@ export const CellArt = memo(function CellArt({ cells, ratio, label, className }:
   )
 })
 
-/** The columns with which so many cells fill a picture best: near `ratio` of width to height, and with the last row full. */
+/** The number of columns whose grid is closest to `ratio` (width by height) and fills its last row best. */
 export function columnsFor(count: number, ratio: number): number {
   const mismatch = (cols: number) => {
     const rows = Math.ceil(count / cols)

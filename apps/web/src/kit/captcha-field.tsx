@@ -7,7 +7,7 @@ import { accounts } from '../api/routes.ts'
 import { useT } from '../i18n/index.ts'
 import classes from './captcha-field.module.css'
 
-/** A captcha picture; `id` goes along with the answer. A picture counts once: `renew` fetches another. */
+/** A captcha picture; `id` is sent with the answer. Each picture is valid once, and `renew` loads another. */
 export function useCaptcha(enabled: boolean) {
   const { data, refetch, isFetching } = useQuery({
     ...read(accounts.captcha),
@@ -45,7 +45,7 @@ export function CaptchaField({ captcha, ...input }: Props) {
         variant="default"
         size={36}
         aria-label={t('captcha.renew')}
-        // Not disabled while one comes, which would take the focus from it.
+        // Not disabled while loading, because a disabled button loses the focus.
         aria-disabled={captcha.loading || undefined}
         data-disabled={captcha.loading || undefined}
         onClick={() => {

@@ -20,12 +20,12 @@ import { notify } from './notify.ts'
 import { useIsShown } from './use-is-shown.ts'
 
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
-/** Milliseconds between two looks while the servers have yet to hear of a change. */
+/** Milliseconds between polls while servers still have to apply a change. */
 const WATCH = 2500
 
 /**
- * What was changed and not saved, of one version: it is there again after a reload, or a session that ended meanwhile. For whoever
- * typed it alone: an order's dialog is opened by its customer and by operators.
+ * Unsaved changes to one version, restored after a reload or an expired session. The key has the user, because an
+ * order's dialog is open to its customer and to operators.
  */
 const draftFor = (orderId: number, userId: number) =>
   draftOf(`clients-${orderId}-by-${userId}`, { access: '', text: '', version: '' })
@@ -33,17 +33,17 @@ const draftFor = (orderId: number, userId: number) =>
 type DialogProps = {
   orderId: number
   onClose: () => void
-  /** Somebody else's order: where one is at present is no client of it. */
+  /** An operator views a customer's order, so their own address is not offered as a client. */
   ofOperator?: boolean
 }
 
-/** How clients of an order's proxies are let in, as a form. */
+/** The form for how an order's proxies authenticate clients. */
 export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: DialogProps) {
   const t = useT()
   const { user } = useSession()
-  // Whoever signs in while it is open has typed none of it.
+  // Fixed at mount: a user who signs in later must not save over this draft.
   const [draft] = useState(() => draftFor(orderId, user?.id ?? 0))
-  // What is typed is not lost by Escape, a click beside it or the browser's back.
+  // Escape, a click outside and the browser's Back ask before they discard changes.
   const guard = useLeaveGuard(false, {
     keepsDraft: true,
     onRelease: () => {
@@ -60,7 +60,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
     refetchInterval: query => (query.state.data?.is_pending ? WATCH : false)
   })
   const [sending, setSending] = useState(false)
-  // What is typed stays while somebody else saves: its own save is refused then.
+  // Keep what is typed when another user saves. Our own save is then refused as stale.
   const [shown, setShown] = useState(data)
   if (data !== shown && !guard.isUnsaved() && !sending) setShown(data)
   return (
@@ -72,7 +72,7 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
           draft={draft}
           current={shown}
           onClose={() => void leave()}
-          // One that was opened after it stays.
+          // If another dialog has been opened since, leave it open.
           onSaved={() => isShown() && onClose()}
           onChanged={guard.mark}
           onSending={setSending}
@@ -98,9 +98,9 @@ type Props = Required<DialogProps> & {
   draft: ReturnType<typeof draftFor>
   current: ClientAccess
   onSaved: () => void
-  /** Whether it differs from what is saved. */
+  /** Whether the form differs from what is saved. */
   onChanged: (changed: boolean) => void
-  /** Its call is out. */
+  /** Whether the call is in flight. */
   onSending: (sending: boolean) => void
 }
 
@@ -132,7 +132,10 @@ function ClientAccessForm({
     else draft.forget()
   }, [changed, access, text, draft, current.version])
   const isShown = useIsShown()
-  /** Goes on from what somebody else saved, with what is entered here: the next save goes over it. Says what both changed. */
+  /**
+   * Merges what another user saved with what is entered here, so that the next save can succeed. Returns a text for
+   * each conflict.
+   */
   const goOnFrom = (now: ClientAccess) => {
     const valuesOf = (one: ClientAccess) => ({ access: one.access, list: one.client_ips })
     const merged = merge(valuesOf(current), { access, list: lines }, valuesOf(now))
@@ -148,7 +151,7 @@ function ClientAccessForm({
   const here = current.your_address
   const save = useMutation({
     mutationFn: () => {
-      // What is on its way is not lost: nothing is asked.
+      // Changes in flight need no discard question.
       onChanged(false)
       onSending(true)
       return call(orders.setClientAccess, {
@@ -166,7 +169,7 @@ function ClientAccessForm({
       const stale = error instanceof ApiError && error.refusal.reason === 'stale'
       const list = fieldTexts(error)['client_ips']
       if (stale) void refresh(orders.clientAccess)
-      // It was closed while the call was out.
+      // The dialog was closed while the call was in flight.
       if (!isShown()) return notify('bad', failureText(error))
       onChanged(true)
       const clashes = stale && error.refusal.current ? goOnFrom(error.refusal.current as ClientAccess) : []

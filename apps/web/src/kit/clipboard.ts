@@ -1,13 +1,13 @@
-/** Puts text on the clipboard; false where the browser does not let us. */
+/** Copies text to the clipboard; false if the browser does not allow it. */
 export async function toClipboard(text: string): Promise<boolean> {
   try {
-    // Without TLS there is no such thing; the older way then still works.
+    // Without TLS there is no `navigator.clipboard`. Use `execCommand` below.
     if (navigator.clipboard) {
       await navigator.clipboard.writeText(text)
       return true
     }
   } catch {
-    // Refused, or the window lost its focus: the older way may be allowed.
+    // Refused, or the window lost the focus. `execCommand` may still work.
   }
   const field = document.createElement('textarea')
   field.value = text

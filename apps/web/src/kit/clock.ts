@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Milliseconds between two looks at the clock. */
+/** Milliseconds between two ticks. */
 export const TICK = 10_000
 
 let now = Date.now()
@@ -15,7 +15,7 @@ function tick(): void {
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   timer ??= setInterval(tick, TICK)
-  // What has just happened lies after the last look at the clock.
+  // The clock may be older than an event that just happened, so update it now.
   if (Date.now() - now >= 1000) tick()
   return () => {
     listeners.delete(listener)
@@ -25,5 +25,5 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time, to the last look at it: the same for all that says how long ago something was. */
+/** The time of the last tick, shared by everything that shows how long ago something was. */
 export const useClock = (): number => useSyncExternalStore(subscribe, () => now)

@@ -1,6 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 
-/** A field for a mailed code. Spaces that were copied with it are left out: they would take the place of its digits. */
+/** A field for a mailed code. It removes copied spaces, which would take up room for digits. */
 export function CodeInput({ onChange, ...input }: TextInputProps) {
   return (
     <TextInput

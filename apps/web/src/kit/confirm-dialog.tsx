@@ -19,7 +19,7 @@ export default function ConfirmDialog({ asked }: Props) {
   )
 }
 
-/** Opens the library's dialog for the question that is asked, and closes it with the question. */
+/** Opens the library's dialog for the current question, and closes it with the question. */
 function Opener({ asked }: Props) {
   const t = useT()
   const modals = useModals()
@@ -34,7 +34,7 @@ function Opener({ asked }: Props) {
       returnFocus: false,
       [QUESTION]: true,
       zIndex: 400,
-      // However it was closed: after YES the question has its answer already.
+      // Closing counts as NO. After YES the question already has its answer.
       onClose: () => asked.answer(false)
     }
     const id = asked.blocked
@@ -72,14 +72,14 @@ function Opener({ asked }: Props) {
             )
           })
     return () => modals.closeModal(id)
-    // oxlint-disable-next-line react/exhaustive-deps -- once for each question
+    // oxlint-disable-next-line react/exhaustive-deps -- once per question
   }, [asked])
   return null
 }
 
 type TypedProps = { asked: NonNullable<Props['asked']>; number: number; onAnswer: (yes: boolean) => void }
 
-/** YES can be pressed once the number was typed, with or without its commas. */
+/** Enables YES when the number has been typed, with or without its commas. */
 function TypedAnswer({ asked, number, onAnswer }: TypedProps) {
   const t = useT()
   const [typed, setTyped] = useState('')

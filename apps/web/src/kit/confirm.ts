@@ -1,6 +1,6 @@
 /**
- * `yes` and `no` are the buttons' words, YES and NO without them. `typed`: a number that has to be typed before YES.
- * `blocked`: it would be refused, as the body says, so it can only be closed.
+ * `yes` and `no` label the buttons (default YES and NO). `typed`: a number to type before YES. `blocked`: the action
+ * would be refused, as the body says, so the dialog can only be closed.
  */
 export type Question = {
   title: string
@@ -27,7 +27,7 @@ export const questions = {
   current: () => asked
 }
 
-/** Asks with YES and NO; true only for YES. A question that another one displaces counts as NO. */
+/** Asks a question; true only for YES. A new question answers the open one with NO. */
 export function confirm(question: Question): Promise<boolean> {
   asked?.answer(false)
   return new Promise(resolve => {

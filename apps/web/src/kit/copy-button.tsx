@@ -5,15 +5,15 @@ import { useT } from '../i18n/index.ts'
 import { toClipboard } from './clipboard.ts'
 import { notify } from './notify.ts'
 
-/** Milliseconds that the tick shows. */
+/** Milliseconds for which the tick shows. */
 const TIP = 2000
 
 type Said = {
-  /** What came of it. */
+  /** The messages after success and failure. */
   done?: string | undefined
   failed?: string | undefined
 }
-/** What is copied, or what makes it when it is asked for. */
+/** The text, or a function that makes it on click. */
 type Copied = string | (() => string)
 
 function useCopy(text: Copied, { done, failed }: Said) {
@@ -32,7 +32,7 @@ function useCopy(text: Copied, { done, failed }: Said) {
   return { Icon: copied ? IconCheck : IconCopy, onClick: () => void copy() }
 }
 
-/** Copies a text; `name` says which one where there are several on a page. */
+/** Copies a text. `name` distinguishes several such buttons on a page. */
 export function CopyButton({
   text,
   name,
@@ -57,7 +57,7 @@ export function CopyButton({
   )
 }
 
-/** The same as a sign only, whose name says all of it. */
+/** The same as an icon with an accessible name. */
 export function CopySign({ text, name, done, failed }: Said & { text: Copied; name: string }) {
   const { Icon, onClick } = useCopy(text, { done, failed })
   return (

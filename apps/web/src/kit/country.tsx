@@ -2,7 +2,7 @@ import { IconWorld } from '@tabler/icons-react'
 import { useLanguage } from '../i18n/language.ts'
 import { flagOf } from './flags.ts'
 
-/** A country by its flag, or a globe, and its name in the reader's language. @param country two letters, such as DE */
+/** A country's flag, or a globe, and its name in the current language. @param country two letters, such as DE */
 export function CountryName({ country }: { country: string }) {
   const flag = flagOf(country)
   const name = countryName(country, useLanguage())
@@ -14,7 +14,7 @@ export function CountryName({ country }: { country: string }) {
   )
 }
 
-/** A country's name in a language. What is no code of a country is shown as it is. */
+/** A country's name in a language; an unknown code is shown unchanged. */
 export function countryName(country: string, language: string): string {
   try {
     return new Intl.DisplayNames(language, { type: 'region' }).of(country) ?? country

@@ -13,28 +13,28 @@ import type { Paging } from './use-paging.ts'
 export type Column<Row> = {
   key: string
   title: string
-  /** Its title is told to screen readers alone. */
+  /** Show the title to screen readers only. */
   hidden?: boolean
   render: (row: Row) => ReactNode
   align?: 'end'
-  /** Leads a card on a narrow screen; the others follow as title and value. */
+  /** On a narrow screen it is the card's heading. The others follow as title and value. */
   lead?: boolean
-  /** Takes a card's whole width: its value may be long. */
+  /** Spans the card, because its value may be long. */
   wide?: boolean
-  /** What it holds says itself what it is, such as a button: it stands at a card's foot, without its title. */
+  /** Its content needs no title, as a button does not. It goes to the card's foot. */
   bare?: boolean
 }
 
 type Props<Row> = {
-  /** What the table holds, for those who do not see it. */
+  /** The table's accessible name. */
   label: string
-  /** Offers the keyboard a way to it at the page's beginning, in these words. */
+  /** The text of a skip link to the table. */
   skip?: string
   columns: Column<Row>[]
   rows: Row[] | undefined
   rowKey: (row: Row) => string | number
   pending: boolean
-  /** The rows are those of the page before, which stay until the next one is there (a query's `isPlaceholderData`). */
+  /** The rows are of the previous page, kept until the next one arrives (a query's `isPlaceholderData`). */
   stale?: boolean
   error?: unknown
   errorText?: string
@@ -44,15 +44,15 @@ type Props<Row> = {
   total?: number | undefined
   sizes?: readonly number[]
   selected?: string | number | null
-  /** A click anywhere in a row, beside its links and buttons. What it does, one of these does for the keyboard. */
+  /** Handles a click anywhere in a row outside its links and buttons. One of them must do the same for the keyboard. */
   onRow?: (row: Row) => void
-  /** Rows that need somebody's attention. */
+  /** Marks rows that need attention. */
   problem?: (row: Row) => boolean
-  /** How much room its columns need (rem): where it has less, it is a list of cards. */
+  /** Rem the columns need. In less room the table becomes a list of cards. */
   needs?: number
 }
 
-/** A dense table; a list of cards where the window is 768 px wide or less, or where it has less room than it needs. */
+/** A dense table. In a window of up to 768 px, or with less room than it needs, it is a list of cards. */
 export function DataTable<Row>(props: Props<Row>) {
   const { label, rows, pending, stale = false, error, errorText, onRetry, empty, paging, total, sizes } = props
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
@@ -64,7 +64,8 @@ export function DataTable<Row>(props: Props<Row>) {
   const shown = useShownPlace(paging, total, stale)
   const places = Math.min(paging?.size ?? 5, 10)
   const height = { minHeight: `${places * (narrow ? 7.5 : 2.9) + 2.5}rem` }
-  // On their way: the first rows, those after an empty page, and those of the last page where the wanted one is no more.
+  // Rows are loading: the first ones, those after an empty page, or those of the last page if the requested one is
+  // gone.
   const coming = pending || (!rows?.length && (stale || (paging !== undefined && paging.page > 1 && Boolean(total))))
   let body: ReactNode
   if (error && !rows) body = <ErrorState error={error} fallback={errorText} onRetry={onRetry} />
@@ -93,7 +94,7 @@ export function DataTable<Row>(props: Props<Row>) {
   )
 }
 
-/** What a row needs to be clicked anywhere. */
+/** Makes a row clickable. */
 const clicked = <Row,>(row: Row, onRow: Props<Row>['onRow']) =>
   onRow && {
     'data-clickable': true,
@@ -102,7 +103,7 @@ const clicked = <Row,>(row: Row, onRow: Props<Row>['onRow']) =>
     }
   }
 
-/** What keys that go through rows know one by. */
+/** Identifies a row for keyboard navigation. */
 const reached = <Row,>(row: Row, rowKey: Props<Row>['rowKey']) => ({ 'data-row': rowKey(row), tabIndex: -1 })
 
 function Grid<Row>({ label, columns, rows, rowKey, selected, onRow, problem, stale = false }: Props<Row>) {

@@ -1,6 +1,6 @@
 import classes from './delay.module.css'
 
-/** Under 500 ms fast, under 1000 medium, otherwise slow; none where it was not measured. */
+/** Under 500 ms fast, under 1000 medium, otherwise slow; none if it was not measured. */
 export function delayLevel(ms: number | null): 'fast' | 'medium' | 'slow' | 'none' {
   if (ms === null) return 'none'
   if (ms < 500) return 'fast'

@@ -5,21 +5,20 @@ import { useT } from '../i18n/index.ts'
 import { useFocusReturn } from './focus-return.ts'
 import { useQuestionOpen } from './use-question-open.ts'
 
-/** Milliseconds in which a second click belongs to the one that opened the dialog. */
+/** Milliseconds during which a second click belongs to the double click that opened the dialog. */
 const DOUBLE_CLICK = 500
 
 type Props = Omit<ModalProps, 'opened' | 'returnFocus'> & {
-  /** Left out where the dialog is only drawn while it is open. */
+  /** Omit it if the dialog is rendered only while open. */
   opened?: boolean
-  /** The id of the row that it is about, which takes the focus where what opened it is gone. */
+  /** The id of the dialog's row, which gets the focus if the element that opened the dialog is gone. */
   row?: number | null
 }
 
 /**
- * The library's dialog as all screens use it: its close button has a name, and the focus goes back to what opened it, however
- * it closes. The library itself gives it back only to a dialog that is drawn with `opened` false afterwards. Escape does not
- * close it below a question: that is what is answered. The second click of a double click on what opened it does nothing,
- * wherever in or beside it that comes down.
+ * The library's dialog with our defaults: a named close button, and focus that always returns to what opened it (the
+ * library does so only if `opened` turns false while rendered). Escape does not close it below a question. The second
+ * click of a double click that opened it is ignored.
  */
 export function Dialog({ opened = true, row = null, closeOnClickOutside = true, children, ...props }: Props) {
   const t = useT()
@@ -36,7 +35,7 @@ export function Dialog({ opened = true, row = null, closeOnClickOutside = true, 
   return (
     <Modal
       closeButtonProps={{ 'aria-label': t('close') }}
-      // The library's is a landmark, of which a page has one.
+      // The library's header is a banner landmark, and a page has only one.
       attributes={{ header: { role: 'presentation' } }}
       // Above the dashboard's full view, below questions.
       zIndex={250}
@@ -46,7 +45,7 @@ export function Dialog({ opened = true, row = null, closeOnClickOutside = true, 
       closeOnClickOutside={false}
       overlayProps={{
         onClick: beside,
-        // A click beside it takes the focus from nothing in it.
+        // Keep the focus in the dialog on a click outside.
         onMouseDown: event => event.preventDefault()
       }}
       onClickCapture={event => {

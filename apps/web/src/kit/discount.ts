@@ -1,6 +1,6 @@
 import { money } from './money.ts'
 
-/** What a code takes off: '$5.00', or '12.5%'. */
+/** A code's discount: '$5.00' or '12.5%'. */
 export const discountText = ({
   discount,
   discount_type

@@ -1,13 +1,13 @@
 type Draft = Record<string, string | number>
 
-/** Milliseconds that a draft is kept after its last change: whoever comes later begins anew. */
+/** Milliseconds after its last change for which a draft is kept. */
 const LIFE = 3_600_000
 const PREFIX = 'netlet-draft-'
 
 /**
- * What was typed into a form, for a reload of its tab. Passwords do not belong in it. Where the browser keeps nothing, there
- * is no draft.
- * @param empty names what is kept, and of which kind it is: anything else in the store is left out
+ * A form's draft, which survives a reload of the tab. Do not store passwords in it. Without session storage there is no
+ * draft.
+ * @param empty the fields with their types; anything else in storage is ignored
  */
 export function draftOf<T extends Draft>(name: string, empty: T) {
   const key = PREFIX + name
@@ -27,7 +27,7 @@ export function draftOf<T extends Draft>(name: string, empty: T) {
   }
 }
 
-/** Removes all drafts of this tab: whoever uses it next has typed none of them. */
+/** Removes all drafts of this tab, so that the next user does not see them. */
 export const forgetDrafts = (): void =>
   attempt(() => {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
@@ -38,7 +38,7 @@ function stored(key: string): Record<string, unknown> {
   return typeof found === 'object' && found !== null ? { ...found } : {}
 }
 
-/** Undefined where the browser refuses its store, or what is in it is no JSON. */
+/** Undefined if the browser denies storage or the value is not JSON. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

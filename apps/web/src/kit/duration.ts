@@ -6,9 +6,9 @@ const UNITS = [
   ['minute', 60]
 ] as const
 
-/** 0.84 is '0.8 sec', 75 is '1.3 min', 5400 is '1.5 hr', 180000 is '2.1 days': short, in the chosen language. */
+/** 0.84 is '0.8 sec', 75 is '1.3 min', 5400 is '1.5 hr', 180000 is '2.1 days', in the current language. */
 export function durationText(seconds: number, language: string): string {
-  // 59.96 seconds would be written as '60 sec': that is 1 minute.
+  // 59.96 seconds would round to '60 sec'; say 1 minute.
   const [unit, length] = UNITS.find(([, length]) => seconds >= length * 0.999) ?? (['second', 1] as const)
   return unitText(seconds / length, language, { unit, maximumFractionDigits: 1 })
 }

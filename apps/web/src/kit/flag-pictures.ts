@@ -1,4 +1,4 @@
-/** Where proxies are leased, and customers come from: all of the world's flags would be three times as much code. */
+/** Countries with proxies or customers. All flags of the world would triple the code. */
 export {
   AE,
   AR,

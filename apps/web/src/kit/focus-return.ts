@@ -1,10 +1,13 @@
 import { useLayoutEffect, useRef, type RefObject } from 'react'
 import { QUESTION } from '../api/use-mutation.ts'
 
-/** Milliseconds in which what got the focus back may still lose it: it leaves the page, as the row of a deletion does, or waits. */
+/**
+ * Milliseconds to watch an element after it got the focus back. It may still be removed or disabled, as a deleted row
+ * is.
+ */
 const WATCHED = 15_000
 
-/** What had the focus last; for an entry of a menu the button that opens the menu. */
+/** The last focused element; for a menu entry, the button of the menu. */
 let last: HTMLElement | null = null
 document.addEventListener('focusin', ({ target }) => {
   if (!(target instanceof HTMLElement) || target.closest(`[${QUESTION}]`)) return
@@ -21,13 +24,13 @@ const takes = (element: HTMLElement | null | undefined): boolean => {
 
 const isNowhere = (): boolean => !document.activeElement || document.activeElement === document.body
 
-/** A button that waits for its call is disabled: it cannot have the focus until the answer is there. */
+/** A button is disabled while its call is in flight and cannot have the focus. */
 const waits = (element: HTMLElement | null): element is HTMLElement =>
   element !== null && element.isConnected && element.matches(':disabled')
 
 const rowOf = (id: number | null) => document.querySelector<HTMLElement>(`[data-row="${id ?? ''}"]`)
 
-/** Where there is neither opener nor row: the heading of the page. */
+/** The fallback if neither opener nor row is there. */
 function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('h1')
   if (!heading) return
@@ -35,7 +38,7 @@ function focusHeading(): void {
   takes(heading)
 }
 
-/** Somebody is elsewhere already: in another part of the page, or in a dialog that the opener belongs to. */
+/** The focus is already in another part of the page, or in a dialog that contains the opener. */
 function isElsewhere(opener: HTMLElement | null): boolean {
   const active = document.activeElement
   if (!active || isNowhere()) return false
@@ -46,8 +49,8 @@ function isElsewhere(opener: HTMLElement | null): boolean {
 let endWatch: (() => void) | undefined
 
 /**
- * A row may leave the page after it got the focus back: then the focus goes on to what is left. A button that is disabled
- * while it waits has it back once it is enabled.
+ * If the element is removed after it got the focus back, move the focus on. If it is disabled, focus it again once it
+ * is enabled.
  */
 function watch(element: HTMLElement, row: number | null): void {
   endWatch?.()
@@ -58,7 +61,7 @@ function watch(element: HTMLElement, row: number | null): void {
   }
   const observer = new MutationObserver(() => {
     if (!element.isConnected) return goOn()
-    // Also out of the dialog that is closed: it may still fade out, and takes the focus with it.
+    // The closing dialog may still be fading out with the focus in it.
     if (waited && !waits(element) && !isElsewhere(element)) takes(element)
     waited = waits(element)
   })
@@ -83,9 +86,9 @@ function giveBack(opener: HTMLElement | null, row: number | null): void {
 }
 
 /**
- * Gives the focus back when a form, drawer or dialog closes: to what opened it (of a menu's entry: the menu's button), or
- * else to the row that it is about, or else to the page's heading. The library's own `returnFocus` is switched off beside it.
- * @param row the id of that row (`data-row`); null where it is about none
+ * Returns the focus when a form, drawer or dialog closes: to what opened it (for a menu entry, the menu's button), else
+ * to its row, else to the page's heading. Turn the library's `returnFocus` off.
+ * @param row the row's id (`data-row`); null if there is none
  */
 export function useFocusReturn(opened: boolean, row: number | null = null): void {
   const about = useRef(row)
@@ -97,19 +100,22 @@ export function useFocusReturn(opened: boolean, row: number | null = null): void
     const mine = opening.current
     const opener = last
     return () => {
-      // After this change of the page, unless it was opened again in the same.
+      // After this render, unless it opened again in the same one.
       queueMicrotask(() => opening.current === mine && giveBack(opener, about.current))
     }
   }, [opened])
 }
 
-/** For a button that takes itself away: `to`, which stays, has the focus from then on, or else the page's heading. */
+/** Call this when a button removes itself: moves the focus to `to`, else to the page's heading. */
 export function passFocus(to: HTMLElement | null | undefined): void {
   if (to && !to.matches('a, button, input, select, textarea, [tabindex]')) to.tabIndex = -1
   if (!takes(to)) focusHeading()
 }
 
-/** The button of what opens in its place, as a form does: it has the focus back when that closes, unless somebody is elsewhere. */
+/**
+ * For a button that is replaced by what it opens, such as a form: it gets the focus back when that closes, unless the
+ * focus is elsewhere.
+ */
 export function useInPlace(opened: boolean): RefObject<HTMLButtonElement | null> {
   const button = useRef<HTMLButtonElement>(null)
   const was = useRef(opened)

@@ -5,14 +5,14 @@ import classes from './form-failure.module.css'
 import { useErrorsInLanguage } from './form.ts'
 
 type Form<Values> = Pick<UseFormReturnType<Values>, 'values' | 'errors' | 'setErrors' | 'getInputNode'>
-/** Worded when it is shown, so that it follows a change of the language; `at` tells one from the same said again. */
+/** `words` is a function, so that the text follows the language. `at` distinguishes repetitions of the same text. */
 type Said = { words: () => string; at: number; takesFocus: boolean }
 
 /**
- * Says what is wrong with a form: at its fields, the first of which gets the focus, and what belongs to none of them in one
- * alert. Put `alert` above the form's button and `onChange` on the form: the alert stays until something is changed.
- * A page with several forms gives each its `name` (of `useForm`), by which the library tells their fields apart.
- * @param placeOf fields of the call that are shown at another one of the form
+ * Reports what is wrong with a form. Errors of fields show at the fields and focus the first; other errors show in one
+ * alert until the form changes. Put `alert` above the form's button and `onChange` on the form. On a page with several
+ * forms, give each a `name` (of `useForm`), so that the library can tell their fields apart.
+ * @param placeOf maps fields of the call to the form's fields that show their errors
  */
 export function useFormFailure<Values extends Record<string, unknown>>(
   form: Form<Values>,
@@ -29,12 +29,12 @@ export function useFormFailure<Values extends Record<string, unknown>>(
   return {
     alert: said && <FormAlert key={said.at} words={said.words} takesFocus={said.takesFocus} />,
     onChange: () => setSaid(null),
-    /** What is wrong with single fields, beside what is said of others already. */
+    /** Adds errors to single fields. */
     atFields: (errors: Record<string, string>) => {
       form.setErrors({ ...form.errors, ...errors })
       focusFirst(errors)
     },
-    /** What the form's own rules found, and what is said of the form as a whole. */
+    /** Errors of the form's own rules, and a text for the whole form. */
     invalid: (errors: Record<string, unknown>, words?: () => string) => {
       if (words) say(words, false)
       else setSaid(null)
@@ -52,10 +52,10 @@ export function useFormFailure<Values extends Record<string, unknown>>(
   }
 }
 
-/** What is said of a form as a whole. `takesFocus`: it has the focus once it is there. */
+/** A message for the whole form. `takesFocus`: it gets the focus when it appears. */
 export function FormAlert({ words, takesFocus }: Omit<Said, 'at'>) {
   const alert = useRef<HTMLDivElement>(null)
-  // The button that was pressed could not keep the focus while the call was out.
+  // The pressed button was disabled during the call and lost the focus.
   useEffect(() => {
     if (takesFocus) alert.current?.focus()
   }, [takesFocus])

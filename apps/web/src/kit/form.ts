@@ -4,16 +4,16 @@ import { useEffect, type ReactNode } from 'react'
 import { noted, saidAgain, wordsOf } from '../i18n/failures.ts'
 import { useLanguage } from '../i18n/language.ts'
 
-/** A sentence of the contract's forms in the chosen language. */
+/** A message of the contract's forms in the current language. */
 function translate(sentence: string): string {
   const known = messageKeyOf(sentence)
   return noted((known && wordsOf(known.key, known.params)) ?? sentence, () => translate(sentence))
 }
 
-/** What the contract's forms say for a key, in the chosen language. */
+/** Like the contract's `message`, in the current language. */
 export const formMessage: typeof message = (key, ...params) => translate(message(key, ...params))
 
-/** The contract's own rules for a form: the first sentence for each field. */
+/** The contract's rules as a form's validation: the first message for each field. */
 export function rules(schema: Parameters<typeof zod4Resolver>[0]) {
   const check = zod4Resolver(schema, { errorPriority: 'first' })
   return (values: Record<string, unknown>): Record<string, string> =>
@@ -26,7 +26,7 @@ export function rules(schema: Parameters<typeof zod4Resolver>[0]) {
 
 type Errors = Record<string, ReactNode>
 
-/** Has what is wrong with a form's fields said in the language that is chosen while it stands there. */
+/** Translates a form's current errors when the language changes. */
 export function useErrorsInLanguage({
   errors,
   setErrors

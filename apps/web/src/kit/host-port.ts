@@ -1,2 +1,2 @@
-/** An address with its port, IPv6 in brackets: without them nobody could tell where the port begins. */
+/** An address with its port. IPv6 gets brackets, to separate the address from the port. */
 export const hostPort = (ip: string, port: number): string => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`

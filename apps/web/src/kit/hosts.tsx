@@ -10,11 +10,11 @@ const Toaster = lazy(() => import('./toaster.tsx'))
 const loadDialog = () => import('./confirm-dialog.tsx')
 let dialog: ReturnType<typeof loadDialog> | undefined
 const ConfirmDialog = lazy<ComponentType<{ asked: Asked }>>(() =>
-  // Without its part, which could not be loaded, the browser's own question has to do.
+  // If the dialog's code does not load, use the browser's own question.
   (dialog ?? loadCode(loadDialog)).catch(() => ({ default: PlainQuestion }))
 )
 
-/** Has what draws messages and questions loaded before there are any: without a connection it would be too late. */
+/** Loads the code of messages and questions in advance, because it cannot be loaded offline. */
 export function preloadHosts(): void {
   preloadToasts()
   void loadCode(() => (dialog = loadDialog())).catch(() => undefined)
@@ -24,18 +24,18 @@ function PlainQuestion({ asked }: { asked: Asked }) {
   useEffect(() => {
     if (!asked) return
     const { title, body, blocked, typed } = asked
-    // A question that asks for more than YES can be answered with NO alone.
+    // The browser's question cannot ask for a number, so such questions count as NO.
     const simple = !blocked && typed === undefined
     asked.answer(window.confirm(`${title}\n\n${body}`) && simple)
   }, [asked])
   return null
 }
 
-/** Where messages and questions appear; their parts are loaded when the first of them comes. */
+/** Shows messages and questions. Their code loads with the first of them. */
 export function Hosts() {
   const toasts = useSyncExternalStore(toaster.subscribe, toaster.needed)
   const asked = useSyncExternalStore(questions.subscribe, questions.current)
-  // The dialog stays once it was there, so that it can fade out.
+  // Keep the dialog rendered after its first use, so that it can fade out.
   const everAsked = useRef(false)
   if (asked) everAsked.current = true
   return (

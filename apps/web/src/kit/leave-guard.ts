@@ -4,29 +4,29 @@ import { t } from '../i18n/index.ts'
 import { confirm, questions } from './confirm.ts'
 import { guardHistory, guardLeaving } from './leaving.ts'
 
-/** A view or a form whose changes are not lost unasked. */
+/** A view or form that asks before its changes are lost. */
 type Guard = {
-  /** Whether something of it is not saved. */
+  /** Whether it has unsaved changes. */
   guards: () => boolean
-  /** Whether it is still open at this address. */
+  /** Whether it stays open at this address. */
   staysAt: (address: URL | Location) => boolean
-  /** Its changes are given up. */
+  /** Discards its changes. */
   release: () => void
-  /** Whether its changes are there again after a session that ended. */
+  /** Whether a draft keeps its changes beyond an expired session. */
   keepsDraft: () => boolean
 }
 
 const guards = new Set<Guard>()
-/** What somebody is being asked about. */
+/** The guards in the open question. */
 let asked: Guard[] = []
-/** This page's entry of the history: after the browser went back it is too late to see. */
+/** This page's history entry. After Back it can no longer be read. */
 let entry: { state: unknown; address: string } = { state: null, address: '' }
 let uninstall: (() => void) | undefined
 
 const indexOf = (state: unknown): number => (state as { idx?: number } | null)?.idx ?? 0
 const guarding = (leaves: (guard: Guard) => boolean) => [...guards].filter(guard => guard.guards() && leaves(guard))
 
-/** Asks once for all of these; a person who is asked already has not said yes. */
+/** Asks once for all of them. While a question is open, the answer to others is no. */
 async function mayLeave(left: Guard[]): Promise<boolean> {
   if (left.length === 0) return true
   if (asked.length > 0) return false
@@ -37,12 +37,12 @@ async function mayLeave(left: Guard[]): Promise<boolean> {
   return yes
 }
 
-/** Takes the question back once nothing that it is about can be lost any more: its changes were saved meanwhile. */
+/** Withdraws the question when the changes it concerns have been saved. */
 function withdrawQuestion(): void {
   if (asked.length > 0 && !asked.some(guard => guard.guards())) questions.current()?.answer(false)
 }
 
-/** Follows the ways out of a page: one set of listeners, however many guards there are. */
+/** Listens to every way out of a page. One set of listeners serves all guards. */
 function install(): () => void {
   const endGuard = guardLeaving({
     ask: () => mayLeave(guarding(() => true)),
@@ -68,12 +68,11 @@ function install(): () => void {
   const pop = (event: PopStateEvent) => {
     const left = guarding(guard => !guard.staysAt(window.location))
     if (left.length === 0) return
-    // Before the router hears of it: the address goes back to this view until there is an answer.
+    // Stop the router and restore this view's address until the user answers.
     event.stopImmediatePropagation()
-    // Entries that only differ in their parameters have no number of their own: there, the view gets a new one.
+    // Entries that differ only in their parameters share an index. In that case push the view's entry again.
     const steps = indexOf(entry.state) - indexOf(event.state)
-    // Past what nuqs puts over it: told of an entry, nuqs drops a change of the address that is not drawn yet, and the
-    // form with it.
+    // Call the prototype to bypass nuqs, which would drop a pending change of the address and close the form.
     if (steps === 0) History.prototype.pushState.call(window.history, entry.state, '', entry.address)
     else window.history.go(steps)
     void goOn(left, () => window.history.go(-steps || -1))
@@ -90,20 +89,20 @@ function install(): () => void {
 }
 
 export type LeaveOptions = {
-  /** The parameter of the address that opens it, and the value that it has then; without it, it is open at any parameters. */
+  /** The parameter that opens it and its value. Without it, the view is open at any parameters. */
   param?: { name: string; value: string | null }
-  /** Closes it once its changes are given up, where another address alone does not. */
+  /** Closes it when its changes are discarded, if a new address does not. */
   onRelease?: () => void
-  /** What is typed is kept by `draftOf`. */
+  /** `draftOf` keeps what is typed. */
   keepsDraft?: boolean
 }
 
 /**
- * Asks before a view, a form or a dialog with changes that are not saved is left: by a link, by the browser's back and forward,
- * by the command palette, or with the tab. It is open at the path at which it is drawn. `param` has its own value: the
- * router knows of a new address only after the form is drawn, and somebody has typed.
- * @returns `mark`: it has changes now, for those that know before they are drawn again; `isUnsaved`: whether it has;
- * `release`: its changes are saved, or given up; `mayLeave`: a question for its own way out
+ * Asks before a view, form or dialog with unsaved changes is left by a link, Back, Forward, the palette or closing the
+ * tab. It belongs to the path at which it renders. `param` has its own value because the router updates only after the
+ * form renders, when the user may have typed.
+ * @returns `mark` sets whether there are changes, without a render; `isUnsaved` tells; `release` after saving or
+ * discarding; `mayLeave` asks, for the view's own buttons
  */
 export function useLeaveGuard(dirty: boolean, options: LeaveOptions = {}) {
   const { pathname, key } = useLocation()
@@ -127,7 +126,7 @@ export function useLeaveGuard(dirty: boolean, options: LeaveOptions = {}) {
         pathname: here,
         options: { param, onRelease }
       } = state.current
-      // What an address does not close is about what is shown at this one.
+      // A view that does not close with the address belongs to exactly this one.
       if (onRelease) return href === entry.address
       return path === here && (!param || new URLSearchParams(query).get(param.name) === param.value)
     },

@@ -1,7 +1,7 @@
 type LeavingGuard = { ask: () => Promise<boolean>; isUnsaved: (drafts: 'with drafts' | 'without drafts') => boolean }
 let current: LeavingGuard | undefined
 
-/** Has `ask` answer whether what is open and not saved may be left; gives back what ends that. */
+/** Sets the guard that `mayLeave` asks. @returns removes it */
 export function guardLeaving(guard: LeavingGuard): () => void {
   const before = current
   current = guard
@@ -10,15 +10,15 @@ export function guardLeaving(guard: LeavingGuard): () => void {
   }
 }
 
-/** Whether something on the screen is not saved, and not kept as a draft either where those do not count. */
+/** Whether the screen has unsaved changes. `drafts` says whether changes kept as drafts count. */
 export const isUnsaved: LeavingGuard['isUnsaved'] = drafts => current?.isUnsaved(drafts) ?? false
 
-/** Whether the screen may be left now; a person is asked where something on it is not saved. */
+/** Whether the screen may be left. Asks the user if it has unsaved changes. */
 export const mayLeave = async (): Promise<boolean> => (current ? current.ask() : true)
 
 let onPop: ((event: PopStateEvent) => void) | undefined
 
-/** Has `handle` hear of the browser's back and forward before the router does; gives back what ends that. */
+/** Calls `handle` on Back and Forward before the router handles them. @returns removes it */
 export function guardHistory(handle: (event: PopStateEvent) => void): () => void {
   const before = onPop
   onPop = handle
@@ -28,7 +28,7 @@ export function guardHistory(handle: (event: PopStateEvent) => void): () => void
 }
 
 /**
- * Begins to listen for the browser's back and forward: to be called before the router does. Browsers tell the window's
- * listeners of them in the order in which they were added, whether they capture or not.
+ * Starts listening for Back and Forward. Call it before the router starts: browsers call listeners on the window in the
+ * order they were added, even with `capture`.
  */
 export const watchHistory = (): void => window.addEventListener('popstate', event => onPop?.(event), { capture: true })

@@ -1,11 +1,11 @@
 import { onlineManager } from '@tanstack/react-query'
 
-/** Milliseconds after which code that does not come is given up: a slow line takes its time for it. */
+/** Milliseconds before we stop waiting for code on a slow connection. */
 const PATIENCE = 45_000
 
 /**
- * Loads a part of the code. Without a connection it is not even tried: browsers keep the failure of a module for as long as
- * the page is open, so that the part could not be loaded later either.
+ * Loads a part of the code. Offline it fails without a request, because browsers cache a module's failure until the
+ * page is reloaded.
  */
 export async function loadCode<T>(load: () => Promise<T>): Promise<T> {
   if (!onlineManager.isOnline()) throw new Error('there is no connection')

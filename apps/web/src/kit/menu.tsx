@@ -4,20 +4,20 @@ import { useLocation } from 'react-router'
 import classes from './menu.module.css'
 
 type Props = {
-  /** What the button shows. */
+  /** The button's content. */
   label: ReactNode
-  /** Its accessible name where `label` is an icon. */
+  /** The accessible name if `label` is an icon. */
   name?: string
   chevron?: boolean
   align?: 'start' | 'end'
   className?: string
-  /** Links and buttons; `close` puts the menu away. */
+  /** Links and buttons; `close` closes the menu. */
   children: (close: () => void) => ReactNode
 }
 
 /**
- * A button that discloses a short list. Escape, a click elsewhere and a change of the address put it away. Mantine's Menu would
- * add 30.6 kB gzip to the first load (measured: 143.8 to 174.4 kB, of 150 kB allowed), since the header is on every page.
+ * A button that opens a short list. Escape, a click elsewhere and a navigation close it. Mantine's Menu would add 30.6
+ * kB gzip to the first load (143.8 to 174.4 kB, of 150 kB allowed), since the header is on every page.
  */
 export function Menu({ label, name, chevron = true, align = 'start', className, children }: Props) {
   const [open, setOpen] = useState(false)

@@ -1,24 +1,23 @@
 import { hashKey } from '@tanstack/react-query'
 
-/** Names a value of a form: its field, and what of it. */
+/** The path to a value: the form's field, then keys within it. */
 export type Path = readonly string[]
-/** A value that was not changed here, and by somebody else: it is theirs now. */
+/** A value changed only by the other user: the form takes theirs. */
 export type Taken = { path: Path; was: unknown; is: unknown }
-/** A value that was changed here and, otherwise, by somebody else: it stays as it was entered. */
+/** A value changed differently by both: the form keeps what is entered. */
 export type Clash = { path: Path; mine: unknown; theirs: unknown }
 export type Merge<V> = { values: V; taken: Taken[]; clashes: Clash[] }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Without a look at the order of keys: a value that is taken away and entered again comes last. */
+/** Ignores the order of keys, because a value that is removed and entered again comes last. */
 export const isSame = (one: unknown, other: unknown): boolean => hashKey([one]) === hashKey([other])
 const isValues = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * What a form goes on with whose row somebody else has saved meanwhile. Values within values are looked at one by one; a list is
- * one value.
- * @param base what the form began with
+ * Merges a form with what another user has saved. Objects are merged value by value; a list is one value.
+ * @param base what the form started with
  * @param mine what is entered
  * @param theirs what is saved now
  */
@@ -47,7 +46,7 @@ export function merge<V extends object>(base: V, mine: V, theirs: V): Merge<V> {
   return { values: within([], base, mine, theirs) as V, taken, clashes }
 }
 
-/** The values with another one at a path; undefined: without what is there. */
+/** The values with `value` at a path; undefined removes it. */
 export function withValue<V extends object>(values: V, [name = '', ...rest]: Path, value: unknown): V {
   const { [name]: inner, ...others } = values as Values
   const next = rest.length === 0 ? value : withValue(isValues(inner) ? inner : {}, rest, value)

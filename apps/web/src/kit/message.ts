@@ -1,10 +1,10 @@
 export type Kind = 'good' | 'bad' | 'info'
-/** Words, or what gives them in the language that is chosen by then. */
+/** Text, or a function that returns it in the current language. */
 export type Message = string | (() => string)
 
 export const colors = { good: 'green', bad: 'red', info: 'lagoon' } as const satisfies Record<Kind, string>
 
-/** Milliseconds that a message stays, within what the specification allows: longer words take longer, what failed the longest. */
+/** Milliseconds that a message shows, within the specification's range. Long texts and failures show longer. */
 const SHOWN = { least: 1500, most: 3000 }
 const PER_CHARACTER = 60
 

@@ -1,4 +1,4 @@
-/** '1234.5' or '1234.50' → '$1,234.50'. The text is never turned into a binary fraction. */
+/** '1234.5' or '1234.50' → '$1,234.50'. Never converts to a float. */
 export function money(amount: string): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount)
   if (!match) return `$${amount}`
@@ -6,11 +6,11 @@ export function money(amount: string): string {
   return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.padEnd(2, '0')}`
 }
 
-/** An amount as the platform tells it: in dollars as everywhere, in another currency with its code, '1,234.50 EUR'. */
+/** An amount from the platform: dollars as usual, another currency with its code, '1,234.50 EUR'. */
 export const moneyIn = (amount: string, currency: string | null): string =>
   currency === null || currency === 'USD' ? money(amount) : `${money(amount).replace('$', '')} ${currency}`
 
-/** What stands in a sentence, with its amounts ('10.77': the wire has no other texts with two decimals) as money. */
+/** Formats the amounts among a sentence's values ('10.77': only amounts have two decimals) as money. */
 export const withMoney = <V extends object>(
   values: V,
   currency: string | null = null

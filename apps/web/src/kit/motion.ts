@@ -1,3 +1,3 @@
-/** How something scrolls: at once for those who asked their system for less motion. */
+/** Scrolls without animation if the system asks for reduced motion. */
 export const scrollMotion = (): ScrollBehavior =>
   window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth'

@@ -1,10 +1,10 @@
-/** Milliseconds until a page that draws no pictures, as in a tab behind, is taken to have drawn one. */
+/** Milliseconds to wait in a background tab, which draws no frames. */
 const NO_PICTURE = 100
 
-/** Waits until the browser has drawn what is known now: to ask for code takes a slow machine longer than to show that it comes. */
+/** Waits for the browser to paint. On a slow machine, requesting code takes longer than painting the placeholder. */
 export const nextPicture = (): Promise<void> =>
   new Promise(done => {
     setTimeout(done, NO_PICTURE)
-    // A frame begins before its picture: what follows it comes after.
+    // The frame callback runs before the paint, a timeout in it after.
     requestAnimationFrame(() => setTimeout(done))
   })

@@ -1,5 +1,5 @@
 import { config } from 'zod'
 
-// The page's content security policy forbids code made from text. The validation library would try all the same when
-// the first schema is built, and each page would report that as a violation.
+// The content security policy forbids eval. Without this the validation library would try it with the first schema, and
+// every page would report a violation.
 config({ jitless: true })

@@ -1,4 +1,4 @@
-/** Stands where there is no value. A card of a list leaves its field out (`data-table.module.css`). */
+/** Shown instead of a missing value. Cards omit such a field (`data-table.module.css`). */
 export const none = (
   <span className="dim" data-none>
     –

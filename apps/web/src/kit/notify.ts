@@ -13,7 +13,7 @@ export const toaster = {
   needed: () => needed
 }
 
-/** Milliseconds that a message with a button stays after pointer and keyboard have left it. */
+/** Milliseconds that a message with a button stays after the pointer and the focus have left it. */
 const WITH_ACTION = 10_000
 function need(): void {
   needed = true
@@ -22,13 +22,13 @@ function need(): void {
 
 let loaded: ReturnType<typeof load> | undefined
 const load = () => Promise.all([import('./show-toast.tsx'), import('./toaster.tsx')])
-/** What draws messages; once it was loaded, without a connection, too. */
+/** The code that draws messages. Once loaded it also works offline. */
 const parts = () => loaded ?? loadCode(() => (loaded = load()))
 
-/** Has the part that draws messages loaded before there is one: without a connection it would be too late. */
+/** Loads the code of messages in advance, because it cannot be loaded offline. */
 export const preloadToasts = (): void => void parts().catch(() => undefined)
 
-/** Shows a message with a button, which stays long enough to be reached. */
+/** Shows a message with a button. It stays long enough to be reached. */
 export function notifyWith(kind: Kind, message: string, action: ToastAction): void {
   need()
   void import('./action-toast.tsx').then(({ showActionToast }) =>
@@ -36,10 +36,7 @@ export function notifyWith(kind: Kind, message: string, action: ToastAction): vo
   )
 }
 
-/**
- * Shows a short message; one that is there already stays longer and counts, instead of standing there twice. The part that
- * draws it is loaded with the first one. `ms`: how long it stays.
- */
+/** Shows a short message. If the same one is already shown, it counts up and stays longer. `ms`: how long it stays. */
 export function notify(kind: Kind, message: Message, ms?: number): void {
   void show(kind, message, ms)
 }
@@ -50,7 +47,7 @@ async function show(kind: Kind, message: Message, ms?: number): Promise<void> {
     need()
     showToast(kind, message, ms)
   } catch {
-    // Without its part, which could not be loaded, the browser's own has to do.
+    // If the code of messages does not load, use the browser's alert.
     window.alert(typeof message === 'string' ? message : message())
   }
 }

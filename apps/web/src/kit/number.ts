@@ -1,6 +1,6 @@
 const formats = new Map<string, Intl.NumberFormat>()
 
-/** A formatter is dear to make: a page of a list writes a hundred numbers. */
+/** Formatters are slow to create, and one page of a list writes a hundred numbers. */
 function formatOf(language: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = JSON.stringify([language, options])
   const known = formats.get(key)
@@ -10,11 +10,11 @@ function formatOf(language: string, options: Intl.NumberFormatOptions): Intl.Num
   return made
 }
 
-/** A number as all screens write it, in each language: 65361 is '65,361'. */
+/** A number in the same format in every language: 65361 is '65,361'. */
 export const numberText = (value: number, options: Intl.NumberFormatOptions = {}): string =>
   formatOf('en-US', options).format(value)
 
-/** A number with its unit, in the chosen language: '1.5 hr', '30 days'. */
+/** A number with its unit in the current language: '1.5 hr', '30 days'. */
 export const unitText = (
   value: number,
   language: string,

@@ -8,7 +8,7 @@ import { useT } from '../i18n/status.ts'
 import { durationText } from './duration.ts'
 import { momentText } from './time.tsx'
 
-/** The time of outages that an order was given back, with the incident that each was; nothing where there is none. */
+/** Time credited to an order for outages, with the incident of each. Renders nothing if there is none. */
 export function OrderCredits({ orderId }: { orderId: number }) {
   const t = useT()
   const language = useLanguage()

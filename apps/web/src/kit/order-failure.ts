@@ -4,8 +4,8 @@ import type { Key } from '../i18n/account.ts'
 import type { Translate, Values } from '../i18n/words.ts'
 
 /**
- * The words for why an order or its task failed; undefined for a code that a newer server sends. Administrators get
- * parameters that customers do not, such as the server's name: with them it is the fuller sentence.
+ * The key of why an order or its task failed; undefined for codes of newer servers. Operators receive parameters that
+ * customers do not, such as the server's name, and these select the fuller sentence.
  */
 export const failureKey = (code: string, params: Values): Key | undefined =>
   [`failed.${code}.named`, `failed.${code}`].find((key): key is Key => key in en && hasAll(en[key as Key], params))
@@ -13,7 +13,9 @@ export const failureKey = (code: string, params: Values): Key | undefined =>
 const hasAll = (sentence: string, params: Values): boolean =>
   [...sentence.matchAll(/\{(\w+)\}/g)].every(([, name]) => name !== undefined && name in params)
 
-/** What is wrong with an order, else how its last task failed. The server's English does for a code without words. */
+/**
+ * What is wrong with an order, else why its last task failed. Codes without a translation show the server's English.
+ */
 export function orderFailure(t: Translate<typeof en>, order: Order): string | null {
   const failure = order.fail ?? order.task_fail
   if (!failure) return null

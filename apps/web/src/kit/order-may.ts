@@ -1,8 +1,8 @@
 import type { Order } from '@netlet/contract'
 
-/** What the server would refuse is not offered. It decides, by the same rules, with the order as it is then. */
+/** Hide actions that the server would refuse. The server applies the same rules to the order's current state. */
 
-/** What keeps something from being done with an order; undefined: nothing. */
+/** Why an action on an order is not possible; undefined if it is. */
 export type Obstacle = 'notPaid' | 'refunded' | 'over' | 'busy' | 'underway' | 'noProxies' | 'notBegun'
 
 function whyNotOn(order: Order): Obstacle | undefined {
@@ -11,12 +11,12 @@ function whyNotOn(order: Order): Obstacle | undefined {
   return order.is_expired ? 'over' : undefined
 }
 
-/** Are there proxies to be copied, exported and checked? */
+/** Are there proxies to copy, export and check? */
 export const whyNoProxies = (order: Order): Obstacle | undefined =>
   whyNotOn(order) ?? (order.delivery_num > 0 ? undefined : 'noProxies')
 export const hasProxies = (order: Order): boolean => whyNoProxies(order) === undefined
 
-/** May this piece of work be asked for? One that runs is waited for. */
+/** May this task be requested? Not while another one runs. */
 export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Obstacle | undefined {
   const off = whyNotOn(order)
   if (off) return off
@@ -27,7 +27,7 @@ export function whyNotAsk(order: Order, task: NonNullable<Order['task']>): Obsta
   return underway && task !== 'check' ? 'underway' : undefined
 }
 
-/** States in which its time runs. */
+/** States in which the order's time runs. */
 const TIMED: ReadonlySet<Order['state']> = new Set(['delivering', 'partly_delivered', 'delivered'])
 export const isRunning = ({ state }: Order): boolean => TIMED.has(state)
 

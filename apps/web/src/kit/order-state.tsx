@@ -19,19 +19,19 @@ const tones: Record<OrderState, Tone> = {
   refunded: 'off'
 }
 
-/** Work runs on this order, or is still to come by itself: what is shown of it will change. */
+/** A task runs or will start by itself, so what is shown will change. */
 export const isMoving = (order: Order) =>
   order.task !== null ||
   ((order.state === 'paid' || order.state === 'delivering' || order.state === 'partly_delivered') &&
     order.delivery_num < order.proxy_num)
 
-/** The clock decides, not the job that will soon follow it, nor when the order was read. */
+/** Compare with the clock: the expiry job runs slightly later, and the order may have been read earlier. */
 function shownState({ state, is_expired, expired_at }: Order, now: number): OrderState {
   const isOver = is_expired || (expired_at !== null && Date.parse(expired_at) <= now)
   return isOver && isServed(state) ? 'expired' : state
 }
 
-/** Paid, and nothing was delivered. */
+/** Paid, but nothing was delivered. */
 export const isProblem = (order: Order) =>
   order.pay_status === 1 && order.delivery_num === 0 && !order.is_expired && order.state !== 'refunded'
 

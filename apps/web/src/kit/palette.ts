@@ -1,11 +1,11 @@
-/** What the command palette offers beside the screens. Open: whoever has something to do registers it. */
+/** Actions that pages add to the command palette. */
 
 export type PaletteAction = { id: string; label: string; run: () => unknown }
 
-/** What can be done here: `actions` is asked when the palette is drawn. */
+/** The actions of one page. `actions` is called each time the palette renders. */
 export type PaletteActions = { id: string; title: () => string; actions: () => readonly PaletteAction[] }
 
-/** A list of what is registered; a registration takes the place of the one with the same id. */
+/** A list of registrations. A new one replaces the one with the same id. */
 function registry<R extends { id: string }>() {
   let all: readonly R[] = []
   const listeners = new Set<() => void>()
@@ -14,7 +14,7 @@ function registry<R extends { id: string }>() {
     for (const listener of listeners) listener()
   }
   return {
-    /** @returns how to remove it */
+    /** @returns removes it */
     register: (one: R): (() => void) => {
       replace([...all.filter(({ id }) => id !== one.id), one])
       return () => replace(all.filter(other => other !== one))
@@ -31,12 +31,12 @@ export const paletteActions = registry<PaletteActions>()
 export const registerPaletteActions = paletteActions.register
 
 let opener: (() => void) | null = null
-/** The palette says how it is opened, once its code is there. @returns how to take that back */
+/** Registers how to open the palette, once its code has loaded. @returns removes it */
 export function offerPalette(open: () => void): () => void {
   opener = open
   return () => {
     if (opener === open) opener = null
   }
 }
-/** Opens the palette, for those who have no Ctrl key. */
+/** Opens the palette without the keyboard. */
 export const openPalette = (): void => opener?.()

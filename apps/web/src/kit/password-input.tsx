@@ -1,6 +1,6 @@
 import { PasswordInput as LibraryInput, type PasswordInputProps } from '@mantine/core'
 
-/** The library's field for a password, which does not tell by itself that what is in it is wrong, as its other fields do. */
+/** Unlike its other fields, the library's password field does not set `aria-invalid` itself. */
 export const PasswordInput = (props: PasswordInputProps) => (
   <LibraryInput aria-invalid={props.error ? true : undefined} {...props} />
 )

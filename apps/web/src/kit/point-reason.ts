@@ -2,7 +2,7 @@ import type { PointRecord } from '@netlet/contract'
 import en from '../i18n/account.en.json'
 import { useT, type Key } from '../i18n/account.ts'
 
-/** The words for why points or coins changed. The server's English does for a cause without words. */
+/** Why points or coins changed. Causes without a translation show the server's English. */
 export function usePointReason(): (record: PointRecord) => string {
   const t = useT()
   return ({ reason, reason_code, params }) => {

@@ -1,6 +1,6 @@
 import { pageAt } from '@netlet/contract/pages'
 
-/** A path of this site, or undefined: what is in an address is anyone's to write. */
+/** A path of this site, or undefined. Anyone can write an address, so check it. */
 export function safePath(value: string | null | undefined): string | undefined {
   if (!value || !/^\/(?![/\\])/.test(value)) return undefined
   const base = 'http://site.invalid'
@@ -10,19 +10,19 @@ export function safePath(value: string | null | undefined): string | undefined {
   return /^\/(\/|login|forgot|createAccount)/.test(path) ? undefined : path
 }
 
-/** The login page that comes back to `path`. */
+/** The login page with a return to `path`. */
 export const loginPath = (path: string) => `${pageAt('login')}?return=${encodeURIComponent(path)}`
 
-/** A page on the way to a login, which comes back to what `after` names. */
+/** A page before the login, with a return to `after`. */
 export const withReturn = (path: string, after: string | null) =>
   after ? `${path}?${new URLSearchParams({ return: after })}` : path
 
 let left: { path: string; to: string } | null = null
-/** Whoever ends the session on a page goes `to` another one, and does not come back with the next login, which may be somebody else's. */
+/** After a logout on `path`, go to `to` without a return path: the next login may be another user. */
 export const leaveForGood = (path: string, to: string = pageAt('login')): void => {
   left = { path, to }
 }
-/** Where a guard of `path` leads to: the login page, which comes back; once where somebody who ended the session there goes. */
+/** Where the guard of `path` redirects: to login with a return path, or once to the target of a logout on that page. */
 export function guardedPath(path: string): string {
   const to = left?.path === path ? left.to : loginPath(path)
   left = null

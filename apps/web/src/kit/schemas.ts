@@ -1,9 +1,9 @@
-// First: it has to be in force before any schema is built.
+// First: it must run before any schema is built.
 import './no-eval.ts'
 
 /**
- * The contract's rules that forms check by. They bring the validation library: only pages with a form import them. What
- * else the browser takes of the contract comes from its parts without schemas, or these would be built too early.
+ * The contract's form rules. They need the validation library, so only pages with a form import them. Everything else
+ * comes from the contract's parts without schemas, which would otherwise be built too early.
  */
 export {
   AclGroupForm,

@@ -8,7 +8,7 @@ import { colors, readingTime, type Kind, type Message } from './message.ts'
 
 type Toast = { count: number; ms: number; timer?: ReturnType<typeof setTimeout> }
 
-/** Messages by what they say: how often each was said, how long it stays, and what ends it. */
+/** Messages by text: the count, the time they stay and their timer. */
 const shown = new Map<string, Toast>()
 
 const textOf = (message: Message) => (typeof message === 'string' ? message : message())
@@ -19,9 +19,8 @@ function isThere(id: string): boolean {
 }
 
 /**
- * The words of a message, in the language that is chosen while it stands there. Its time begins when they are drawn: others
- * may stand before it, and a page that is being drawn may keep it waiting. It begins anew for each `toast`: one that is said
- * while the last of the same words still fades out is drawn by the same element.
+ * A message's text in the current language. Its timer starts when it renders, because it may be queued behind others.
+ * It restarts with each `toast`, because a repeated message may reuse an element that is still fading out.
  */
 function Words({ id, message, toast }: { id: string; message: Message; toast: Toast }) {
   const word = useT()
@@ -35,7 +34,7 @@ function Words({ id, message, toast }: { id: string; message: Message; toast: To
   )
 }
 
-/** Shows a message. The same one again takes the first one's place, and its time begins anew; it stays under the pointer. */
+/** Shows a message. The same text replaces the earlier message and restarts its time. Under the pointer it stays. */
 export function showToast(kind: Kind, message: Message, ms?: number): void {
   const text = textOf(message)
   const id = `${kind} ${text}`

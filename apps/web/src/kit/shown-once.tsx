@@ -5,19 +5,19 @@ import { CopyButton } from './copy-button.tsx'
 import classes from './shown-once.module.css'
 
 type Props = {
-  /** What is said of it. */
+  /** The explanation. */
   words: string
   text: string
-  /** What it is, for its button Copy. */
+  /** What the text is, for the Copy button's name. */
   name: string
   onDone: () => void
 }
 
-/** A key or secret that was just made: no later reply tells it again. It takes the focus, as its form is gone by then. */
+/** A new key or secret, which the server never returns again. It takes the focus, because its form has closed. */
 export function ShownOnce({ words, text, name, onDone }: Props) {
   const t = useT()
   const box = useRef<HTMLDivElement>(null)
-  // Before the dialog that made it gives the focus back.
+  // Before the dialog that made it returns the focus.
   useLayoutEffect(() => box.current?.focus(), [text])
   return (
     <div ref={box} className={classes.box} role="status" tabIndex={-1}>

@@ -17,13 +17,10 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** What can be skipped to on the page that is shown. */
+/** The skip links of the current page. */
 export const useSkipTargets = () => useSyncExternalStore(subscribe, () => targets)
 
-/**
- * Offers a link at the page's very beginning that leads the keyboard to the element with this id, while it is shown.
- * Without a label it offers none.
- */
+/** Adds a skip link to the element with this id while it is rendered. Without a label it adds none. */
 export function useSkipTarget(id: string, label: string | undefined): void {
   useEffect(() => {
     if (label === undefined) return
@@ -33,7 +30,7 @@ export function useSkipTarget(id: string, label: string | undefined): void {
   }, [id, label])
 }
 
-/** Leads the keyboard to an element: to its rows where it is a table, whose first link then comes next. */
+/** Moves the keyboard focus to an element; for a table, to its rows, whose first link is next. */
 export function skipTo(id: string): void {
   const element = document.getElementById(id)
   const place = element?.querySelector<HTMLElement>(':scope > [data-rows]') ?? element

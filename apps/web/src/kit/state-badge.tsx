@@ -12,13 +12,13 @@ const ICONS = {
   off: IconCircleMinus
 } satisfies Record<Tone, unknown>
 
-/** The sign of a tone, for where its word stands in larger letters. */
+/** A tone's icon, for use beside larger text. */
 export function ToneIcon({ tone, size }: { tone: Tone; size: number }) {
   const Icon = ICONS[tone]
   return <Icon size={size} aria-hidden />
 }
 
-/** A state in a word, in its colour and with a sign for it: who sees no colours tells them apart by that. */
+/** A state as a word with a colour and an icon, so that it is readable without colours. */
 export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <span className={classes.badge} data-tone={tone}>
@@ -28,7 +28,7 @@ export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode
   )
 }
 
-/** A badge with what there is to say of it below. */
+/** A badge with details below it. */
 export const StateWithDetails = ({ children }: { children: ReactNode }) => (
   <span className={classes.root}>{children}</span>
 )

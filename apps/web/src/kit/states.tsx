@@ -9,12 +9,12 @@ import classes from './states.module.css'
 type Empty = {
   title: string
   body?: string
-  /** In a part of a page, which has more to show: without the picture. */
+  /** Without the picture, for a part of a page. */
   compact?: boolean
   children?: ReactNode
 }
 
-/** Says that there is nothing, why, and what to do about it. */
+/** Says that there is nothing, why, and what to do. */
 export function EmptyState({ title, body, compact = false, children }: Empty) {
   return (
     <div className={classes.state} data-compact={compact || undefined}>
@@ -26,7 +26,7 @@ export function EmptyState({ title, body, compact = false, children }: Empty) {
   )
 }
 
-/** Says what failed in words, with a way to try again. */
+/** Says what failed, with a button to retry. */
 export function ErrorState({ error, fallback, onRetry }: { error: unknown; fallback?: string; onRetry?: () => void }) {
   const t = useT()
   return (

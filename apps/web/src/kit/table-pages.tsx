@@ -6,13 +6,15 @@ import { scrollMotion } from './motion.ts'
 import { numberText } from './number.ts'
 import { useClampedPage, type Paging } from './use-paging.ts'
 
-/** Pixels at the window's top that the shop's header covers. */
+/** Pixels covered by the shop's header. */
 const HEADER = 60
 
-/** Where the rows that are shown stand in the list. */
+/** The position of the shown rows in the list. */
 type Place = { page: number; size: number; total: number }
 
-/** The place of the rows on the screen: while another page is on its way, or could not be read, that of the last ones. */
+/**
+ * The position of the rows on the screen. While another page loads or has failed, it stays that of the previous rows.
+ */
 export function useShownPlace(paging: Paging | undefined, total: number | undefined, stale: boolean): Place | null {
   const [shown, setShown] = useState<Place | null>(null)
   if (!paging) return null
@@ -27,25 +29,25 @@ export function useShownPlace(paging: Paging | undefined, total: number | undefi
 type Props = {
   paging: Paging
   shown: Place
-  /** No rows are shown, so there is nothing to say of them. */
+  /** No rows are shown, so show no range. */
   hidden: boolean
   table: RefObject<HTMLElement | null>
   sizes?: readonly number[]
 }
 
-/** Which rows of how many are shown, and the way to the others. */
+/** The range of shown rows, the total, and the page buttons. */
 export function TablePages({ paging, shown, hidden, table, sizes }: Props) {
   const t = useT()
   const foot = useRef<HTMLDivElement>(null)
   const { page, size, setPage, setSize } = paging
-  // While another page is on its way, what is known is how long another list was, as one with other filters.
+  // While another page loads, the total may belong to other filters.
   useClampedPage(paging, shown.page === page && shown.size === size ? shown.total : undefined)
   const from = (shown.page - 1) * shown.size + 1
   const to = Math.min(shown.page * shown.size, shown.total)
   const count = Math.ceil(shown.total / size)
   const names = { previous: t('previous'), next: t('next'), first: t('page.first'), last: t('page.last') }
 
-  // The button that was pressed may be gone, or be another page's by now.
+  // The pressed button may be gone, or now belong to another page.
   const pressed = useRef(false)
   useEffect(() => {
     if (!pressed.current) return
@@ -59,7 +61,7 @@ export function TablePages({ paging, shown, hidden, table, sizes }: Props) {
     const area = table.current
     if (!area || area.getBoundingClientRect().top >= HEADER) return
     area.scrollIntoView({ block: 'start', behavior: scrollMotion() })
-    // Who reads on goes on from the table's top: the keyboard, too.
+    // Continue at the table's top, with the focus too.
     area.querySelector<HTMLElement>('[data-rows]')?.focus({ preventScroll: true })
   }
   const go = (next: number) => {

@@ -19,7 +19,7 @@ function relativeFormatOf(language: string): Intl.RelativeTimeFormat {
   return made
 }
 
-/** How many midnights of the reader's zone lie between: 45 hours on is mostly the day after tomorrow. */
+/** Midnights between two instants in the user's zone. 45 hours ahead is usually the day after tomorrow. */
 function daysBetween(from: number, to: number): number {
   const dayOf = (instant: number) => {
     const date = new Date(instant)
@@ -28,7 +28,7 @@ function daysBetween(from: number, to: number): number {
   return Math.round((dayOf(to) - dayOf(from)) / 86_400_000)
 }
 
-/** How far an instant is from now in the largest unit that fits, from seconds to years: 'in 3 days', '2 hours ago'. */
+/** The distance of an instant from now in the largest unit that fits: 'in 3 days', '2 hours ago'. */
 export function relativeTime(at: number, now: number, language: string): string {
   const seconds = Math.round((at - now) / 1000)
   const format = relativeFormatOf(language)
@@ -40,9 +40,9 @@ export function relativeTime(at: number, now: number, language: string): string 
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** A formatter is dear to make: a list of ten rows says a hundred instants. */
+/** Formatters are slow to create, and a list of ten rows writes a hundred instants. */
 function formatOf(language: string | undefined, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  // A traveller's browser changes its zone, and a formatter without one keeps that of its making.
+  // The offset is part of the key: a formatter keeps the zone it was created in, but a traveller's zone changes.
   const key = JSON.stringify([language, options, new Date().getTimezoneOffset()])
   const known = formats.get(key)
   if (known) return known
@@ -53,7 +53,7 @@ function formatOf(language: string | undefined, options: Intl.DateTimeFormatOpti
 
 const zones = new Map<number, string>()
 
-/** Where the browser is: 'Europe/Berlin'. */
+/** The user's zone: 'Europe/Berlin'. */
 function ownZone(): string {
   const offset = new Date().getTimezoneOffset()
   const zone = zones.get(offset) ?? formatOf(undefined, {}).resolvedOptions().timeZone
@@ -61,7 +61,7 @@ function ownZone(): string {
   return zone
 }
 
-/** A zone and how far it is from UTC at an instant: 'Europe/Berlin (GMT+2)', 'UTC'. */
+/** A zone with its UTC offset at an instant: 'Europe/Berlin (GMT+2)', 'UTC'. */
 export function zoneText(at: Date, language: string, timeZone = ownZone()): string {
   const offset = offsetOf(at, language, timeZone)
   return timeZone === 'UTC' || !offset ? timeZone : `${timeZone} (${offset})`
@@ -79,7 +79,7 @@ export function momentText(at: string | number | Date, language: string, timeZon
     second: '2-digit',
     timeZone
   }).format(date)
-  // Behind the time in every language: Chinese would have it before.
+  // After the time in every language; Chinese would put it first.
   return `${time} ${offsetOf(date, language, timeZone)}`
 }
 
@@ -90,17 +90,17 @@ export const timeOfDay = (at: number, language: string): string =>
 function offsetOf(at: Date, language: string, timeZone: string): string {
   const parts = formatOf(language, { timeZone, timeZoneName: 'shortOffset' }).formatToParts(at)
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  // Without an offset it is what everything else calls UTC: browsers say 'GMT+0', or 'GMT'.
+  // Browsers call UTC 'GMT+0' or 'GMT'.
   return /^GMT(\+0)?$/.test(offset) ? 'UTC' : offset
 }
 
-/** The whole of an instant: in the reader's zone, which is named, and in UTC, as logs have it. */
+/** An instant in the user's zone, which is named, and in UTC as in logs. */
 export function fullText(at: string | Date, language: string, timeZone = ownZone()): string {
   const utc = `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
   return timeZone === 'UTC' ? utc : `${momentText(at, language, timeZone)} (${timeZone}) = ${utc}`
 }
 
-/** The words of an instant, which a narrow column may only break between the day and the time. */
+/** An instant that may wrap only between day and time. */
 function unbroken(at: Date, language: string): string {
   const whole = formatOf(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(at)
   const time = formatOf(language, { timeStyle: 'medium' }).format(at)
@@ -109,7 +109,7 @@ function unbroken(at: Date, language: string): string {
   return day ? `${together(day)} ${together(time)}` : whole
 }
 
-/** An instant to the second, in the reader's zone. @param ago says how far it is from now, too */
+/** An instant to the second, in the user's zone. @param ago also says how far it is from now */
 export function Moment({ at, ago = false }: { at: string; ago?: boolean }) {
   const language = useLanguage()
   const time = (
@@ -132,7 +132,7 @@ export function Ago({ at }: { at: string }) {
   const language = useLanguage()
   const now = useClock()
   const time = new Date(at)
-  // What has happened since the last look at the clock would lie ahead of it.
+  // An event after the last tick would appear to be in the future.
   const ahead = time.getTime() - now
   return (
     <time dateTime={at} title={fullText(time, language)}>
@@ -141,7 +141,7 @@ export function Ago({ at }: { at: string }) {
   )
 }
 
-/** @param children what is said instead of the day alone, such as a sentence with it */
+/** @param children replaces the day with a text that contains it */
 export function Day({ at, children = day => day }: { at: string; children?: (day: string) => string }) {
   const language = useLanguage()
   const day = formatOf(language, { year: 'numeric', month: 'short', day: 'numeric' }).format(new Date(at))

@@ -2,12 +2,12 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } f
 import { useLocation, useNavigate, type Location } from 'react-router'
 import { useIsShown } from './use-is-shown.ts'
 
-/** Values for parameters of the address; null takes one away. */
+/** Values for parameters of the address; null removes one. */
 export type AddressChange = Record<string, string | number | null>
 
 /**
- * What the address will be once the router has drawn it, which it does some time later: until then a second change must not
- * undo the first one, and a field that is kept in the address must not lose a key.
+ * The address that the router is about to render. Until then, a second change must not undo the first, and a field that
+ * lives in the address must not lose keystrokes.
  */
 let ahead: { from: Location; search: string } | undefined
 const listeners = new Set<() => void>()
@@ -17,13 +17,13 @@ const subscribe = (listener: () => void) => {
 }
 const searchAt = (location: Location): string => (ahead?.from === location ? ahead.search : location.search)
 
-/** An address that says the same in other signs (`+` for `%20`) is no other one. */
+/** Treats different encodings of the same parameters (`+` and `%20`) as equal. */
 const textOf = (search: string): string => new URLSearchParams(search).toString()
 
 /**
- * The parameters of the page's address, and how to change some of them. Parameters that a change does not name, and the
- * part behind `#`, stay as they are. A change is read at once. It replaces the address; `push` makes a step that Back undoes,
- * unless nothing is changed. What comes from an address was typed by anybody: check it.
+ * The address's parameters and a function to change some of them. Others, and the hash, stay. A change is readable at
+ * once. It replaces the history entry; `push` adds one unless nothing changed. Anyone can write an address, so check
+ * its values.
  */
 export function useAddress() {
   const location = useLocation()
@@ -33,7 +33,7 @@ export function useAddress() {
     now.current = { location, navigate }
     if (ahead?.from !== location) ahead = undefined
   }, [location, navigate])
-  // A late change of a page that was left would lead back to it.
+  // A late change from a closed page would navigate back to it.
   const isShown = useIsShown()
 
   const change = useCallback(
@@ -60,10 +60,10 @@ export function useAddress() {
   return { query, change }
 }
 
-/** A whole number from 1 to `most`, such as an id, as an address writes it; undefined for everything else. */
+/** A positive integer up to `most`, such as an id; undefined for anything else. */
 export const numberOf = (text: string, most = 2_147_483_647): number | undefined =>
   /^[1-9]\d{0,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined
 
-/** The same of a parameter. */
+/** The same for a parameter. */
 export const numberIn = (query: URLSearchParams, name: string, most?: number): number | undefined =>
   numberOf(query.get(name) ?? '', most)

@@ -11,7 +11,7 @@ export function clock(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`
 }
 
-/** Seconds until an instant (milliseconds), or 0 without one. It follows the clock, so a sleeping tab loses nothing. */
+/** Seconds until an instant (milliseconds), 0 without one. Computed from the clock, so a sleeping tab stays correct. */
 export function useSecondsUntil(until: number | null): number {
   const [now, setNow] = useState(Date.now)
   const over = until === null || until <= now

@@ -1,9 +1,6 @@
 import { useCallback, useLayoutEffect, useRef } from 'react'
 
-/**
- * Tells whether what calls it is on the screen, for what may come late: the answer of a call, or a change of the address. From
- * its first picture on until it goes.
- */
+/** Returns whether the component is still mounted, for late answers and changes of the address. */
 export function useIsShown(): () => boolean {
   const shown = useRef(false)
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'react'
 
-/** A value as it is by now, for what goes on after a call that was out: somebody may have typed meanwhile. */
+/** The latest value, for code that continues after a call during which the user may have typed. */
 export function useLatest<V>(value: V): { readonly current: V } {
   const latest = useRef(value)
   useLayoutEffect(() => {

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useState, type RefObject } from 'react'
 
 /**
- * Whether an element is narrower than a width, in rem; looked at before it is painted, and whenever its width changes.
- * Never without a width, and where nothing is laid out.
+ * Whether an element is narrower than `rem`. Measured before the paint and on each resize. False without `rem` or a
+ * layout.
  */
 export function useNarrower(ref: RefObject<HTMLElement | null>, rem: number | undefined): boolean {
   const [isNarrower, setNarrower] = useState(false)

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 
 /**
- * Whether an element has come near what is shown, once and for good. Where the browser cannot tell, it is near.
- * @param margin how far below or above counts as near, as in CSS
+ * Whether an element has ever come near the viewport. True if the browser cannot tell.
+ * @param margin how far away counts as near, in CSS units
  */
 export function useNear<E extends Element>(margin: string) {
   const ref = useRef<E>(null)

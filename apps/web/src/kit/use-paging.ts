@@ -1,44 +1,44 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { numberIn, useAddress, type AddressChange } from './use-address.ts'
 
-/** Which page of a list is shown, and how to go to another one. */
+/** The shown page of a list, and how to change it. */
 export type Paging = {
   page: number
   /** Rows on a page. */
   size: number
   limit: number
   offset: number
-  /** `correct`: the list is shorter than was thought, so no step that Back undoes. */
+  /** `correct`: the list became shorter, so replace the history entry instead of adding one. */
   setPage: (page: number, options?: { correct?: boolean }) => void
-  /** Begins at the first page again. */
+  /** Returns to the first page. */
   setSize: (size: number) => void
 }
 
-/** The page that is shown after the rows became `total`: the last one that still has rows. */
+/** The given page, or the last one that has rows. */
 export const pageWithin = (page: number, size: number, total: number) =>
   Math.min(page, Math.max(1, Math.ceil(total / size)))
 
-/** Pages beyond it are no list's, and the server would refuse to look for them. */
+/** No list has more pages, and the server refuses larger numbers. */
 const LAST_PAGE = 1_000_000
 
 const placeOf = (page: number, size: number) => ({ page, size, limit: size, offset: (page - 1) * size })
 
 type Options = {
-  /** Sets this list's parameters apart from those of another list of the page: `proxy_page`, `proxy_size`. */
+  /** A prefix that separates this list's parameters from another's on the page: `proxy_page`, `proxy_size`. */
   name?: string
-  /** The sizes that can be chosen. */
+  /** The selectable sizes. */
   sizes?: readonly number[]
-  /** Each new value, as of a search, starts at the first page. */
+  /** A new value, such as a search, returns to the first page. */
   resetKey?: string
-  /** What is written along with a page: what the list is of, where the address may not say it yet. */
+  /** Parameters to write together with a page: they say what the list shows, if the address may lack them. */
   along?: AddressChange
 }
 
 const NOTHING: AddressChange = {}
 
 /**
- * Page number and size of a page's list, in its address: they stay after a reload and can be sent to somebody. Another
- * page is a step that Back undoes; another size is none. What the address names that cannot be is read as left out.
+ * A list's page and size in the address, so that they survive a reload and can be shared. A new page adds a history
+ * entry, a new size does not. Invalid values are ignored.
  */
 export function useAddressPaging(
   initialSize: number,
@@ -68,7 +68,7 @@ export function useAddressPaging(
   return useMemo(() => ({ ...placeOf(page, size), setPage, setSize }), [page, size, setPage, setSize])
 }
 
-/** Moves back where the last row of the last page was deleted, or the address named a page that is not there. */
+/** Moves to the last page that has rows, after deletions or an address with too high a page. */
 export function useClampedPage({ page, size, setPage }: Paging, total: number | undefined): void {
   useEffect(() => {
     if (total === undefined) return

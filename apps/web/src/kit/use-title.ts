@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 let shown = ''
 const listeners = new Set<() => void>()
 
-/** The title of the page that is shown, without the shop's name. */
+/** The current page's title, without the shop's name. */
 export const shownTitle = {
   subscribe: (listener: () => void) => {
     listeners.add(listener)
@@ -12,7 +12,7 @@ export const shownTitle = {
   current: () => shown
 }
 
-/** The document's title while this page is shown. */
+/** Sets the document's title while the page is shown. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · Netlet` : 'Netlet'

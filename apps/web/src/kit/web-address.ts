@@ -1,4 +1,4 @@
-/** A http(s) address, or undefined: an administrator's typing must not become a script in a link. */
+/** An http(s) address, or undefined. Prevents script URLs in links that administrators enter. */
 export function webAddress(value: string | null | undefined): string | undefined {
   if (!value) return undefined
   const text = /^[a-z][a-z\d+.-]*:/i.test(value) ? value : `https://${value}`

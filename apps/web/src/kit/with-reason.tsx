@@ -4,19 +4,19 @@ import { cloneElement, useId, useRef, useState, type FocusEvent, type KeyboardEv
 
 type Control = ReactElement<Record<string, unknown>>
 type Props = {
-  /** Why the control cannot be used now; undefined: it can be. */
+  /** Why the control is unavailable; undefined if it is available. */
   why: string | undefined
-  /** What the tooltip says, where that is more than the reason: a control that is a picture alone has its name in it. */
+  /** The tooltip, if it says more than the reason: a control with only an icon needs its name in it. */
   shown?: string
-  /** A button or a checkbox, which does nothing where there is a reason. */
+  /** A button or checkbox. It does nothing while there is a reason. */
   children: Control
 }
 
 const nothing = () => undefined
 
 /**
- * A control that may not be possible now: then it stays reachable and says why to whoever points at it, focuses it or touches
- * it, and to a screen reader. A `disabled` one would be passed over by the keyboard, and lose the focus that it has.
+ * A control that may be unavailable. It stays focusable, so that pointer, keyboard, touch and screen reader users learn
+ * why. A `disabled` control would be skipped by the keyboard and lose the focus.
  */
 export function WithReason({ why, shown = why, children }: Props) {
   const id = useId()
@@ -24,7 +24,7 @@ export function WithReason({ why, shown = why, children }: Props) {
   const [isShown, setIsShown] = useState(false)
   const [show, hide] = [() => setIsShown(true), () => setIsShown(false)]
   const toShow = {
-    // A tap begins with it, too.
+    // A tap also starts with this event.
     onMouseEnter: show,
     onMouseLeave: hide,
     onFocus: ({ target }: FocusEvent) => target.matches(':focus-visible') && show(),
@@ -40,11 +40,11 @@ export function WithReason({ why, shown = why, children }: Props) {
   }
   return (
     <>
-      {/* Always there: a control that moved within the page would lose the focus. */}
+      {/* Always rendered: a control that moves in the DOM loses the focus. */}
       <span ref={place} style={{ display: 'inline-flex', verticalAlign: 'middle' }} {...toShow}>
         {cloneElement(children, off || {})}
       </span>
-      {/* Made when it is needed: a list may have one in each row. */}
+      {/* Rendered on demand: a list may have one in each row. */}
       {off && isShown && <Tooltip opened target={place} label={shown} multiline maw={320} withinPortal />}
       {off && <VisuallyHidden id={id}>{why}</VisuallyHidden>}
     </>

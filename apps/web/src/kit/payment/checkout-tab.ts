@@ -3,13 +3,13 @@ import { webAddress } from '../web-address.ts'
 export type CheckoutTab = { open: (url: string) => boolean; close: () => void }
 
 /**
- * Opens the tab for the checkout. It has to be called in the click itself: a tab that opens after the server's answer
- * counts as a pop-up. `open` is false where the browser refused the tab; a link is then to be offered.
+ * Opens a tab for the checkout. Call it in the click handler: after the server's answer the browser blocks it as a
+ * pop-up. `open` is false if the browser blocked the tab; offer a link then.
  */
 export function checkoutTab(waiting: string): CheckoutTab {
   const tab = window.open('', '_blank')
   if (tab) {
-    // What 'noopener' would do; with it, though, there would be no tab to lead on.
+    // Like 'noopener', which would leave us no handle on the tab.
     tab.opener = null
     tab.document.title = waiting
     tab.document.body.textContent = waiting

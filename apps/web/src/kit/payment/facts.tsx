@@ -7,7 +7,6 @@ import { chargedFor, useLevelWords } from './level-price.tsx'
 import type { Pending } from './pending.ts'
 import classes from './payment.module.css'
 
-/** What is being paid for. */
 export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
   const t = useT()
   const { quantity, amount, discount } = bought

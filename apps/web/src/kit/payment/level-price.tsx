@@ -9,18 +9,18 @@ import { useT } from '../../i18n/product.ts'
 import { discountText } from '../discount.ts'
 import { money } from '../money.ts'
 
-/** What the level of the customer who is signed in takes off at the checkout; null where it takes nothing off, or is not known yet. */
+/** The signed-in customer's level discount at the checkout; null if there is none or it is not loaded. */
 export function useLevelDiscount(): LevelDiscount | null {
   const { user } = useSession()
   const { data } = useQuery({ ...read(rewards.levelDiscount), enabled: user !== null && user.level > 0 })
   return (user && data) ?? null
 }
 
-/** What the checkout charges for an amount before codes. */
+/** The checkout's charge for an amount, before codes. */
 export const chargedFor = (amount: string, discount: LevelDiscount | null | undefined): string =>
   discount ? discounted(amount, discount) : amount
 
-/** How a price came to be: 'Gold discount: 3% off $2.55'. Empty without a discount. */
+/** Explains a price: 'Gold discount: 3% off $2.55'. Empty without a discount. */
 export function useLevelWords() {
   const t = useT()
   const { nameOf } = useLevelNames()

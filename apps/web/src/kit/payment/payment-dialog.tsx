@@ -17,7 +17,7 @@ import { useCancel } from './use-cancel.ts'
 import { usePaymentState } from './use-payment-state.ts'
 import classes from './payment.module.css'
 
-/** The whole time, and what has to be left of it for the way to the dashboard to open; seconds. */
+/** Seconds: the time to pay, and the remaining time from which the link to the dashboard shows. */
 const WHOLE = 30 * 60
 const OPENS_AT = 20 * 60
 
@@ -25,7 +25,7 @@ const PROXIES = pageAt('Proxies')
 
 type Props = { pending: Pending; blocked?: boolean; onClose: () => void }
 
-/** Counts down the time to pay and notices the payment. `blocked`: the browser let no tab open, so a link is offered. */
+/** Counts down the time to pay and detects the payment. `blocked`: the browser blocked the tab, so offer a link. */
 export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
   const t = useT()
   const navigate = useNavigate()
@@ -52,7 +52,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
     onClose()
   }
   const toDashboard = () => {
-    // Whoever buys again is not asked about this one.
+    // The next purchase must not ask about this payment.
     keepPayment(null)
     onClose()
     void refresh(orders.list)

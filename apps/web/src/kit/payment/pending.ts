@@ -2,10 +2,10 @@ import type { LevelDiscount, Order } from '@netlet/contract'
 import type { OrderNames } from '../../i18n/names.ts'
 import { webAddress } from '../web-address.ts'
 
-/** What was ordered, as the payment dialog shows it, in each language. `amount` is before the discount of a level. */
+/** What was ordered, in each language. `amount` is before the level discount. */
 type Bought = OrderNames & { quantity: number; amount: string; discount?: LevelDiscount | null }
 
-/** An order that waits for its payment in this tab. `orderId` is what people see; `deadline`: milliseconds. */
+/** An order awaiting payment in this tab. `orderId` is the public number; `deadline` in milliseconds. */
 export type Pending = { id: number; orderId: string; checkoutUrl: string; deadline: number; bought: Bought }
 
 const boughtIn = (order: Order): Bought => ({
@@ -18,7 +18,7 @@ const boughtIn = (order: Order): Bought => ({
   discount: order.discount
 })
 
-/** An unpaid order whose addresses are still held can be paid until its time is over. @param now milliseconds */
+/** An unpaid order can be paid while its addresses are held. @param now milliseconds */
 export function payable(order: Order, now: number): Pending | null {
   const checkoutUrl = webAddress(order.checkout_url)
   if (order.state !== 'placed' || !checkoutUrl || !order.reserved_until) return null
@@ -54,7 +54,7 @@ function isPending(kept: Partial<Pending> | null): kept is Pending {
   )
 }
 
-/** The payment that was under way before the page was loaded again, while there is time to make it. */
+/** The payment in progress before a reload, unless its time is over. */
 export function pendingPayment(now: number): Pending | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as Partial<Pending> | null
@@ -69,6 +69,6 @@ export function keepPayment(pending: Pending | null): void {
     if (pending) sessionStorage.setItem(KEY, JSON.stringify(pending))
     else sessionStorage.removeItem(KEY)
   } catch {
-    // Without storage the dialog lives as long as the page; the order stays in the dashboard.
+    // Without storage the dialog does not survive a reload. The order stays in the dashboard.
   }
 }

@@ -8,7 +8,7 @@ import { confirm } from '../confirm.ts'
 import { notify } from '../notify.ts'
 import { keepPayment, pendingPayment } from './pending.ts'
 
-/** Cancels an unpaid order, once its customer has said so. */
+/** Cancels an unpaid order after a confirmation. */
 export function useCancel(onCancelled: () => void = () => undefined) {
   const t = useT()
   const cancel = useMutation({
@@ -19,7 +19,7 @@ export function useCancel(onCancelled: () => void = () => undefined) {
       onCancelled()
     },
     onError: error => notify('bad', failureText(error, t('pay.cancelFailed'))),
-    // Also after a refusal: it may have been paid meanwhile.
+    // Also after a refusal, because the order may have been paid.
     onSettled: () => refresh(orders.list, orders.proxyDetail, orders.payment, catalog.products)
   })
   return {

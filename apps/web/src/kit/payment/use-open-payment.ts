@@ -4,7 +4,7 @@ import { pendingPayment, type Pending } from './pending.ts'
 
 type OpenPayment = { pending: Pending; blocked?: boolean }
 
-/** The payment whose dialog is open, also after a reload. It is closed for whoever else is signed in, and for nobody. */
+/** The open payment dialog's payment, restored after a reload. It closes when the signed-in user changes. */
 export function useOpenPayment() {
   const [payment, setPayment] = useState<OpenPayment | null>(() => {
     const pending = pendingPayment(Date.now())

@@ -5,12 +5,12 @@ import { useSecondsUntil } from '../use-countdown.ts'
 import { useOnline } from '../use-online.ts'
 import type { Pending } from './pending.ts'
 
-/** Milliseconds between two questions whether the order is paid. */
+/** Milliseconds between two polls of the payment. */
 const POLL = 3000
 
 /**
- * Asks every 3 seconds whether an order is paid. `unknown`: its time is over by the clock, and the server has not been heard
- * since, so it may have been paid while this page slept or had no connection.
+ * Polls whether an order is paid. `unknown`: the time is over and the server has not answered since, so the order may
+ * have been paid while this page was asleep or offline.
  */
 export function usePaymentState({ orderId, deadline }: Pending) {
   const left = useSecondsUntil(deadline)
@@ -19,12 +19,12 @@ export function usePaymentState({ orderId, deadline }: Pending) {
     ...read(orders.payment, { query: { order_id: orderId } }),
     staleTime: 0,
     retry: false,
-    // The customer is looking at the checkout in another tab meanwhile.
+    // The customer is at the checkout in another tab.
     refetchIntervalInBackground: true,
     refetchInterval: ({ state }) => (state.data && state.data.status !== 'pending' ? false : POLL)
   })
   const isLate = left === 0 && dataUpdatedAt < deadline
-  // Said only once it was asked in vain: the answer is mostly there a moment after the deadline.
+  // Wait for one failed poll: the answer usually arrives just after the deadline.
   const isUnknown = isLate && (!isOnline || errorUpdatedAt >= deadline)
   const state: 'waiting' | 'paid' | 'cancelled' | 'over' | 'unknown' =
     data?.status === 'success'
@@ -40,9 +40,9 @@ export function usePaymentState({ orderId, deadline }: Pending) {
     /** Seconds. */
     left,
     state,
-    /** Why nothing is heard of the payment at the moment. */
+    /** Why we cannot reach the server now. */
     trouble: isOnline ? (errorUpdatedAt > dataUpdatedAt ? ('unreachable' as const) : null) : ('offline' as const),
-    /** A payment came that does not pay for the order. */
+    /** A payment arrived that does not cover the order. */
     isHeld: Boolean(data?.fail)
   }
 }

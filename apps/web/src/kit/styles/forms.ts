@@ -1,4 +1,4 @@
-// Fields: loaded by the screens that have a form.
+// Styles of fields, for screens with a form.
 import '@mantine/core/styles/CloseButton.layer.css'
 import '@mantine/core/styles/Input.layer.css'
 import '@mantine/core/styles/InlineInput.layer.css'

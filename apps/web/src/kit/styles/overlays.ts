@@ -1,4 +1,4 @@
-// Dialogs: loaded by the screens that open one.
+// Styles of dialogs, for screens that open one.
 import '@mantine/core/styles/CloseButton.layer.css'
 import '@mantine/core/styles/Group.layer.css'
 import '@mantine/core/styles/Paper.layer.css'

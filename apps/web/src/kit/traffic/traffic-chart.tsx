@@ -9,20 +9,20 @@ import { bytesText } from '../bytes.ts'
 import { numberText } from '../number.ts'
 import classes from './traffic.module.css'
 
-/** Bytes above, requests with what was refused and what failed below. The table beside it says the same. */
+/** Bytes above; requests, refusals and errors below. The hidden table has the same figures. */
 export default function TrafficChart({ traffic, labelOf }: { traffic: Traffic; labelOf: (at: string) => string }) {
   const t = useT()
   const { ref, width } = useElementSize()
   const data = traffic.steps.map(step => ({ ...step, label: labelOf(step.at) }))
   const shared = {
-    // Drawn anew at another width: what the library measures by itself comes too early.
+    // Remount at another width: the library measures itself too early.
     key: width,
     w: width,
     data,
     dataKey: 'label',
     type: 'stacked',
     withLegend: true,
-    // As the series are, and not by their names.
+    // In the order of the series, not by name.
     legendProps: { itemSorter: null },
     maxBarWidth: 18,
     tickLine: 'none',

@@ -12,7 +12,7 @@ import { useAddress } from '../use-address.ts'
 import { codeText } from './codes.ts'
 import classes from './traffic.module.css'
 
-// The library that draws is larger than the screens that use it.
+// The chart library is larger than the screens that use it.
 const TrafficChart = lazy(() => import('./traffic-chart.tsx'))
 
 export type TrafficRange = { by: TrafficStep; last: number }
@@ -26,12 +26,12 @@ const RANGES = {
 type RangeName = keyof typeof RANGES
 const NAMES = Object.keys(RANGES) as RangeName[]
 
-/** Figures are fetched from the agents once a minute. */
+/** The agents' figures are collected once a minute. */
 const EVERY = 60_000
 
 type Query<T extends Traffic, K extends QueryKey> = Pick<UseQueryOptions<T, Error, T, K>, 'queryKey' | 'queryFn'>
 
-/** Traffic over a time that is chosen, as charts and figures. @param query reads the traffic of a time */
+/** Traffic over a selectable range, as charts and figures. @param query reads the traffic of a range */
 export function TrafficPanel<T extends Traffic | OrderTraffic, K extends QueryKey>({
   query
 }: {
@@ -74,7 +74,7 @@ export function TrafficPanel<T extends Traffic | OrderTraffic, K extends QueryKe
   )
 }
 
-/** What of an order's traffic is used and left, and what else its plan limits. */
+/** An order's used and remaining traffic, and its plan's other limits. */
 function Allowance({ traffic }: { traffic: OrderTraffic }) {
   const t = useT()
   const { used, allowed, mbps, connections, connections_per_second: rate } = traffic
@@ -181,7 +181,7 @@ function Codes({ title, counts }: { title: Key; counts: Traffic['refusals'] }) {
   )
 }
 
-/** What the charts show, for those who cannot see them. */
+/** The charts' data as a table for screen readers. */
 function Steps({ traffic, labelOf }: { traffic: Traffic; labelOf: (at: string) => string }) {
   const t = useT()
   return (

@@ -6,7 +6,7 @@ import { webhooks } from '../../api/routes.ts'
 export type EndpointValues = { url: string; description: string; events: WebhookEvent[]; enabled: boolean }
 type Secret = { secret: string; former_secret_until: string }
 
-/** What can be done with the endpoints of one owner. */
+/** The calls for the webhook endpoints of one owner. */
 export type EndpointCalls = {
   events: readonly WebhookEvent[]
   list: Endpoint
@@ -18,7 +18,7 @@ export type EndpointCalls = {
   test: (id: number) => Promise<unknown>
 }
 
-/** A customer's own. The contract's schema checks which events are chosen. */
+/** A customer's own endpoints. The contract's schema checks the chosen events. */
 export const ownEndpoints: EndpointCalls = {
   events: CUSTOMER_EVENTS,
   list: webhooks.endpoints,
@@ -30,7 +30,7 @@ export const ownEndpoints: EndpointCalls = {
   test: id => call(webhooks.testEndpoint, { params: { id } })
 }
 
-/** Those of all operators together. */
+/** The endpoints that all operators share. */
 export const operatorEndpoints: EndpointCalls = {
   events: OPERATOR_EVENTS,
   list: webhooks.allEndpoints,

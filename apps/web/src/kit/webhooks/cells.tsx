@@ -3,7 +3,7 @@ import { useT } from '../../i18n/account.ts'
 import { StateBadge, StateWithDetails } from '../state-badge.tsx'
 import { Ago } from '../time.tsx'
 
-/** Does it take events? If not, why; if it fails, since when. */
+/** Whether it is enabled; if not, why; if deliveries fail, since when. */
 export function EndpointState({ endpoint }: { endpoint: WebhookEndpoint }) {
   const t = useT()
   const { enabled, off_reason: why, failing_since: since } = endpoint
@@ -27,7 +27,7 @@ export function EndpointState({ endpoint }: { endpoint: WebhookEndpoint }) {
 
 const TONES = { waiting: 'wait', sent: 'good', failed: 'bad', cancelled: 'off' } as const
 
-/** What came of a delivery: its state, and the last answer or what came instead. */
+/** A delivery's state, with its last answer or failure. */
 export function DeliveryState({ delivery }: { delivery: WebhookDelivery }) {
   const t = useT()
   const { state, failure, next_try_at: next, tries } = delivery
@@ -44,7 +44,7 @@ export function DeliveryState({ delivery }: { delivery: WebhookDelivery }) {
   )
 }
 
-/** The status of an answer, or what came instead of one. */
+/** An answer's status, or why there was none. */
 export function Outcome({ of: { status, failure } }: { of: Pick<WebhookDelivery, 'status' | 'failure'> }) {
   const t = useT()
   if (failure === null) return <span className="num">{status ?? '–'}</span>

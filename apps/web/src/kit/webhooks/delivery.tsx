@@ -13,17 +13,17 @@ import { Moment } from '../time.tsx'
 import { DeliveryState, Outcome } from './cells.tsx'
 import classes from './webhooks.module.css'
 
-/** How often one that waits is looked at again. In milliseconds. */
+/** Milliseconds between polls while the delivery is waiting. */
 const WATCH = 2500
 
 type Props = {
   id: number
-  /** Of anybody's endpoint, for operators; otherwise one's own. */
+  /** An operator's view of any endpoint, rather than the user's own. */
   ofAll: boolean
   canResend: boolean
 }
 
-/** One delivery: what is sent, each try with the start of its answer, and sending it again. */
+/** One delivery: its content, each attempt with the start of the answer, and a button to resend. */
 export function Delivery({ id, ofAll, canResend }: Props) {
   const t = useT()
   const { data, error, refetch } = useQuery({

@@ -22,10 +22,10 @@ import classes from './webhooks.module.css'
 
 type Props = {
   calls: EndpointCalls
-  /** The one that is edited; without it one is added. */
+  /** The endpoint to edit; without it the form adds one. */
   endpoint?: WebhookEndpoint
   onClose: () => void
-  /** Gets the secret of one that was added. */
+  /** Called with the secret of a new endpoint. */
   onMade: (secret: string) => void
 }
 
@@ -36,7 +36,7 @@ const valuesOf = ({ url, description, events, enabled }: WebhookEndpoint): Endpo
   enabled
 })
 
-/** What was typed and not saved, of one version: it is there again after a reload, or a session that ended meanwhile. */
+/** Unsaved changes to one version, restored after a reload or an expired session. */
 const draftFor = (owner: 'own' | 'operators', endpointId: number, userId: number) =>
   draftOf(`endpoint-${owner}-${endpointId}-by-${userId}`, {
     url: '',
@@ -46,7 +46,7 @@ const draftFor = (owner: 'own' | 'operators', endpointId: number, userId: number
     version: ''
   })
 
-/** An endpoint as a form: where events go, and which ones. */
+/** The form of an endpoint: its address and events. */
 export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const t = useT()
   const { user } = useSession()
@@ -77,7 +77,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   }, [draft, values, isChanged, version])
   const failure = useFormFailure(form)
   const isShown = useIsShown()
-  /** Goes on from what somebody else saved, with what is entered here: the next save goes over it. */
+  /** Merges what another user saved with what is entered here, so that the next save can succeed. */
   const goOnFrom = (current: WebhookEndpoint) => {
     const theirs = valuesOf(current)
     const merged = merge(form.getInitialValues(), form.getValues(), theirs)
@@ -103,20 +103,20 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
       void refresh(calls.list)
       if ('secret' in saved && typeof saved.secret === 'string') onMade(saved.secret)
       else notify('good', t('hooks.saved'))
-      // One that was opened after it stays.
+      // If another form has been opened since, leave it open.
       if (isShown()) onClose()
     },
     onError: error => {
       const stale = error instanceof ApiError && error.refusal.reason === 'stale'
       if (stale) void refresh(calls.list)
-      // It was closed while the call was out.
+      // The form was closed while the call was in flight.
       if (!isShown()) return notify('bad', failureText(error))
       const clashes = stale && error.refusal.current ? goOnFrom(error.refusal.current as WebhookEndpoint) : []
       if (clashes.length === 0) failure.refused(error)
       else failure.invalid({}, () => [failureText(error), ...clashes.map(clashText)].join(' '))
     }
   })
-  // What is on its way is not lost: nothing is asked.
+  // Changes in flight need no discard question.
   const guard = useLeaveGuard(isChanged && !save.isPending, {
     keepsDraft: true,
     onRelease: () => {

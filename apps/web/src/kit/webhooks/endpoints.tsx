@@ -26,17 +26,17 @@ import classes from './webhooks.module.css'
 type Props = {
   calls: EndpointCalls
   onLog: (endpoint: WebhookEndpoint) => void
-  /** May they be changed by whom is signed in? */
+  /** May the signed-in user change them? */
   canChange?: boolean
 }
-/** `of`: whose former secret it takes the place of; null of an endpoint that was added. */
+/** `of`: the endpoint whose secret was replaced; null for a new endpoint. */
 type Made = { secret: string; of: number | null }
 
-/** The endpoints of one owner, as everything on a page reads them. */
+/** The query for one owner's endpoints, shared by all parts of a page. */
 export const useEndpoints = (calls: EndpointCalls) =>
   useQuery({ queryKey: [...keyOf(calls.list), 'endpoints'], queryFn: ({ signal }) => calls.readAll(signal) })
 
-/** Endpoints of one owner: add one, see its secret once, change it, try it out, see what it was sent. */
+/** One owner's endpoints: add, edit, test, show a secret once, open the log. */
 export function Endpoints({ calls, onLog, canChange = true }: Props) {
   const t = useT()
   const [form, setForm] = useState<{ endpoint?: WebhookEndpoint } | null>(null)
@@ -109,7 +109,7 @@ type EndpointProps = {
   onEdit: () => void
   onLog: () => void
   onSecret: (secret: string) => void
-  /** A secret of it that was just made is shown. */
+  /** Its new secret is shown. */
   showsSecret: boolean
 }
 

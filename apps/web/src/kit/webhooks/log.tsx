@@ -14,18 +14,18 @@ import { useAddressPaging } from '../use-paging.ts'
 import { DeliveryState } from './cells.tsx'
 import { Delivery } from './delivery.tsx'
 
-/** What of an address a log reads; a page that shows another log, or none, takes it away. */
+/** The log's parameters of the address, removed. For pages that switch to another log or none. */
 export const NO_LOG = { log_state: null, log_page: null, delivery: null }
 
 type Props = {
-  /** Of one endpoint only. */
+  /** Only this endpoint. */
   endpointId?: number
-  /** Whose, for operators; without it one's own. */
+  /** Whose deliveries, for operators; without it the user's own. */
   userId?: number
   canResend: boolean
 }
 
-/** What was sent, newest first, with a look into each; the state, the page and the one that is looked at are in the address. */
+/** Deliveries, newest first, with details of each. State, page and the open delivery are in the address. */
 export function DeliveryLog({ endpointId, userId, canResend }: Props) {
   const t = useT()
   const { query: address, change } = useAddress()
