@@ -4,7 +4,7 @@ import classes from './allowed-fields.module.css'
 
 type Props = { allowed: boolean; className?: string | undefined; children: ReactNode }
 
-/** The fields of a form. A role that may not change them reads what they hold, and is told so. */
+/** The fields of a form. A role that may not change them sees them disabled, with a note. */
 export function AllowedFields({ allowed, className, children }: Props) {
   const t = useT()
   const why = useId()

@@ -7,14 +7,14 @@ import type { T } from './resource.ts'
 
 const sum = (all: readonly { rows: number }[]) => all.reduce((rows, one) => rows + one.rows, 0)
 
-/** How many of the rows are refused as things stand, and by what. */
+/** How many rows would be refused now, and why. */
 function refusalText(t: T, { reason, rows }: { reason: string; rows: number }): string {
   const key = `bulkPlan.because.${reason}`
   const count = numberText(rows)
   return key in en ? t(key as Key, { count }) : t('bulkPlan.other', { count, reason: wordsOf(reason) ?? reason })
 }
 
-/** What a batch will do and what it will refuse, in lines for the question before it. */
+/** What a batch would do and refuse, as lines for its confirmation. */
 export function outcomeLines(t: T, action: BulkAction, { rows, outcomes }: BulkPlan): string[] {
   if (!outcomes) return [t('bulkPlan.unknown')]
   const { effects, refusals } = outcomes

@@ -12,7 +12,7 @@ import { figures } from './words.ts'
 
 export const goesOn = ({ state }: BulkRun): boolean => state === 'queued' || state === 'running'
 
-/** A run of a newer server may do what this page has no word for. */
+/** A newer server may send an action that has no word here. */
 export const actionName = (t: T, action: string): string =>
   `bulk.${action}` in en ? t(`bulk.${action}` as Key) : '未知操作类型'
 
@@ -20,7 +20,7 @@ export const actionName = (t: T, action: string): string =>
 export const countsOf = (t: T, { done, total, refused }: BulkRun): string =>
   t('run.counts', figures({ done, total, refused }))
 
-/** How far a run is, as a bar. */
+/** A run's progress as a bar. */
 export function RunProgress({
   run,
   label,
@@ -43,7 +43,7 @@ export function RunProgress({
   )
 }
 
-/** Cancels a run that goes on, for those who may have started it. @param label where its words alone do not name the run */
+/** Cancels an active run, if the role may start such runs. @param label names the run if the button's words do not */
 export function CancelRun({ run, label }: { run: BulkRun; label?: string }) {
   const t = useT()
   const { may } = useMay()

@@ -14,23 +14,23 @@ import classes from './bulk-run.module.css'
 import { RESULTS } from './list-state.ts'
 import { WithReason } from '../../kit/with-reason.tsx'
 
-/** Milliseconds between two looks at a run that goes on. */
+/** Milliseconds between polls of an active run. */
 const WATCH = 1000
 const ROWS = 10
 
 type Props = {
   id: number
-  /** The calls whose answers the run changes. */
+  /** Calls to refetch as the run changes rows. */
   invalidate: readonly Endpoint[]
   onClose: () => void
 }
 
-/** How far a bulk run is, and what became of each row. It is in the address, so a reload finds it again. */
+/** A bulk run's progress and the result of each row. The address holds it, so it survives a reload. */
 export function BulkRunPanel({ id, invalidate, onClose }: Props) {
   const t = useT()
   const [, choose] = useQueryStates(RESULTS)
   const close = () => {
-    // The next one begins with all of its rows.
+    // The next run starts without a filter.
     void choose(null)
     onClose()
   }
@@ -94,10 +94,10 @@ function Results({ run }: { run: BulkRun }) {
     placeholderData: previous => previous,
     refetchInterval: goesOn(run) ? WATCH : false
   })
-  // Also at its end, when nobody asks by the clock any more.
+  // Also once at the end, when polling stops.
   useEffect(() => void refresh(bulk.rows), [run.done, run.state])
   const total = data?.total ?? 0
-  // Once open it stays so: the first page of all of them is no reason to fold what somebody reads.
+  // Stay open once opened: returning to the first page without a filter must not fold it.
   const [open, setOpen] = useState(state !== null || page > 1)
   if (!open && (run.refused > 0 || error !== null)) setOpen(true)
   return (
@@ -150,6 +150,6 @@ function Results({ run }: { run: BulkRun }) {
   )
 }
 
-/** Worded as the refusal of a single call would be. */
+/** The words that the refusal of a single call has. */
 const reasonOf = ({ reason, params, msg }: Pick<BulkRow, 'reason' | 'params' | 'msg'>): string =>
   failureText(new ApiError('refused', msg ?? '', 409, 409, { reason, params }))

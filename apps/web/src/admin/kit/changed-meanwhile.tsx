@@ -7,19 +7,19 @@ type Props = {
   taken: readonly Taken[]
   clashes: readonly Clash[]
   labelOf: (path: Path) => string
-  /** A value in words, where it is no text. */
+  /** Formats a value that is not text. */
   told?: ((path: Path, value: unknown) => string) | undefined
-  /** Takes over what somebody else has saved in the place of what was entered. */
+  /** Replaces the entered value with the one that another user saved. */
   onTake: (clash: Clash) => void
 }
 
 const plain = (_path: Path, value: unknown): string => (typeof value === 'string' ? value : '')
-/** A certificate or a text of many lines would push the form away. */
+/** A certificate or long text would push the form away. */
 const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text || '–')
 
 /**
- * What somebody else has saved while a form was open: what the form has taken over of it, and what was changed here as well, of
- * which the entered value stays until the other one is chosen.
+ * Lists what another user saved while the form was open: values the form took over, and conflicts. In a conflict the
+ * entered value stays until the user chooses the other.
  */
 export function ChangedMeanwhile({ taken, clashes, labelOf, told = plain, onTake }: Props) {
   const t = useT()
@@ -66,7 +66,10 @@ export function ChangedMeanwhile({ taken, clashes, labelOf, told = plain, onTake
   )
 }
 
-/** The same of a form that hears of it while somebody types; it takes no focus. Nothing is saved before each clash is decided. */
+/**
+ * The same for a form that learns of it while the user types. It takes no focus. Saving waits for a decision on each
+ * conflict.
+ */
 export function UndecidedClashes({ onKeep, ...meanwhile }: Props & { onKeep: () => void }) {
   const t = useT()
   return (

@@ -11,11 +11,11 @@ type Choice = { key: string; shown: boolean }
 type Props = {
   resource: string
   arranged: Choice[]
-  /** null: back to how the screen declares them. */
+  /** null restores the screen's own columns. */
   onChange: (columns: Choice[] | null) => void
 }
 
-/** Which columns are shown, and in which order. */
+/** Chooses the visible columns and their order. */
 export function ColumnsMenu({ resource, arranged, onChange }: Props) {
   const t = useT()
   const words = useWords(resource)

@@ -7,18 +7,18 @@ import classes from './kit.module.css'
 import type { Column } from './resource.ts'
 import { none } from '../../kit/none.tsx'
 
-// Each maker gives a column whose key must be in the list's rows with a value of its kind.
+// Each function makes a column. Its key must exist in the list's rows, with a value of the right type.
 
 type Look = Pick<Column<never>, 'lead' | 'wide' | 'optional'>
 
-/** A column of its own making. */
+/** A column with its own cells. */
 export const column = <R, const C extends string>(
   key: C,
   cell: (row: R) => ReactNode,
   look: Look & { align?: 'end' } = {}
 ): Column<R, C> => ({ key, cell, ...look })
 
-/** An id, a code, an address: what people compare letter by letter. */
+/** An id, code or address in a monospace font. */
 export const code = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
   column(key, row => (row[key] ? <span className="mono">{row[key]}</span> : none), look)
 
@@ -32,7 +32,7 @@ export const integer = <const C extends string>(key: C, look: Look = {}): Column
     { align: 'end', ...look }
   )
 
-/** An exact amount as the wire has it. */
+/** An exact amount as the contract sends it. */
 export const money = <const C extends string>(
   key: C,
   { prefix = '', ...look }: Look & { prefix?: string } = {}
@@ -52,7 +52,7 @@ export const yesNo = <const C extends string>(key: C, look: Look = {}): Column<R
 export const date = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
   column(key, row => (row[key] ? <Day at={row[key]} /> : none), look)
 
-/** As `date`, to the second: of a log. */
+/** Like `date`, with seconds, for logs. */
 export const moment = <const C extends string>(key: C, look: Look = {}): Column<Record<C, string | null>, C> =>
   column(key, row => (row[key] ? <Moment at={row[key]} /> : none), look)
 

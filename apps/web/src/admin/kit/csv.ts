@@ -1,12 +1,12 @@
 import { address, ApiError, call, unwrap, type Endpoint } from '../../api/client.ts'
 
-/** Milliseconds: a large export takes its time. */
+/** Milliseconds. A large export takes a while. */
 const TIMEOUT = 30_000
 
-/** A part of a file's name that says when it was made: '20260615-080000'. */
+/** A timestamp for file names: '20260615-080000'. */
 export const stamp = (now: Date): string => now.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
 
-/** Fetches a call that answers with CSV. @throws ApiError where it answers with anything else */
+/** Fetches a CSV. @throws ApiError if the answer is not CSV */
 export async function fetchCsv(route: Endpoint, { query, body }: { query?: object; body?: object }): Promise<Blob> {
   let response: Response
   try {
@@ -25,9 +25,8 @@ export async function fetchCsv(route: Endpoint, { query, body }: { query?: objec
 }
 
 /**
- * Has the browser load a CSV of however many rows itself: onto the disk as it comes, without a limit of time, and with its own
- * progress and way to stop. The list is asked for one row before: what it refuses is told here, where the browser would say
- * only that the download failed.
+ * Lets the browser download a CSV of any length, with its own progress and without our timeout. We first request one
+ * row, because the browser would not show why the server refuses.
  */
 export async function download(name: string, route: Endpoint, query: Record<string, string>): Promise<void> {
   await fetchFirst(route, query)
@@ -37,7 +36,7 @@ export async function download(name: string, route: Endpoint, query: Record<stri
 const fetchFirst = (route: Endpoint, { format: _csv, ...query }: Record<string, string>) =>
   (call as (route: Endpoint, input: object) => Promise<unknown>)(route, { query: { ...query, limit: 1 } })
 
-/** Hands a file to the browser. */
+/** Downloads a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   follow(name, url)

@@ -3,7 +3,7 @@ import { Keyed } from './keyed.tsx'
 
 export type { Column } from '../../kit/data-table.tsx'
 
-/** The table of the kit, with the keys of the console's lists. */
+/** The shared table with the console's keyboard shortcuts. */
 export const DataTable: typeof Plain = props => (
   <Keyed>
     <Plain {...props} />

@@ -5,8 +5,8 @@ import { instantOf, localTime } from './local-time.ts'
 import type { Field, FieldProps, Option, TranslatedField } from './resource.ts'
 import { TimeInput } from './time-input.tsx'
 
-// Each maker gives a field whose name must be in the form's schema. What is typed is sent as it is: the contract's
-// schema reads it on both sides.
+// Each function makes a field. Its name must be in the form's schema. Typed text is sent unchanged, and the contract's
+// schema parses it on both sides.
 
 const plain = (more: object) =>
   function Plain(props: FieldProps) {
@@ -18,13 +18,13 @@ export const textField = <const N extends string>(name: N, { mono = false } = {}
   Input: plain(mono ? { spellCheck: false, classNames: { input: 'mono' } } : {})
 })
 
-/** A secret, which is written and never shown; left empty it stays as it is. */
+/** A secret. It can be written but never shown; empty means unchanged. */
 export const secretField = <const N extends string>(name: N): Field<N> => ({
   name,
   optional: true,
   secret: true,
   Input: function Secret(props: FieldProps) {
-    // The browser offers no password of the operator's own here. Mantine marks its other fields as invalid, not this one.
+    // Stops the browser from filling in the operator's own password. Mantine does not set `aria-invalid` on this field.
     const t = useT()
     return (
       <PasswordInput
@@ -38,7 +38,7 @@ export const secretField = <const N extends string>(name: N): Field<N> => ({
   shown: () => ''
 })
 
-/** On or off, sent as 1 or 0; off where a row does not say. */
+/** On or off, sent as 1 or 0. Off if the row has no value. */
 export const switchField = <const N extends string>(name: N): Field<N> => ({
   name,
   optional: true,
@@ -61,7 +61,7 @@ export const moneyField = <const N extends string>(name: N): Field<N> => ({
   Input: plain({ inputMode: 'decimal', leftSection: '$' })
 })
 
-/** What a code takes off: an amount, or a share where the field `type` says percent. */
+/** A code's discount: an amount, or a percentage if the field `type` says percent. */
 export const discountField = <const N extends string>(name: N, type: string): Field<N> => ({
   name,
   Input: plain({ inputMode: 'decimal' }),
@@ -73,7 +73,7 @@ export const integerField = <const N extends string>(name: N): Field<N> => ({
   Input: plain({ inputMode: 'numeric' })
 })
 
-/** One of a few values; `words` is where their names stand, as for the filter `oneOf`. None is chosen before. */
+/** One of several values, none preselected. `words` is the prefix of their names, as in the filter `oneOf`. */
 export const choiceField = <const N extends string>(name: N, values: readonly string[], words: string): Field<N> => ({
   name,
   Input: function Choice(props: FieldProps) {
@@ -87,7 +87,7 @@ export const choiceField = <const N extends string>(name: N, values: readonly st
   }
 })
 
-/** A number that may be left out; what then counts stands in the empty input. */
+/** An optional number. The placeholder shows the default. */
 export const numberField = <const N extends string>(name: N, { standard }: { standard: number }): Field<N> => ({
   name,
   Input: plain({ inputMode: 'numeric' }),
@@ -95,7 +95,7 @@ export const numberField = <const N extends string>(name: N, { standard }: { sta
   sent: value => (value.trim() === '' ? undefined : value)
 })
 
-/** One of what a call offers, by its id, or none of it: `useNone` says what that means. */
+/** The id of one of a call's results, or none: `useNone` says what none means. */
 export const idField = <const N extends string>(
   name: N,
   { useOptions, useNone }: { useOptions: () => readonly Option[]; useNone: () => string }
@@ -110,10 +110,10 @@ export const idField = <const N extends string>(
   sent: value => (value === '' ? undefined : Number(value))
 })
 
-/** The same field where nothing has to be entered. */
+/** The same field, optional. */
 export const optional = <const N extends string>(field: Field<N>): Field<N> => ({ ...field, optional: true })
 
-/** The text of another field in Chinese; left empty, visitors read the other field's. */
+/** The Chinese text of another field. If empty, visitors see that field's text. */
 export const inChinese = <const N extends string>(text: string, field: Field<N>): TranslatedField<N> => ({
   ...field,
   name: 'translations',
@@ -121,10 +121,10 @@ export const inChinese = <const N extends string>(text: string, field: Field<N>)
   translates: { language: 'zh-CN', text, like: field.name }
 })
 
-/** All that the input holds. */
+/** The input's precision. */
 const toMinute = (value: unknown) => localTime(value, 'minute')
 
-/** An instant in the reader's own time zone; sent as a Unix timestamp in milliseconds. */
+/** An instant in the user's time zone, sent as a Unix timestamp in milliseconds. */
 export const timeField = <const N extends string>(name: N): Field<N> => ({
   name,
   Input: function Time({ value, ...props }: FieldProps) {
@@ -132,14 +132,14 @@ export const timeField = <const N extends string>(name: N): Field<N> => ({
   },
   shown: toMinute,
   sent: (value, row) => {
-    // What was not edited keeps its seconds.
+    // An unchanged value keeps its seconds.
     const at = new Date(value !== '' && value === toMinute(row[name]) ? String(row[name]) : value).getTime()
-    // Not a number: the schema says that a date is missing.
+    // Send '' for an invalid date, so that the schema reports it missing.
     return Number.isNaN(at) ? '' : at
   }
 })
 
-/** The same, sent as an ISO 8601 text. */
+/** The same, sent as ISO 8601. */
 export const instantField = <const N extends string>(name: N): Field<N> => ({
   ...timeField(name),
   sent: value => instantOf(value) ?? ''

@@ -1,9 +1,9 @@
 import { useT, type Key } from '../../i18n/admin.ts'
 import type { AskingFilter, Filter, Option } from './resource.ts'
 
-// Each maker gives a filter whose name must be in the list's query.
+// Each function makes a filter. Its name must be in the list's query.
 
-/** One of a few values; `words` is where their names stand: with 'orders.is' the value `paid` is 'orders.is.paid'. */
+/** One of several values. `words` is the prefix of their names: with 'orders.is', `paid` is named 'orders.is.paid'. */
 export const oneOf = <const N extends string>(key: N, values: readonly string[], words: string): Filter<N> => ({
   key,
   useOptions: () => {
@@ -15,21 +15,21 @@ export const oneOf = <const N extends string>(key: N, values: readonly string[],
 
 export const yesNoFilter = <const N extends string>(key: N): Filter<N> => oneOf(key, ['1', '0'], 'list.flag')
 
-/** One of what a call offers: an id. */
+/** The id of one of a call's results. */
 export const idFilter = <const N extends string>(key: N, useOptions: () => readonly Option[]): Filter<N> => ({
   key,
   useOptions,
   accepts: value => /^[1-9]\d{0,14}$/.test(value)
 })
 
-/** A day, as `2026-03-01`. */
+/** A day, such as `2026-03-01`. */
 export const dayFilter = <const N extends string>(key: N): Filter<N> => ({
   key,
   type: 'date',
   accepts: value => value === '' || /^\d{4}-\d{2}-\d{2}$/.test(value)
 })
 
-/** A month, as `2026-03`. */
+/** A month, such as `2026-03`. */
 export const monthFilter = <const N extends string>(key: N): Filter<N> => ({
   key,
   type: 'month',
@@ -41,7 +41,7 @@ export const textFilter = <const N extends string>(key: N): Filter<N> => ({
   accepts: value => value.length <= 200
 })
 
-/** One of a few choices, each of which asks for other filters of the list. */
+/** A choice that sets other filters of the list. */
 export const askingFilter = <const N extends string, const A extends string>(
   filter: AskingFilter<N, A>
 ): AskingFilter<N, A> => filter

@@ -2,10 +2,10 @@ import { useEffect, useRef, type ComponentProps } from 'react'
 import { ChangedMeanwhile } from './changed-meanwhile.tsx'
 import classes from './kit.module.css'
 
-/** Why a form was not saved, and what has changed meanwhile. */
+/** Why a form was not saved, and what another user changed. */
 export function FormAlert({ failure, ...meanwhile }: { failure: string } & ComponentProps<typeof ChangedMeanwhile>) {
   const alert = useRef<HTMLDivElement>(null)
-  // The button that was pressed could not keep the focus while the call was out.
+  // The pressed button was disabled during the call and lost the focus.
   useEffect(() => {
     if (failure) alert.current?.focus()
   }, [failure])

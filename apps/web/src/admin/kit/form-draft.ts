@@ -5,9 +5,8 @@ import { draftOf } from '../../kit/draft.ts'
 import { useLatest } from '../../kit/use-latest.ts'
 
 /**
- * What was entered into a form and not saved: it is there again after a reload, or a session that ended meanwhile, for whoever
- * entered it alone.
- * @param version of the row that the form begins with: over another one nothing is entered again
+ * Keeps what is entered in a form across a reload or an expired session, for the user who entered it.
+ * @param version of the row the form starts from; a draft of another version is not restored
  */
 export function useFormDraft<E extends object>(name: string, version: string) {
   const { pathname } = useLocation()
@@ -20,28 +19,28 @@ export function useFormDraft<E extends object>(name: string, version: string) {
   return { draft, kept }
 }
 
-/** Enters what was kept into a form that knows itself what it began with. */
+/** Restores a draft into a form that keeps its own initial values. */
 export function useBegunDraft<E extends object>(
   { kept }: Pick<ReturnType<typeof useFormDraft<E>>, 'kept'>,
   form: { setValues: (values: Partial<E>) => void }
 ) {
   useEffect(() => {
-    // Entering nothing would take away what the form already says of its fields.
+    // `setValues` with nothing would clear the fields' errors.
     if (Object.keys(kept).length > 0) form.setValues(kept)
-    // oxlint-disable-next-line react/exhaustive-deps -- what it begins with
+    // oxlint-disable-next-line react/exhaustive-deps -- only the initial values
   }, [])
 }
 
 type Keeping<E> = {
-  /** Nothing where the form is as the row is. A secret does not belong in it. */
+  /** The changed values, without secrets. */
   entered: Partial<E>
-  /** Of the row that it is entered over. */
+  /** The version of the row they were entered over. */
   version: string
-  /** Whether the form is left with changes that nobody has given up. */
+  /** Whether the form has changes that were not discarded. */
   isUnsaved: () => boolean
 }
 
-/** Keeps what is entered into a form. It is forgotten with the form that was saved or given up. */
+/** Saves a form's draft as the user types, and deletes it when the form is saved or discarded. */
 export function useKeptDraft<E extends object>(
   { draft }: ReturnType<typeof useFormDraft<E>>,
   { entered, version, isUnsaved }: Keeping<E>

@@ -19,24 +19,24 @@ import type { Undo } from './undo.ts'
 import { WorkButton } from './work-button.tsx'
 
 export type FormTask = {
-  /** Names this form while it is open: a change of it is another form. */
+  /** Identifies the form while it is open. */
   id: string
   title: string
   schema: FormSchema
   fields: readonly Field[]
-  /** The call, and the row that it changes; none where one is added. */
+  /** The call, and the row it changes; no row if it adds one. */
   route: Endpoint
   row: ({ id: number } & Record<string, unknown>) | undefined
   submit: string
-  /** It takes something away. */
+  /** It deletes something. */
   danger?: boolean | undefined
   plan?: ComponentType<PlanProps> | undefined
-  /** What is asked before these values are sent. */
+  /** The question before these values are sent. */
   ask?: ((sent: Record<string, unknown>) => Asking) | undefined
 }
 
 type Props = {
-  /** The form that the address asks for; null: none. */
+  /** The form that the address opens; null: none. */
   task: FormTask | null
   labelOf: (name: string) => string
   onClose: () => void
@@ -44,17 +44,17 @@ type Props = {
 }
 export type Former = Record<string, unknown>
 export type Saved = {
-  /** What the form would have sent before the edit; undefined where a row was added, or nothing changed. */
+  /** What the form would have sent before the edit; undefined for a new row or an unchanged one. */
   former?: Former | undefined
   /** What it sent. */
   sent?: Former
-  /** Nobody has left the form while its call was out. */
+  /** The form was still open when the answer came. */
   open: boolean
-  /** What takes the edit back, where a dialog of its own knows it. */
+  /** Reverts the edit, if a dialog of its own knows how. */
   undo?: Undo | undefined
 }
 
-/** A form beside the list. It is not left with changes in it before that was asked. */
+/** A form beside the list. It asks before it discards changes. */
 export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
   const t = useT()
   const [hasSecret, setHasSecret] = useState(false)
@@ -103,7 +103,7 @@ type TaskFormProps = Pick<Props, 'labelOf'> & {
   isOpen: () => boolean
   onSaved: (reply: unknown, edit: Omit<Saved, 'open' | 'undo'>) => void
   onDirty: (dirty: boolean) => void
-  /** Whether a secret is entered, which no draft keeps. */
+  /** Whether a secret is entered. Drafts do not keep secrets. */
   onSecret: (entered: boolean) => void
   isUnsaved: () => boolean
   onCancel: () => void
@@ -123,7 +123,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
   const base = useRef(row)
   const check = rules(schema as never)
   const sentOf = (values: Record<string, string>) => bodyOf(fields, values, base.current ?? {})
-  /** Of a row that has none of its own: what the form would send of it unchanged. */
+  /** The version of a row without one: the body its form would send unchanged. */
   const versionOf = (one: Row | undefined) =>
     (one?.['version'] as string | undefined) ?? JSON.stringify(bodyOf(fields, valuesOf(one), one ?? {}))
   const form = useForm<Record<string, string>>({
@@ -146,12 +146,12 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
     const first = fields.map(keyOf).find(key => key in errors)
     if (first) setWrong({ first })
   }
-  // Once it is there: a part of the form that was closed opens for it.
+  // After rendering, because a folded part of the form may first have to open.
   useEffect(() => {
     if (wrong) form.getInputNode(wrong.first)?.focus()
-    // oxlint-disable-next-line react/exhaustive-deps -- at each try, not when the form is made anew
+    // oxlint-disable-next-line react/exhaustive-deps -- once per attempt, not when the form object changes
   }, [wrong])
-  /** Goes on from what somebody else has saved since this form was opened, with what is entered here. */
+  /** Merges what another user saved with what is entered here. */
   const goOnFrom = (current: Row) => {
     const theirs = valuesOf(current)
     const merged = merge(valuesOf(base.current), form.getValues(), theirs)
@@ -171,7 +171,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
       const body = { ...sentOf(values), ...(version === undefined ? {} : { version }) }
       const question = await task.ask?.(body)
       const input = { body: { ...body, ...question?.adds }, ...(row ? { params: { id: row.id } } : {}) }
-      // Who left meanwhile has not asked for it any more.
+      // If the form was closed in the meantime, do not save.
       if (!isOpen() || (question && !(await confirm(question)))) return
       const former = base.current && sentOf(valuesOf(base.current))
       const same = former && JSON.stringify(former) === JSON.stringify(sentOf(values))
@@ -183,7 +183,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
       const own = Object.fromEntries(Object.entries(found).filter(([key]) => fields.some(one => keyOf(one) === key)))
       if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current)
       form.setErrors(own)
-      // What names no field of this form is said above it.
+      // Errors of unknown fields show above the form.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
       else focusFirst(own)
     } finally {
@@ -193,7 +193,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
   const second = fields.filter(({ translates }) => translates)
   const wordOf = (field: Field | undefined) =>
     field?.translates ? t('form.inChinese', { field: labelOf(field.translates.like) }) : labelOf(field?.name ?? '')
-  // oxlint-disable-next-line react/rules-of-hooks -- a form has the same fields as long as it is open
+  // oxlint-disable-next-line react/rules-of-hooks -- a form's fields do not change while it is open
   const told = new Map(fields.map(field => [keyOf(field), (field.useTold ?? usePlain)()]))
   const fieldAt = (path: Path) => fields.find(field => keyOf(field) === path.join())
   const input = (field: Field) => {

@@ -1,11 +1,11 @@
 import type { Field } from './resource.ts'
 
-/** What a form reads of a row, and what it sends. */
+/** What a form reads from a row and sends back. */
 export type Row = Record<string, unknown>
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null
 
-/** Names an input of a form; without dots, which a form takes for a path. */
+/** The key of a form's input. It has no dots, which the form would treat as a path. */
 export const keyOf = ({ name, translates }: Field): string =>
   translates ? [name, translates.language, translates.text].join('/') : name
 
@@ -22,7 +22,7 @@ export function shownOf(field: Field, row: Row | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** What is sent of what was entered; texts in other languages together, by their language. */
+/** The body of what is entered. Translations are grouped by language. */
 export function bodyOf(fields: readonly Field[], values: Record<string, string>, row: Row): Row {
   const body: Row = {}
   const translations: Record<string, Record<string, string | undefined>> = {}
@@ -36,7 +36,7 @@ export function bodyOf(fields: readonly Field[], values: Record<string, string>,
   return Object.keys(translations).length > 0 ? { ...body, translations } : body
 }
 
-/** What is wrong, by the inputs' keys: the contract names a field within others by its path. */
+/** Errors by input key. The contract names nested fields by their path. */
 export const errorsByKey = (fields: readonly Field[], errors: Record<string, string>): Record<string, string> => {
   const keys = new Map(fields.map(field => [keyOf(field).replaceAll('/', '.'), keyOf(field)]))
   return Object.fromEntries(Object.entries(errors).map(([path, text]) => [keys.get(path) ?? path, text]))

@@ -19,12 +19,12 @@ type Place = Pick<List, 'form' | 'go'>
 type Props<R extends Row> = {
   resource: Resource<R>
   list: Place
-  /** What the screen shows; undefined while it is not known yet. */
+  /** The shown rows; undefined while loading. */
   rows: R[] | undefined
   tools: Tools
 }
 
-/** The form that the address asks for: a new row, a row's edit, or a row's action that needs values. */
+/** Shows the form that the address opens: for a new row, an edit, or a row's action that needs values. */
 export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) {
   const t = useT()
   const words = useWords(resource.key)
@@ -39,7 +39,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
     if (!wrong || !list.form) return
     notify('info', wrong)
     list.go({ form: '' }, 'replace')
-    // oxlint-disable-next-line react/exhaustive-deps -- said once
+    // oxlint-disable-next-line react/exhaustive-deps -- report it once
   }, [wrong !== '', list.form])
   const task: FormTask | null =
     form && (action === 'new' || row)
@@ -71,11 +71,11 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
     const undo =
       exact ?? (row && (action === 'edit' ? undoOf(resource, row, { reply, former, sent }) : formUndo(own, row, reply)))
     const invalidate = [resource.list, ...(resource.also ?? [])]
-    // An edit answers with the row as it is now, by the name that it has now.
+    // An edit returns the row, which may have a new name.
     const edited = action === 'edit' && row && reply && typeof reply === 'object' ? { ...row, ...reply } : row
     sayDone(own?.success?.(t), { undo, what: edited && resource.nameOf(edited), invalidate })
     tools.refresh()
-    // What follows would take the place of what was opened meanwhile.
+    // If another form has been opened since, the follow-up would replace it.
     if (open && own && 'form' in own) own.done?.(reply, tools)
   }
   useFocusReturn(failure !== null, id ? Number(id) : null)
@@ -110,7 +110,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
   )
 }
 
-/** The edit that takes an edit back: the former values, if nobody has changed what it left. */
+/** The edit that restores the former values, if nobody has changed the row since. */
 function undoOf<R extends Row>(
   { form }: Resource<R>,
   row: R,
@@ -132,9 +132,9 @@ function formOf<R extends Row>({ form, rowActions }: Resource<R>, action: string
   return found && 'form' in found ? found.form : undefined
 }
 
-/** The row with this id, also where it is not on the page; null: there is none any more. */
+/** The row with this id, on the page or not; null if it does not exist. */
 function useRow<R extends Row>({ list, find }: Resource<R>, id: number | null, rows: R[] | undefined) {
-  // It may leave the page while its form is open: the form goes on with what it began with.
+  // The row may leave the page while its form is open, so remember it.
   const known = useRef(new Map<number, R>())
   for (const one of rows ?? []) known.current.set(one.id, one)
   const here = id === null ? undefined : known.current.get(id)
@@ -143,7 +143,7 @@ function useRow<R extends Row>({ list, find }: Resource<R>, id: number | null, r
   const { data, error, refetch } = useQuery({
     queryKey: [...keyOf(list), 'row', id],
     queryFn: () => (find ?? findIn<R>(list))(id ?? 0),
-    // Most often it is on the page that is being read.
+    // Wait for the page first: it usually contains the row.
     enabled: wanted && valid && (Boolean(find) || rows !== undefined)
   })
   const found = here ?? (wanted ? data : undefined)
@@ -156,7 +156,7 @@ function useRow<R extends Row>({ list, find }: Resource<R>, id: number | null, r
   }
 }
 
-/** Asks a list for one of its rows. */
+/** Finds one row by querying the list for its id. */
 const findIn =
   <R extends Row>(list: Endpoint) =>
   async (id: number): Promise<R | null> => {

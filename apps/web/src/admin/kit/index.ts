@@ -1,6 +1,6 @@
 /**
- * The console's building blocks: a screen is a declaration of columns, filters, fields and actions over one list of the
- * contract. Screens import from here; what is beside this file is the kit's own.
+ * The console's building blocks. A screen declares columns, filters, fields and actions over one list of the contract.
+ * Screens import only from this file.
  */
 export { AllowedFields } from './allowed-fields.tsx'
 export { AuditLink, auditPath } from './audit-link.tsx'

@@ -3,7 +3,7 @@ import { isForRow } from '../../kit/row-click.ts'
 import { singleKeys } from './single-keys.ts'
 
 type Keys = {
-  /** Where the rows are: elements with `data-row`, in an element with `data-keys`. */
+  /** The element with `data-keys` whose rows have `data-row`. */
   area: RefObject<HTMLElement | null>
   search?: RefObject<HTMLInputElement | null>
   onOpen: (row: HTMLElement) => void
@@ -11,19 +11,19 @@ type Keys = {
 }
 
 const WRITES = 'input:not([type="checkbox"]), textarea, select, [contenteditable="true"]'
-/** The rows that the keys go through. */
+/** The rows that keys move through. */
 const ROWS = '[data-keys] [data-row]'
 
-/** What the keys work on: the dialog that lies above all else, or the page. Nothing while a menu is open. */
+/** Where keys apply: the topmost dialog, or the page. Nowhere while a menu is open. */
 function scopeOf(): ParentNode | undefined {
   if (document.querySelector('[role="menu"]')) return undefined
   return [...document.querySelectorAll('[role="dialog"]')].at(-1) ?? document
 }
 
 /**
- * j and k go through the rows of all lists of a page, or of the dialog that is open; x selects the row that has the focus, Enter opens it,
- * / leads to the search; `singleKeys` switches all but Enter off. Keys that are typed into a field are left to it. Each list listens; the one that has the focus acts, and the
- * first one that has rows where none has it.
+ * Keyboard shortcuts: j and k move through the rows of all lists of the page or open dialog, x selects the focused row,
+ * Enter opens it, / goes to the search. `singleKeys` turns all but Enter off, and fields keep their keys. Each list
+ * listens; the focused one acts, or else the first one with rows.
  */
 export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
   useEffect(() => {
@@ -51,7 +51,7 @@ export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
       if (event.key === 'j') move(at + 1)
       else if (event.key === 'k') move(at === -1 ? rows.length - 1 : at - 1)
       else if (event.key === 'x' && row) onSelect(row)
-      // A button or a link in the row has its own use of Enter.
+      // A button or link in the row handles Enter itself.
       else if (event.key === 'Enter' && row && row === target) onOpen(row)
       else return
       event.preventDefault()
@@ -61,7 +61,7 @@ export function useListKeys({ area, search, onOpen, onSelect }: Keys): void {
   })
 }
 
-/** A click on a row, beside what it holds to be clicked and not at the end of marking text, opens it. */
+/** Opens a row on a click outside its controls that does not end a text selection. */
 export function useRowClick(area: RefObject<HTMLElement | null>, onOpen: ((id: number) => void) | undefined): void {
   useEffect(() => {
     const rows = area.current

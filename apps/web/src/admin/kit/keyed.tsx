@@ -1,12 +1,12 @@
 import { useRef, type ReactNode } from 'react'
 import { useListKeys } from './keyboard.ts'
 
-/** What Enter opens of a row that is no resource's: what is marked with `data-open`, or else its first link. */
+/** What Enter opens in such a row: the element with `data-open`, else its first link. */
 const opensOf = (row: HTMLElement) => row.querySelector<HTMLElement>('[data-open]') ?? row.querySelector('a[href]')
 
 /**
- * Gives rows inside (`data-row`, `tabIndex` -1) the keys of the console's lists: j and k move, Enter opens what the row leads to, x ticks
- * its box. A button that does something is left to whoever presses it.
+ * Gives rows outside a resource (`data-row`, `tabIndex` -1) the list's shortcuts: j and k move, Enter opens the row's
+ * link, x ticks its box. Keys never press other buttons.
  */
 export function Keyed({ children }: { children: ReactNode }) {
   const area = useRef<HTMLDivElement>(null)

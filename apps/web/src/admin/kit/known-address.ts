@@ -3,7 +3,7 @@ import { useLocation, useNavigate } from 'react-router'
 import { FIXED, RESULTS } from './list-state.ts'
 import type { Resource, Row } from './resource.ts'
 
-/** Takes out of the address what nothing of the screen reads, so that it says no more than what is shown. */
+/** Removes parameters from the address that nothing on the screen reads. */
 export function useKnownAddress<R extends Row>({
   filters,
   address,

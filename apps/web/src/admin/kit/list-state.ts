@@ -3,34 +3,34 @@ import { useMemo } from 'react'
 import type { Resource, Row } from './resource.ts'
 
 export type Sort = { by: string; order: 'asc' | 'desc' }
-/** What of a list a person can ask for: it is in the address and in saved views. */
+/** What a user can request of a list. The address and saved views hold it. */
 export type Query = { search: string; filters: Record<string, string>; sort: Sort | null; size: number }
 export type ListState = Query & {
   /** The filters as the list's call takes them. */
   asked: Record<string, string>
   page: number
-  /** Where the page begins, as the page before it said; '' where it is found by its number. */
+  /** The key where the page starts, from the previous page; '' if the page is found by number. */
   after: string
   /** The row whose drawer is open. */
   open: number | null
-  /** The form that is open: 'new', or an action's name and a row: 'edit.7'. */
+  /** The open form: 'new', or an action and a row as in 'edit.7'. */
   form: string
-  /** The row whose detail view takes the list's place. */
+  /** The row whose detail view replaces the list. */
   detail: number | null
-  /** The bulk run that is watched. */
+  /** The bulk run whose progress is shown. */
   run: number | null
 }
 
 export const DEFAULT_SIZE = 10
 export const SIZES = [10, 20, 50, 100]
 
-/** Which results of a bulk run are shown, of whatever list it was started from. */
+/** The filter and page of a bulk run's results. */
 export const RESULTS = {
   results: parseAsStringLiteral(['pending', 'succeeded', 'refused'] as const),
   results_page: parseAsInteger.withDefault(1)
 }
 
-/** What of an address every list reads, beside its filters. */
+/** Parameters that every list reads, besides its filters. */
 export const FIXED = {
   page: parseAsInteger.withDefault(1),
   size: parseAsInteger.withDefault(DEFAULT_SIZE),
@@ -43,7 +43,7 @@ export const FIXED = {
   run: parseAsInteger
 }
 
-/** 'mount.desc' as a sort of this resource; null where it has no such column. */
+/** Parses a sort such as 'mount.desc'; null if the resource has no such column. */
 export function sortOf(text: string, known: readonly string[]): Sort | null {
   const [by = '', order] = text.split('.')
   return known.includes(by) && (order === 'asc' || order === 'desc') ? { by, order } : null
@@ -51,9 +51,8 @@ export function sortOf(text: string, known: readonly string[]): Sort | null {
 export const sortText = (sort: Sort | null): string => (sort ? `${sort.by}.${sort.order}` : '')
 
 /**
- * A list's state, kept in the address: it can be linked to, and the browser's back and forward go through it. What the
- * address says of columns and filters that are not there is left out. `search` is what is searched for where the
- * address does not say.
+ * A list's state in the address, so that it can be linked and browsed with Back and Forward. Unknown columns and
+ * filters in the address are ignored. `search` is the default search.
  */
 export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Resource<R>, search = '') {
   const parsers = useMemo(
@@ -83,7 +82,7 @@ export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Re
       detail: raw.detail,
       run: raw.run
     }
-    /** Asks for something else: the list starts at its first page again. */
+    /** Changes the query and returns to the first page. */
     const ask = (query: Partial<Query>) => {
       const next = { ...state, ...query }
       void setRaw({
@@ -103,7 +102,7 @@ export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Re
 
 export type List = ReturnType<typeof useListState>
 
-/** What the server is asked for, without the page. */
+/** The server's query without the page. */
 export const askedOf = ({ search, asked, sort }: Omit<ListState, 'filters'>): Record<string, string> => ({
   ...asked,
   ...(search ? { search } : {}),

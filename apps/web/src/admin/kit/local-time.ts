@@ -1,6 +1,6 @@
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** An instant as an input for a local time holds it, to the minute or to the second; '' for none. */
+/** An instant as the value of a datetime-local input, to the minute or second; '' for none. */
 export function localTime(instant: unknown, precision: 'minute' | 'second'): string {
   const at = new Date(typeof instant === 'string' ? instant : '')
   if (Number.isNaN(at.getTime())) return ''
@@ -9,7 +9,7 @@ export function localTime(instant: unknown, precision: 'minute' | 'second'): str
   return precision === 'minute' ? minute : `${minute}:${two(at.getSeconds())}`
 }
 
-/** What such an input holds as an instant in ISO 8601; null where it holds none. */
+/** The input's value as ISO 8601; null if it has none. */
 export function instantOf(local: string): string | null {
   const at = new Date(local)
   return Number.isNaN(at.getTime()) ? null : at.toISOString()

@@ -4,7 +4,7 @@ import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import type { Field, FieldProps, Option } from './resource.ts'
 
-/** A text of several lines. `shown` makes it of the row where that has no field of this name. */
+/** A text of several lines. `shown` computes it if the row has no field of this name. */
 export const areaField = <const N extends string>(
   name: N,
   { shown, mono = false, rows = 6 }: Pick<Field, 'shown'> & { rows?: number; mono?: boolean } = {}
@@ -22,7 +22,7 @@ export const areaField = <const N extends string>(
   )
 })
 
-/** A value that the form's plan sets: it has no input of its own. */
+/** A value without an input of its own, set by the form's plan. */
 export const hiddenField = <const N extends string>(
   name: N,
   { sent }: { sent: NonNullable<Field['sent']> }
@@ -36,7 +36,7 @@ export const hiddenField = <const N extends string>(
 type Named = { id: number; name: string }
 const isNamed = (value: unknown): value is Named[] => Array.isArray(value)
 
-/** Any number of what a call offers; sent as their ids. A row has them as a list of ids and names. */
+/** Any number of a call's results, sent as ids. A row holds them with ids and names. */
 export const idsField = <const N extends string>(
   name: N,
   { useOptions }: { useOptions: () => readonly Option[] | undefined }
@@ -60,7 +60,7 @@ type PickerProps = FieldProps & {
   useOptions: () => readonly Option[] | undefined
 }
 
-/** Checkboxes with a search above them: those that are ticked come first when the list is opened. */
+/** Checkboxes with a search. Ticked ones come first when the list opens. */
 function Picker({ label, withAsterisk, value, onChange, error, description, useOptions, ...input }: PickerProps) {
   const t = useT()
   const id = useId()
@@ -93,7 +93,7 @@ function Picker({ label, withAsterisk, value, onChange, error, description, useO
         value={search}
         onChange={event => setSearch(event.currentTarget.value)}
         onKeyDown={event => {
-          // It searches; it does not send the form.
+          // Enter must not submit the form.
           if (event.key === 'Enter') event.preventDefault()
         }}
         data-path={input['data-path']}

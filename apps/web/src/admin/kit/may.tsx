@@ -3,15 +3,12 @@ import type { Endpoint } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
 import type { Resource, Row, RowAction } from './resource.ts'
 
-/** Shows its children to those whose role may make this call. */
+/** Shows its children if the role may make this call. */
 export function May({ make, children }: { make: Endpoint; children: ReactNode }) {
   return useMay().mayCall(make) ? children : null
 }
 
-/**
- * What somebody's role may do with a resource's rows, in whatever state these are. Nothing else is offered, and no key and
- * no address leads to it.
- */
+/** What the role may do with a resource's rows, in any state. Buttons, shortcuts and addresses offer nothing else. */
 export function useMayChange<R extends Row>({ form, edits, remove, takes }: Resource<R>) {
   const { me, may, mayCall } = useMay()
   const change = (row: R, route: Endpoint | undefined) => route !== undefined && mayCall(route) && may(takes?.(row, me))

@@ -3,21 +3,21 @@ import { useFocusReturn } from '../../kit/focus-return.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { useQuestionOpen } from '../../kit/use-question-open.ts'
 
-/** The row that a form's name (`edit.12`) is about. */
+/** The row id in a form's name (`edit.12`). */
 const rowOf = (form = ''): number | null => Number(form.split('.')[1]) || null
 
 type Options = {
   onClose: () => void
-  /** All that is entered is there again after a session that ended. */
+  /** The draft restores everything entered after an expired session. */
   keepsDraft?: boolean
 }
 
 /**
- * The form that the address asks for (`form`), as a drawer or a dialog shows it: it stays while it fades out, and is not
- * left with changes in it before that was asked. `id` names a form while it is open: a change of it is another form.
+ * The form that the address opens (`form`), for a drawer or dialog. It stays rendered while it fades out, and asks
+ * before changes are discarded. `id` identifies an open form.
  */
 export function useOpenForm<F extends { id: string }>(task: F | null, { onClose, keepsDraft = false }: Options) {
-  // Stays as it was while it fades out. `opening` counts: the same form may be opened again.
+  // `opening` counts, because the same form can open twice.
   const [shown, setShown] = useState({ form: task, opening: 0 })
   const asking = useQuestionOpen()
   const guard = useLeaveGuard(false, { param: { name: 'form', value: task?.id ?? null }, keepsDraft })
@@ -29,7 +29,7 @@ export function useOpenForm<F extends { id: string }>(task: F | null, { onClose,
     latest.current += 1
     guard.mark(false)
     setShown({ form: task, opening: latest.current })
-    // oxlint-disable-next-line react/exhaustive-deps -- only a change of the address is what counts
+    // oxlint-disable-next-line react/exhaustive-deps -- only a change of the address counts
   }, [task?.id])
 
   useFocusReturn(Boolean(task), rowOf(task?.id))
@@ -37,19 +37,19 @@ export function useOpenForm<F extends { id: string }>(task: F | null, { onClose,
   const { opening } = shown
   const isOpen = () => latest.current === opening
   return {
-    /** What is shown, also while it fades out; null: nothing was open yet. */
+    /** The form to render, also while it fades out; null before the first one. */
     content: shown.form ?? last.current,
     opened: Boolean(task),
-    /** A question is open: Escape answers that. */
+    /** A question is open and handles Escape. */
     asking,
-    /** Always the same function: only a change of the form itself may mark it, not one of what is around it. */
+    /** A stable function, so that effects of the form run only when the form changes. */
     mark: guard.mark,
-    /** Whether it has changes that nobody has given up. */
+    /** Whether it has changes that were not discarded. */
     isUnsaved: guard.isUnsaved,
     leave: () => void guard.mayLeave().then(yes => yes && onClose()),
-    /** Whether the form of this rendering is the one that is open now: a call may have been out for long. */
+    /** Whether this render's form is still the open one. For use after a call. */
     isOpen,
-    /** Closes the form of this rendering; one that was opened after it stays. */
+    /** Closes this render's form, but not one that was opened since. */
     saved: () => {
       if (!isOpen()) return
       guard.release()

@@ -16,8 +16,7 @@ type Props = {
 }
 
 /**
- * The pages of a list: by number where all rows were counted; step by step, by the key where each page ends, where
- * there are more than anybody counts.
+ * The pages of a list: by number if all rows were counted, otherwise step by step with the key at which each page ends.
  */
 export function Pager({ list, page, sizes }: Props) {
   const t = useT()
@@ -66,12 +65,12 @@ export function Pager({ list, page, sizes }: Props) {
 
 function Steps({ list, page }: Pick<Props, 'list' | 'page'>) {
   const t = useT()
-  // Where the pages that were passed begin: a key leads forward only.
+  // The keys of visited pages. A key leads only forward.
   const passed = useRef(new Map<number, string>())
   passed.current.set(list.page, list.after)
   const back = list.page - 1
   const key = passed.current.get(back)
-  // Pages among the counted rows are found by their number, too.
+  // Pages within the counted rows are also found by number.
   const reachable = back === 1 || key !== undefined || back * list.size <= page.total
   const atFirst = list.page === 1 ? t('list.isFirst') : undefined
   const step = (to: number, after: string) => list.go({ page: to, after })
@@ -99,7 +98,7 @@ function Steps({ list, page }: Pick<Props, 'list' | 'page'>) {
   )
 }
 
-/** Moves back where the last row of a page that is not the first was deleted. */
+/** Moves back when the last row of a later page is deleted. */
 export function useLastPage(list: List, page: Props['page'] | undefined, settled: boolean): void {
   const { go, page: shown, size } = list
   const exact = page?.total_exact ?? true

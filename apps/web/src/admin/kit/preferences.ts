@@ -11,7 +11,7 @@ import type { Resource, Row } from './resource.ts'
 
 export type View = Query & { name: string }
 export type ListPreferences = {
-  /** The columns in the order of their choice; null: as the screen declares them. */
+  /** The columns in the chosen order; null: the screen's own. */
   columns: { key: string; shown: boolean }[] | null
   views: View[]
 }
@@ -20,7 +20,7 @@ const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** What was kept, as far as it is understood: another release of the console may have written it. */
+/** Reads saved preferences defensively, because another release may have written them. */
 function readPreferences(kept: unknown): ListPreferences {
   const { columns, views } = record(kept)
   return {
@@ -49,7 +49,7 @@ function readPreferences(kept: unknown): ListPreferences {
   }
 }
 
-/** A saved view as far as this screen still has what it names, and the names of what is gone. */
+/** The part of a saved view that this screen still supports, and the names of the rest. */
 export function openView<R extends Row>(
   view: View,
   { filters, sort, sizes = SIZES }: Resource<R>
@@ -65,7 +65,7 @@ export function openView<R extends Row>(
   return { query: { search: view.search, filters: kept, sort: sorted, size }, gone }
 }
 
-/** All columns in the order of a person's choice: those that are new follow, those that are gone are left out. */
+/** All columns in the chosen order. New ones follow, removed ones are dropped. */
 export function arrange(
   columns: readonly { key: string; optional?: boolean }[],
   chosen: ListPreferences['columns']
@@ -73,28 +73,27 @@ export function arrange(
   const kept = (chosen ?? []).filter(one => columns.some(({ key }) => key === one.key))
   const added = columns.filter(({ key }) => !kept.some(one => one.key === key))
   const all = [...kept, ...added.map(({ key, optional }) => ({ key, shown: !optional }))]
-  // Nobody can want a list without columns: what was chosen is all gone by now.
+  // If every chosen column was removed, show all.
   return all.some(one => one.shown) ? all : columns.map(({ key }) => ({ key, shown: true }))
 }
 
-/** A change of what a person keeps of a list. */
 export type PreferencesChange = (now: ListPreferences) => ListPreferences
 
-/** What the server keeps of the list with this key. */
+/** The saved preferences of the list with this key. */
 export const preferencesQuery = (key: string) => ({
   ...read(accounts.preferences, { params: { key: `list.${key}` } }),
   retry: false,
   staleTime: Infinity
 })
 
-/** Changes are kept one after the other: each begins with what the one before it left. */
+/** Saves run one after another, each on the result of the previous one. */
 let saving: Promise<unknown> = Promise.resolve()
 let newest = 0
 
 /**
- * What a person keeps of a list. A change is made to what the server keeps by then, not to what this tab has read:
- * another tab may have saved a view since, and what could not be read must not be overwritten. Where it cannot be kept,
- * it holds until the page is left.
+ * A user's preferences of a list. A change applies to what the server has now, because another tab may have saved a
+ * view, and preferences that failed to load must not be overwritten. If saving fails, the change lasts until the page
+ * closes.
  */
 export function useListPreferences(key: string) {
   const t = useT()
@@ -110,7 +109,7 @@ export function useListPreferences(key: string) {
       const keep = async () => {
         try {
           const value = change(readPreferences(await call(accounts.preferences, { params })))
-          // What was chosen since then is shown already.
+          // A later change is already shown.
           if (mine === newest) queryClient.setQueryData(queryKey, value)
           await call(accounts.savePreferences, { params, body: { value } })
         } catch (error) {

@@ -6,15 +6,15 @@ import type { Endpoint } from '../../api/client.ts'
 import type { Key } from '../../i18n/admin.ts'
 import type { Undo } from './undo.ts'
 
-/** What every row of a list has. */
+/** The field that every row has. */
 export type Row = { id: number }
 export type RowOf<L> = ReplyOf<L> extends { data: readonly (infer R)[] } ? R : never
 type SortOf<L> = QueryOf<L> extends { sort_by?: infer S } ? NonNullable<S> & string : never
 type FilterOf<L> = Exclude<keyof QueryOf<L> & string, 'limit' | 'offset' | 'search' | 'sort_by' | 'after' | 'format'>
 
-/** A resource is named by its words: 'gift-cards' has `gift-cards.label` in the console's catalogue. */
+/** A resource is identified by its words: 'gift-cards' has `gift-cards.label` in the console's catalogue. */
 export type Named = Key extends infer W ? (W extends `${infer K}.label` ? K : never) : never
-/** What a resource has a word for: with `gift-cards.code`, a column or a field may be called `code`. */
+/** Names with a word: with `gift-cards.code`, a column or field may be called `code`. */
 export type Worded<K extends string> = Key extends infer W ? (W extends `${K}.${infer N}` ? N : never) : never
 
 export type Icon = ComponentType<{ size?: number; 'aria-hidden'?: boolean }>
@@ -24,26 +24,26 @@ export type Column<R, Name extends string = string> = {
   key: Name
   cell: (row: R) => ReactNode
   align?: 'end'
-  /** Leads a card on a narrow screen; the others follow as title and value. */
+  /** On a narrow screen it is the card's heading. The others follow as title and value. */
   lead?: boolean
-  /** Takes a card's whole width: its value may be long. */
+  /** Spans the card, because its value may be long. */
   wide?: boolean
-  /** Only shown to those who choose it. */
+  /** Hidden until the user chooses it. */
   optional?: boolean
 }
 
 export type Option = { value: string; label: string }
 export type Filter<Name extends string = string> = {
   key: Name
-  /** The values to choose from; without them the filter is a text. */
+  /** The selectable values; without them the filter is a text input. */
   useOptions?: () => readonly Option[]
   type?: 'date' | 'month'
-  /** Values of the address that are none of the filter's are left out of the query. */
+  /** Rejects values in the address that the filter does not have. */
   accepts: (value: string) => boolean
-  /** What the query asks for a value; without it the value under the filter's own key. */
+  /** The query for a value; by default the value under the filter's key. */
   asks?: (value: string) => Record<string, string>
 }
-/** A filter of its own making, whose values ask for other filters of the list. */
+/** A filter whose values set other filters of the list. */
 export type AskingFilter<Name extends string, Asked extends string> = Omit<Filter<Name>, 'asks'> & {
   asks: (value: string) => { [A in Asked]?: string }
 }
@@ -52,36 +52,36 @@ export type FieldProps = { label: string; withAsterisk: boolean; [more: string]:
 export type Field<Name extends string = string> = {
   name: Name
   Input: ComponentType<FieldProps>
-  /** May stay empty. */
+  /** May be empty. */
   optional?: boolean
-  /** What is entered is kept nowhere before it is saved. */
+  /** Never kept in a draft. */
   secret?: boolean
-  /** Stands in the empty input, and below it. */
+  /** The placeholder, and the help below the input. */
   placeholder?: (t: T, row: Record<string, unknown>) => string
   help?: (t: T) => string
-  /** The unit in the input, where it depends on what the form's other fields hold. */
+  /** The unit in the input, which may depend on other fields. */
   unit?: (values: Record<string, string>) => { leftSection: string } | { rightSection: string }
-  /** What the input shows of a row's value, and what is sent of the input's; `row` is the one that the form shows. */
+  /** Converts a row's value for the input, and the input's value for the call. `row` is the form's row. */
   shown?: (value: unknown, row: Record<string, unknown>) => string
   sent?: (value: string, row: Record<string, unknown>) => unknown
-  /** What the input holds in words, where it says nothing to a reader. */
+  /** Describes the input's value if the value itself is not readable. */
   useTold?: () => (value: string) => string
-  /** Only where a row is added, or only where one is edited. */
+  /** Only for a new row, or only for an edit. */
   only?: 'new' | 'edit'
-  /** The row's text of this name in another language; `like`: the form's field that says it in the first one. */
+  /** The translation of the row's text `text`; `like` is the form's field for the original. */
   translates?: { language: keyof Translations; text: string; like: string }
 }
 
-/** What a form shows below its fields of what is entered: what saving it would do. */
+/** Props of a preview below a form's fields: what saving would do. */
 export type PlanProps = {
   values: Record<string, string>
-  /** The row that is edited; undefined where one is added. */
+  /** The edited row; undefined for a new one. */
   row: ({ id: number } & Record<string, unknown>) | undefined
-  /** Sets a field that has no input of its own. */
+  /** Sets a field without an input. */
   set: (name: string, value: string) => void
 }
 
-/** A schema of the contract, as forms check by it. */
+/** A schema of the contract, for validating a form. */
 export type FormSchema = { readonly _zod: { input: object }; safeParse: (values: unknown) => unknown }
 export type TranslatedField<Names extends string = string> = Field<'translations'> & {
   translates: { language: keyof Translations; text: string; like: Names }
@@ -89,85 +89,88 @@ export type TranslatedField<Names extends string = string> = Field<'translations
 type InputOf<S> = S extends { readonly _zod: { input: infer I } } ? keyof I & string : never
 
 /**
- * `typed`: a number that has to be typed before YES, see `risky`. `blocked`: it would be refused, as the body says; there is
- * no YES.
+ * `typed`: a number to type before YES, see `risky`. `blocked`: the action would be refused, as the body says, so there
+ * is no YES.
  */
 export type Question = { title: string; body: string; danger?: boolean; typed?: number; blocked?: boolean }
-/** `adds`: what a form sends with its values, of the plan that somebody has said yes to. */
+/** `adds`: values sent with the form's, from the plan that the user confirmed. */
 type FormQuestion = Question & { adds?: Record<string, unknown> }
-/** What is asked before something is done; a plan of the server takes its time. */
+/** The question before an action. It may have to wait for the server's plan. */
 export type Asking = FormQuestion | undefined | Promise<FormQuestion | undefined>
-/** `sent`: the values of the form, where there is one. */
+/** `sent`: the form's values, if there is a form. */
 export type Ask<R> = (t: T, row: R, sent: Record<string, unknown>) => Asking
 
-/** The words of the reason why somebody cannot do it with this row; undefined where there is none. */
+/** The words for why a user cannot do it with this row; undefined if they can. */
 export type WhyNot<R> = (row: R, me: CurrentUser | null) => Key | undefined
 
-/** What can be done with one row: a call, a small form whose values are sent, or work of its own. */
+/** An action on one row: a call, a small form, or the screen's own work. */
 export type RowAction<R, Name extends string = string> = {
   name: Name
   icon: Icon
   danger?: boolean
-  /** Why it cannot be done with this row as it is; it is offered then, and says so. */
+  /** Why it is unavailable for this row. It is still offered and shows the reason. */
   whyNot?: WhyNot<R>
   success?: (t: T) => string
   failure?: string
 } &
-  /** Where it gives no question, none is asked. */
+  /** Without a question, the action runs at once. */
   (
     | { route: Endpoint; confirm?: Ask<R>; done?: Answered; undo?: Undoing<R> }
     | {
         form: { schema: FormSchema; fields: readonly Field[]; route: Endpoint }
-        /** What is asked before the form is sent: what will happen. */
+        /** The question before the form is sent: what will happen. */
         confirm?: Ask<R>
         done?: Answered
         undo?: Undoing<R>
       }
-    /** `needs`: the call that the work makes, where it makes one: offered to those alone who may make it. */
+    /** `needs`: the call that the work makes. Only roles that may make it see the action. */
     | { run: (row: R, tools: Tools) => unknown; needs?: Endpoint }
   )
 
-/** What a row's own work may ask of the screen. */
+/** What a row's own work can use of the screen. */
 export type Tools = {
   t: T
   show: (id: number) => void
   detail: (id: number) => void
-  /** Follows a bulk run above the list. */
+  /** Shows a bulk run above the list. */
   watch: (run: number) => void
   form: (action: string, id: number) => void
-  /** Leaves for another address, which is told as `from` where this list was. */
+  /** Navigates, and passes this list's address as `from`. */
   go: (path: string) => Promise<void>
   refresh: () => void
 }
 
-/** What takes an action back exactly, of the row before it and the call's answer; nothing where that is not possible. */
+/** The exact reversal of an action, from the row before it and the call's answer; undefined if there is none. */
 type Undoing<R> = (row: R, reply: unknown) => Undo | undefined
 
-/** What is done with the call's answer. */
+/** Handles the call's answer. */
 type Answered = (reply: unknown, tools: Tools) => void
 
-/** What can be done to all rows that are selected: a bulk run of the contract, or work of its own. */
+/** An action on all selected rows: a bulk run of the contract, or the screen's own work. */
 export type Batch = { icon: Icon; danger?: boolean; failure?: string } &
-  /** `planned`: the server says before what will become of the rows, which stands below the question. */
+  /** `planned`: the server first reports what would happen to the rows, which the question shows. */
   (
     | { name: BulkAction; confirm?: (t: T, count: string) => Question; planned?: true }
-    /** `needs`: the call that the work leads to: offered to those alone who may make it. `open` sets parameters of the address. */
+    /**
+     * `needs`: the call that the work makes. Only roles that may make it see the action. `open` sets parameters of the
+     * address.
+     */
     | {
         name: string
         run: (selection: Selected, open: (params: Record<string, string>) => void) => unknown
         needs?: Endpoint
       }
   )
-/** The ids that were ticked, or the query that all are meant of, with the order in which the list shows them. */
+/** The ticked ids, or the query of all matching rows with the list's order. */
 export type Selected =
   | { ids: number[] }
   | { query: Record<string, string>; sort: Record<string, string>; expected: number | undefined }
 
 export type DialogProps<R> = {
-  /** What the address asks for; null: nothing. */
+  /** What the address opens; null: nothing. */
   task: { id: string; row: R } | null
   onClose: () => void
-  /** `undo`: what takes exactly this edit back, where anything does. */
+  /** `undo`: reverts exactly this edit, if possible. */
   onSaved: (undo?: Undo) => void
 }
 
@@ -176,68 +179,68 @@ type FormOf<R, K extends string, S extends FormSchema> = {
   fields: readonly (Field<InputOf<S> & Worded<K>> | TranslatedField<InputOf<S>>)[]
   create?: Endpoint
   update?: Endpoint
-  /** Why a row cannot be edited as it is. */
+  /** Why a row cannot be edited now. */
   whyNotEdit?: WhyNot<R>
   plan?: ComponentType<PlanProps>
-  /** What is asked before a row's edit is saved: what it will do. Nothing where it gives no question. */
+  /** The question before an edit is saved: what it will do. Without one, it saves at once. */
   confirm?: Ask<R>
   /**
-   * The former values, sent with the new version, make the row what it was: an edit offers Undo. Where that depends on
-   * what was changed, it says whether this edit does.
+   * Offers Undo after an edit: the former values with the new version restore the row. A function decides if it depends
+   * on what changed.
    */
   undo?: true | ((edit: { former: Record<string, unknown>; sent: Record<string, unknown> }) => boolean)
 }
 
 export type Spec<K extends string, L, R, S extends FormSchema> = {
-  /** Names the words, the preferences (`list.<key>`) and the CSV file. */
+  /** The prefix of the words, the preferences (`list.<key>`) and the CSV file's name. */
   key: K
   list: L
   columns: readonly Column<R, Worded<K>>[]
   sort?: readonly SortOf<L>[]
   filters?: readonly (Filter<FilterOf<L> & Worded<K>> | AskingFilter<Worded<K>, FilterOf<L>>)[]
-  /** Parameters of the address that other parts of the screen read. What nothing reads is taken out. */
+  /** Parameters that other parts of the screen read. Unknown parameters are removed. */
   address?: readonly string[]
-  /** The same of the drawer: they go when it closes, and the next row's begins without them. */
+  /** Parameters of the drawer. They are removed when it closes or another row opens. */
   addressOfDrawer?: readonly string[]
-  /** The same of the detail view. */
+  /** The same for the detail view. */
   addressOfDetail?: readonly string[]
-  /** Other calls whose answers change with the list's. */
+  /** Other calls to refetch when the list changes. */
   also?: readonly Endpoint[]
   form?: FormOf<R, K, S>
-  /** The dialog in which a row is edited, where fields one below the other do not do. */
+  /** A dialog for editing a row, if a column of fields is not enough. */
   dialog?: ComponentType<DialogProps<R>>
-  /** The call that an edit by `dialog` or `editAt` makes. */
+  /** The call that `dialog` or `editAt` makes. */
   edits?: Endpoint
-  /** What changing this row takes of whom is signed in, beside what the calls take; undefined: nothing. */
+  /** A permission that changing this row needs besides those of the calls; undefined: none. */
   takes?: (row: R, me: CurrentUser | null) => Permission | undefined
-  /** One row, where the list shows another page; without it, the list is asked for the id. */
+  /** Loads one row that is not on the page. By default the list is queried by id. */
   find?: (id: number) => Promise<R>
   remove?: { route: Endpoint; whyNot?: WhyNot<R>; confirm?: (t: T, row: R) => Asking; undo?: Undoing<R> }
   rowActions?: readonly RowAction<R, Worded<K>>[]
   batch?: readonly Batch[]
-  /** What is said to those who start a batch with nothing selected; the contract's words without it. */
+  /** The message for a batch without a selection; by default the contract's. */
   noneSelected?: string
   failure?: string
   csv?: boolean
   sizes?: readonly number[]
-  /** Rows that need somebody's attention, and rows that will change by themselves soon. */
+  /** Rows that need attention, and rows that will soon change by themselves. */
   problem?: (row: R) => boolean
   moving?: (row: R) => boolean
-  /** How a row is named where it stands alone. */
+  /** A row's name outside the list. */
   nameOf: (row: R) => string
   /** The address of a row's own page. */
   pageOf?: (row: R) => string
   above?: ComponentType
-  /** The screen's own buttons, beside those of the list. */
+  /** The screen's own buttons beside the list's. */
   toolbar?: ComponentType
-  /** The address of the view in which a row is edited, where a form beside the list is too small for it. */
+  /** The address of a row's edit view, if it does not fit beside the list. */
   editAt?: (row: R) => string
-  /** What the drawer beside the list shows of a row, and the view that takes the list's place. */
+  /** The drawer beside the list, and the detail view that replaces it. */
   drawer?: ComponentType<{ id: number; row: R | undefined; tools: Tools }>
   detail?: ComponentType<{ id: number; onBack: () => void; actions: (row: R) => ReactNode }>
 }
 
-/** A resource as the kit's parts see it. */
+/** A resource as seen by the kit. */
 export type Resource<R extends Row> = Omit<
   Spec<string, Endpoint, R, FormSchema>,
   'columns' | 'sort' | 'filters' | 'form' | 'rowActions'

@@ -1,12 +1,12 @@
 import type { Question } from './resource.ts'
 
-/** What takes something from more rows than this asks to type their number. */
+/** Dangerous batches on more rows than this ask the operator to type the number. */
 const RISKY_ROWS = 10
 
-/** A question about many rows; where it is dangerous, YES can be pressed once their number was typed. */
+/** A question about many rows. If it is dangerous, YES needs the number typed. */
 export const risky = (question: Question, rows: number): Question =>
   question.danger ? ofMany(question, rows) : question
 
-/** The same of what takes nothing, but reaches so many customers at once that no slip of the hand may start it. */
+/** The same for harmless actions that reach many customers, to prevent a slip. */
 export const ofMany = (question: Question, rows: number): Question =>
   rows > RISKY_ROWS ? { ...question, typed: rows } : question

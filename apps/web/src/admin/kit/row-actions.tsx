@@ -15,18 +15,18 @@ export type Action = {
   label: string
   icon: Icon
   danger: boolean
-  /** Why it cannot be done now, in words. */
+  /** Why it is unavailable, in words. */
   whyNot: string | undefined
   run: () => Promise<void>
 }
 
-/** What of a list's state the actions of a row read and change. */
+/** The part of a list's state that row actions use. */
 export type Place = Pick<List, 'open' | 'detail' | 'go'>
 
-/** Of more actions of its own than so many, whoever wants to edit a row would have to scroll: edit stands first then. */
+/** With more own actions than this, edit comes first, or the operator would have to scroll for it. */
 const MANY = 8
 
-/** What can be done with a row, as its menu offers it: the resource's own actions, then edit and delete. */
+/** The entries of a row's menu: the resource's own actions, then edit and delete. */
 export function useRowActions<R extends Row>(resource: Resource<R>, list: Place, tools: Tools) {
   const t = useT()
   const openEdit = useOpenEdit(resource, list)
@@ -36,7 +36,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
   const { me } = useMay()
   const changed = [resource.list, ...(resource.also ?? [])]
 
-  /** Without its figures nothing is asked, and so nothing is deleted. */
+  /** If the question's figures cannot be loaded, do not delete. */
   const toRun = (action: RowAction<R>, row: R) => async () => {
     if ('form' in action) return list.go({ form: `${action.name}.${row.id}` })
     if ('run' in action) {
@@ -117,7 +117,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
   }
 }
 
-/** Opens what a row is edited in: its own view, or the form beside the list. */
+/** Opens a row for editing: its own view, or the form beside the list. */
 export function useOpenEdit<R extends Row>({ editAt }: Resource<R>, list: Place) {
   const navigate = useNavigate()
   const { search } = useLocation()
@@ -125,7 +125,7 @@ export function useOpenEdit<R extends Row>({ editAt }: Resource<R>, list: Place)
     editAt ? void navigate(editAt(row), { state: { list: search } }) : list.go({ form: `edit.${row.id}` })
 }
 
-/** The question before an action. Null where what it says could not be found out, which has been shown then. */
+/** The question before an action; null if it could not be prepared, after the failure has been shown. */
 async function asked(ask: () => Asking, failure?: string): Promise<{ confirm: Question | undefined } | null> {
   try {
     return { confirm: await ask() }

@@ -4,19 +4,19 @@ import type { Icon } from './resource.ts'
 type Props = {
   /** What it does. */
   label: string
-  /** The row that it does it to. */
+  /** The row it applies to. */
   name: string
   icon: Icon
   busy: boolean
   danger?: boolean
-  /** The label shows when it is pointed at. */
+  /** Shows the label on hover. */
   titled?: boolean
   onClick: () => void
 }
 
 /**
- * A row's button that is a picture alone: the browser's own, as a list has hundreds of them. What else it is given, as by
- * `WithReason`, is the button's.
+ * A row's icon button. A native button, because a list has hundreds of them. Other props, as from `WithReason`, go to
+ * the button.
  */
 export function RowButton({ label, name, icon: Sign, busy, danger = false, titled = true, ...rest }: Props) {
   return (

@@ -8,7 +8,7 @@ import { RowButton } from './row-button.tsx'
 import type { Action } from './row-actions.tsx'
 import { WithReason } from '../../kit/with-reason.tsx'
 
-/** One of a row's actions as a button with its words. */
+/** A row's action as a labelled button. */
 export function ActionButton({ action }: { action: Action }) {
   const [busy, setBusy] = useState(false)
   const start = () => {
@@ -31,12 +31,12 @@ export function ActionButton({ action }: { action: Action }) {
 }
 
 /**
- * A row's actions: few stand side by side, many in a menu. One that is not possible now stays reachable, and says why to
- * whoever points at it, focuses or presses it.
+ * A row's actions: few as buttons, many in a menu. An unavailable one stays focusable and shows why on hover, focus or
+ * press.
  */
 export function RowActions({ name, actions }: { name: string; actions: Action[] }) {
   const [busy, setBusy] = useState(false)
-  // While one runs its button stays as it is, or the focus could not come back to it from a question.
+  // Do not disable the button while it runs: the focus could not return to it from a question.
   const start = (action: Action) => {
     if (busy || action.whyNot !== undefined) return
     setBusy(true)
@@ -57,8 +57,8 @@ export function RowActions({ name, actions }: { name: string; actions: Action[] 
 type ActionMenuProps = { name: string; actions: Action[]; busy: boolean; onStart: (action: Action) => void }
 
 /**
- * The button is the browser's own, and its menu is made when it is first opened: a list has one for each row, and ten of
- * the library's menus took longer than everything else of ten rows.
+ * A native button whose menu is created when it first opens: ten of the library's menus took longer to render than the
+ * rest of ten rows.
  */
 function ActionMenu({ name, actions, busy, onStart }: ActionMenuProps) {
   const t = useT()
@@ -123,7 +123,7 @@ function IconAction({
       onClick={onStart}
     />
   )
-  // A list has hundreds of these, most of them without a reason.
+  // A list has hundreds of these, and most have no reason to show.
   if (whyNot === undefined) return button
   return (
     <WithReason why={whyNot} shown={`${label}: ${whyNot}`}>
@@ -134,7 +134,7 @@ function IconAction({
 
 function MenuAction({ action, onStart }: { action: Action; onStart: () => void }) {
   const id = useId()
-  // A finger neither points nor focuses: what it presses says why.
+  // On touch there is no hover or focus, so a press shows the reason.
   const [pressed, setPressed] = useState(false)
   const { whyNot } = action
   const off = whyNot !== undefined

@@ -11,19 +11,19 @@ import classes from './row-page.module.css'
 type Back = { to: string; title: string }
 
 type Props<Row, Key extends QueryKey> = {
-  /** Asks for the row that the address names by its `id`. */
+  /** The query for the row with the `id` of the address. */
   query: (id: number) => UseQueryOptions<Row, Error, Row, Key>
   back: Back
-  /** Milliseconds between two looks at the row; false: it is not looked at again by itself. */
+  /** Milliseconds between polls of the row; false: none. */
   poll?: (row: Row) => number | false
-  /** What is said where there is no such row. */
+  /** The texts if the row does not exist. */
   gone: { title: string; body: string }
-  /** What is said where it could not be read and the server did not say why. */
+  /** The text if loading failed without the server's reason. */
   fallback?: string
   children: (row: Row) => ReactNode
 }
 
-/** A page of one row, with what stands there until it is read, and where it is gone or cannot be read. */
+/** A page of one row, with placeholder, not-found and error states. */
 export function RowPage<Row, Key extends QueryKey>(props: Props<Row, Key>) {
   const { id = '' } = useParams()
   const known = /^[1-9]\d{0,14}$/.test(id)
@@ -67,7 +67,7 @@ function Known<Row, Key extends QueryKey>({
   return data ? children(data) : <Skeleton height={320} />
 }
 
-/** The line above such a page: the way back to the list, what the row is, and what can be done with it. */
+/** The header of such a page: a link to the list, the row's name and its actions. */
 export function RowPageHead({ back, actions, children }: { back: Back; actions: ReactNode; children: ReactNode }) {
   return (
     <div className={classes.head}>

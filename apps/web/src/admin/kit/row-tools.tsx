@@ -13,17 +13,17 @@ import { useRowActions, type Action, type Place } from './row-actions.tsx'
 import { ActionButton, RowActions } from './row-menu.tsx'
 
 type Props<R extends Row> = {
-  /** The screen whose row it is. */
+  /** The screen that the row belongs to. */
   of: { resource: Resource<R> }
   row: R
-  /** Names of actions that are buttons beside the menu, where they can be done; and of those that are not offered here. */
+  /** Names of actions to show as buttons beside the menu when available, and of actions to leave out. */
   buttons?: readonly string[]
   without?: readonly string[]
-  /** It was deleted. */
+  /** The row was deleted. */
   onGone: () => void
 }
 
-/** What can be done with a row on a page of its own: the actions of its list, and the forms that they open. */
+/** A row's actions on its own page, with the forms they open. */
 export const RowTools = <R extends Row>(props: Props<R>) => (
   <NuqsAdapter defaultOptions={{ shallow: false }}>
     <ActionsAndForms {...props} />
@@ -69,7 +69,7 @@ function ActionsAndForms<R extends Row>({ of: { resource }, row, buttons = [], w
   )
 }
 
-/** Has the command palette offer what can be done on this page. */
+/** Adds the page's actions to the command palette. */
 function usePaletteActions(id: string, name: string, actions: readonly Action[]): void {
   const shown = useRef({ name, actions })
   shown.current = { name, actions }

@@ -13,14 +13,14 @@ import { answer } from '../../testing/answers.ts'
 import { admin, giftCard } from '../../testing/shapes.ts'
 import { setupUser } from '../../testing/user.ts'
 
-// Before the guards: where one keeps the page, nobody else hears of it.
+// Registered before the guards, which may stop the event.
 let moved: (() => void) | undefined
 window.addEventListener('popstate', () => moved?.(), { capture: true })
 watchHistory()
 
 /**
- * Renders a screen of the console at an address of the browser itself: its list's state is kept there.
- * @param as the administrator who is signed in; by default an owner. `from`: the list that led there
+ * Renders a console screen at an address of the browser, which holds the list's state.
+ * @param as the signed-in administrator, by default an owner. `from`: the address of the list that led here
  */
 export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = admin, from = '' } = {}) {
   queryClient.setQueryData(sessionQuery.queryKey, as)
@@ -42,9 +42,9 @@ export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = ad
   return {
     ...view,
     user: setupUser(),
-    /** What the address asks for. */
+    /** The parameters of the address. */
     asked: () => Object.fromEntries(new URLSearchParams(window.location.search)),
-    /** The browser's own button. */
+    /** The browser's Back button. */
     goBack: () =>
       act(async () => {
         const { promise, resolve } = Promise.withResolvers<void>()
@@ -55,7 +55,7 @@ export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = ad
   }
 }
 
-/** What a person keeps of lists: nothing yet. What is saved is answered, too. */
+/** Answers for a user without saved list preferences. Saving them is answered too. */
 export function keepNothing(kept: unknown = null): void {
   answer(accounts.preferences, kept)
   answer(accounts.savePreferences, null)
@@ -69,7 +69,7 @@ export const card = (id: number, more: Partial<GiftCard> = {}): GiftCard => ({
   ...more
 })
 
-/** The page of a list of `total` cards that a query asks for; newest first. */
+/** A page of a list with `total` cards, newest first. */
 export function cardsOf(total: number, query: Record<string, string>, more: Partial<Page<GiftCard>> = {}) {
   const limit = Number(query['limit'] ?? 10)
   const offset = Number(query['offset'] ?? 0)
@@ -85,7 +85,7 @@ export function cardsOf(total: number, query: Record<string, string>, more: Part
   }
 }
 
-/** The entries of the menu that is open: the name of each, and whether it is possible. */
+/** The entries of the open menu: each name, and whether it is available. */
 export const offeredActions = async (): Promise<[string, boolean][]> =>
   (await screen.findAllByRole('menuitem')).map(item => {
     const spoken = item.cloneNode(true) as HTMLElement

@@ -36,14 +36,14 @@ import { useWords } from './words.ts'
 
 type Props<R extends Row> = {
   resource: Resource<R>
-  /** What is searched for where the address does not say. */
+  /** The default search if the address has none. */
   search?: string
 }
 
-/** The screen of a resource: its list, and what opens from it. */
+/** A resource's screen: its list, and what opens from it. */
 export function ResourceScreen<R extends Row>(props: Props<R>) {
   return (
-    // The router is told of each change, so that what reads its location sees the same address.
+    // `shallow: false` notifies the router of each change, so that both see the same address.
     <NuqsAdapter defaultOptions={{ shallow: false }}>
       <Screen {...props} />
     </NuqsAdapter>
@@ -70,18 +70,18 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
   }
   const actionsOf = useRowActions(resource, list, tools)
   const actions = (row: R) => <RowActions name={resource.nameOf(row)} actions={actionsOf(row)} />
-  // Kept here, so that a look at the detail view does not lose it.
+  // State is here so that opening the detail view does not lose the selection.
   const [selection, setSelection] = useState<RowSelectionState>({})
   const [all, setAll] = useState(false)
   const asked = JSON.stringify({ ...askedOf(list), sort_by: '', sort_order: '' })
   const [askedBefore, setAskedBefore] = useState(asked)
-  // While drawing, not after it: each row would be drawn once more.
+  // Set state during render: an effect would render each row twice.
   if (asked !== askedBefore) {
     setAskedBefore(asked)
     setSelection({})
     setAll(false)
   }
-  // Coming back from the detail view, somebody finds the focus where they left.
+  // On return from the detail view, the focus goes back to its row.
   const left = useRef<number | null>(null)
   if (list.detail !== null) left.current = list.detail
   const Detail = resource.detail
@@ -123,7 +123,7 @@ type ListPartProps<R extends Row> = {
   all: boolean
   onSelect: (next: RowSelectionState) => void
   onAll: (all: boolean) => void
-  /** The row whose detail view was shown last, until it has the focus again. */
+  /** The row whose detail view was last shown, until it gets the focus back. */
   left: RefObject<number | null>
 }
 
@@ -169,7 +169,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
   }
   const idOf = (row: HTMLElement) => Number(row.dataset['row'])
   useListKeys({ area, search: searchRef, onOpen: row => open(idOf(row)), onSelect: row => toggle(idOf(row)) })
-  // A look costs nothing; a form does not open by a click that went astray.
+  // A click opens a view, but not a form, which a stray click should not open.
   const looks = resource.drawer !== undefined || resource.pageOf !== undefined
   useRowClick(area, looks ? open : undefined)
 
@@ -211,7 +211,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         }}
         selected={selected}
         onRun={id => {
-          // The next batch action is about other rows.
+          // The next batch starts with an empty selection.
           onSelect({})
           onAll(false)
           list.go({ run: id })
@@ -222,7 +222,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         className={`card ${classes.list}`}
         data-keys
         aria-busy={page.isFetching}
-        // The rows of what was asked before: seen, and not worked on.
+        // Rows of the previous query are visible but inert.
         data-former={page.isPlaceholderData || undefined}
         data-look={looks || undefined}
       >
@@ -268,7 +268,7 @@ const Nothing = ({ words, asked }: { words: (name: string) => string; asked: boo
 
 type SideDrawerProps = { list: List; title: string; children: (id: number) => ReactNode }
 
-/** What is known of the row that the address names, beside the list. */
+/** A drawer with details of the row in the address. */
 function SideDrawer({ list, title, children }: SideDrawerProps) {
   const t = useT()
   const last = useRef(list.open)

@@ -5,19 +5,19 @@ import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 
 type Props = {
-  /** Something is written in it. */
+  /** It contains text. */
   filled: boolean
-  /** Something in it is wrong: it opens, and stays so. */
+  /** It contains an error, so it opens and stays open. */
   wrong: boolean
   children: ReactNode
 }
 
-/** The part of a form with the texts in Chinese. It begins open where there are some. */
+/** The form's Chinese texts. The section starts open if there are any. */
 export function SecondLanguage({ filled, wrong, children }: Props) {
   const t = useT()
   const id = useId()
   const [open, setOpen] = useState(filled)
-  // It stays open when the first key takes the message away, until somebody closes it.
+  // It stays open when typing clears the error.
   if (wrong && !open) setOpen(true)
   return (
     <section className={classes.second} aria-label={t('form.chinese')}>

@@ -21,7 +21,7 @@ import { countText } from './words.ts'
 
 type Props<R extends Row> = {
   resource: Resource<R>
-  /** How many rows match, as far as they were counted; undefined before that is known. */
+  /** The number of matching rows, as far as counted; undefined while loading. */
   total: number | undefined
   exact: boolean
   ids: number[]
@@ -29,11 +29,11 @@ type Props<R extends Row> = {
   onAll: () => void
   onClear: () => void
   selected: () => Selected
-  /** A bulk run was started. */
+  /** Called when a bulk run has started. */
   onRun: (id: number) => void
 }
 
-/** How many rows match or are selected, and what can be done with all of these at once. */
+/** The number of matching or selected rows, and the batch actions. */
 export function SelectionBar<R extends Row>({
   resource,
   total,
@@ -54,7 +54,7 @@ export function SelectionBar<R extends Row>({
     'run' in action ? !action.needs || mayCall(action.needs) : may(RUN_PERMISSIONS[action.name as RunAction])
   )
   const batch = useRef<HTMLButtonElement>(null)
-  /** The button that was pressed goes with what it does: the focus moves on to what the selection is for. */
+  /** The pressed button disappears, so move the focus to the batch actions. */
   const select = (change: () => void) => () => {
     change()
     batch.current?.focus()
@@ -115,7 +115,7 @@ export function SelectionBar<R extends Row>({
   )
 }
 
-/** With the order: which rows a list has may depend on it. */
+/** Include the order, because it can determine which rows match. */
 const rowsOf = (selected: Selected) =>
   'ids' in selected ? selected : { query: { ...selected.query, ...selected.sort }, expected: selected.expected }
 
@@ -124,26 +124,26 @@ const isOtherMatch = (error: unknown): error is ApiError =>
 
 type BatchState = { some: boolean; rows: number; selected: () => Selected; onRun: (id: number) => void }
 
-/** Starts a batch action, after what it asks. */
+/** Starts a batch action after its question. */
 function useBatch<R extends Row>(resource: Resource<R>, { some, rows, selected, onRun }: BatchState) {
   const t = useT()
   const [busy, setBusy] = useState(false)
   const [, setAddress] = useSearchParams()
   const open = (params: Record<string, string>) =>
     setAddress(present => ({ ...Object.fromEntries(present), ...params }))
-  /** `other`: the refusal of a run that other rows matched by then than were asked about; it is asked anew. */
+  /** `other`: the refusal because other rows match now. Ask again. */
   const work = async (action: Batch, other?: ApiError): Promise<void> => {
     if ('run' in action) return void (await action.run(selected(), open))
     let selection = rowsOf(selected())
     if (action.confirm) {
-      // Of all that match, the plan says how many these are, where the list did not count them, and which.
+      // For "all that match", the plan gives the exact number and version of the rows.
       const planned = action.planned || 'query' in selection
       const plan = planned ? await call(bulk.plan, { body: { action: action.name, selection } }) : null
       const count = plan?.rows ?? rows
       const question = action.confirm(t, numberText(count))
       const lines = plan && action.planned ? outcomeLines(t, action.name, plan) : []
       const body = [...(other ? [failureText(other)] : []), question.body, ...lines].join('\n')
-      // Delivering in spite of what a payment lacked cannot be taken back.
+      // Delivering in spite of a missing payment cannot be undone.
       const danger = question.danger || plan?.outcomes?.effects.some(({ effect }) => effect === 'unsettled') || false
       const blocked =
         action.planned === true && plan?.outcomes?.effects.length === 0 && plan.outcomes.refusals.length > 0

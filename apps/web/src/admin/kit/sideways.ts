@@ -1,7 +1,7 @@
 import { useEffect, useState, type RefObject } from 'react'
 import classes from './sideways.module.css'
 
-/** What scrolls sideways has a shade where more of it is. @returns attributes of that element */
+/** Shades the edges of a horizontally scrolling element where more follows. @returns its attributes */
 export function useSideways(element: RefObject<HTMLElement | null>) {
   const [more, setMore] = useState({ before: false, after: false })
   useEffect(() => {

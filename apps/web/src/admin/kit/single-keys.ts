@@ -1,4 +1,4 @@
-/** Where this browser keeps that the keys are off. */
+/** The browser's storage key for "off". */
 const KEY = 'netlet-single-keys'
 
 function isKeptOff(): boolean {
@@ -13,8 +13,8 @@ let on = !isKeptOff()
 const listeners = new Set<() => void>()
 
 /**
- * Whether keys without Ctrl or Alt (j, k, x, /) do something. Who dictates, or presses keys by mistake, can switch them off (WCAG 2.1.4);
- * kept in this browser.
+ * Whether single keys (j, k, x, /) are active. Users of speech input can turn them off (WCAG 2.1.4). Kept in this
+ * browser.
  */
 export const singleKeys = {
   subscribe: (listener: () => void) => {
@@ -28,7 +28,7 @@ export const singleKeys = {
       if (next) localStorage.removeItem(KEY)
       else localStorage.setItem(KEY, 'off')
     } catch {
-      // It holds as long as the page is open.
+      // Without storage it lasts until the page closes.
     }
     for (const listener of listeners) listener()
   }

@@ -5,11 +5,11 @@ type Props = {
   stats: readonly (readonly [title: string, value: ReactNode])[]
   /** The list's name. */
   label?: string
-  /** The values are still to come. */
+  /** The values are loading. */
   pending?: boolean
 }
 
-/** A card of the few figures that sum a screen up. */
+/** A card with a screen's key figures. */
 export function StatList({ stats, label, pending }: Props) {
   return (
     <dl className={`card ${classes.stats}`} aria-label={label} aria-busy={pending}>

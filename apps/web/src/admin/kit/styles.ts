@@ -1,5 +1,5 @@
-// The library's sheets that the console needs beyond the shop's: one place, since a part that builds on another comes
-// after it.
+// Library styles that the console needs beyond the shop's. In one file, because a part must follow the parts it builds
+// on.
 import '@mantine/core/styles/CloseButton.layer.css'
 import '@mantine/core/styles/Paper.layer.css'
 import '@mantine/core/styles/Popover.layer.css'

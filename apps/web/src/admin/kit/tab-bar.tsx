@@ -3,17 +3,17 @@ import { useEffect, useRef, type ReactNode } from 'react'
 import { useSideways } from './sideways.ts'
 import classes from './tab-bar.module.css'
 
-/** Pixels of a neighbour that stay in sight beside the chosen tab. */
+/** Pixels of a neighbour kept visible beside the selected tab. */
 const PEEK = 32
 
 /**
- * Tabs in one line, which scrolls sideways where it is too narrow: the chosen one is brought into view, and a shade stands
- * where more is. `value`: which one is chosen.
+ * Tabs in one line. If it is too narrow it scrolls, shows the selected tab and shades the edges. `value`: the selected
+ * tab.
  */
 export function TabBar({ value, children }: { value: string; children: ReactNode }) {
   const bar = useRef<HTMLDivElement>(null)
   const { className: shaded, ...more } = useSideways(bar)
-  // Not by scrollIntoView, which moves the page as well.
+  // `scrollIntoView` would move the page as well.
   useEffect(() => {
     const list = bar.current
     const chosen = list?.querySelector<HTMLElement>('[aria-selected="true"]')

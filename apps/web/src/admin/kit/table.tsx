@@ -33,13 +33,13 @@ type Props<R extends Row> = {
   rows: R[]
   arranged: { key: string; shown: boolean }[]
   selection: RowSelectionState
-  /** Everything that matches is selected: single rows cannot be left out. */
+  /** Everything that matches is selected; single rows cannot be deselected. */
   all: boolean
   onSelect: (next: RowSelectionState) => void
   actions: (row: R) => ReactNode
 }
 
-/** The mechanics of a list's table: which columns in which order, what is sorted and what is selected. */
+/** The table's state: column order, sorting and selection. */
 function useListTable<R extends Row>({ resource, list, rows, arranged, selection, onSelect }: Props<R>) {
   const words = useWords(resource.key)
   const columns = useMemo(() => {
@@ -63,7 +63,7 @@ function useListTable<R extends Row>({ resource, list, rows, arranged, selection
     enableMultiSort: false,
     state: {
       columnOrder: arranged.map(({ key }) => key),
-      // What rows are sorted by is shown, hidden or not: a link may lead here.
+      // Always show the sorted column, because a link may sort by a hidden one.
       columnVisibility: Object.fromEntries(arranged.map(({ key, shown }) => [key, shown || key === list.sort?.by])),
       rowSelection: selection,
       sorting: list.sort ? [{ id: list.sort.by, desc: list.sort.order === 'desc' }] : []
@@ -153,7 +153,7 @@ export function Grid<R extends Row>(props: Props<R>) {
   )
 }
 
-/** The same rows on a narrow screen. */
+/** The same rows as cards, for a narrow screen. */
 export function Cards<R extends Row>(props: Props<R>) {
   const { resource, list, all, actions } = props
   const t = useT()

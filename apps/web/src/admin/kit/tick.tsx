@@ -3,14 +3,14 @@ import classes from './kit.module.css'
 
 type Props = Omit<ComponentProps<'input'>, 'type' | 'ref' | 'className' | 'size'> & {
   label?: string | undefined
-  /** Some of what it stands for is ticked. */
+  /** Some, but not all, of its items are ticked. */
   indeterminate?: boolean
 }
 
-/** A checkbox of a list. It is the browser's own: a list has one for each row, and the library's is a dozen components. */
+/** A list's checkbox. It is native: a list has one for each row, and the library's consists of a dozen components. */
 export function Tick({ label, indeterminate = false, ...rest }: Props) {
   const input = useRef<HTMLInputElement>(null)
-  // The browser has no attribute for it.
+  // There is no HTML attribute for it.
   useLayoutEffect(() => {
     if (input.current) input.current.indeterminate = indeterminate
   }, [indeterminate])

@@ -5,7 +5,7 @@ import { zoneText } from '../../kit/time.tsx'
 
 type Props = Omit<TextInputProps, 'type' | 'value'> & { value: string; precision: 'minute' | 'second' }
 
-/** An instant in the reader's own time zone, which stands below the label: that of the instant, as summer time has another one. */
+/** An instant in the user's time zone. The zone is shown with its offset at that instant, because of summer time. */
 export function TimeInput({ precision, description, value, ...props }: Props) {
   const t = useT()
   const language = useLanguage()

@@ -17,13 +17,13 @@ type Props<R extends Row> = {
   children: ReactNode
 }
 
-/** Search, filters, and what else leads to the rows that somebody wants. */
+/** Search, filters and other tools of a list. */
 export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, children }: Props<R>) {
   const t = useT()
   const may = useMayChange(resource)
   const words = useWords(resource.key)
   const [typed, setTyped] = useState(list.search)
-  // The address may have changed by itself: back, forward, a saved view.
+  // Back, Forward or a saved view may have changed the address.
   useEffect(() => setTyped(list.search), [list.search])
   const active = Object.keys(list.filters).length
   const [opened, setOpened] = useState(false)
@@ -51,7 +51,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
             onChange={event => setTyped(event.currentTarget.value)}
             onKeyDown={event => {
               if (event.key !== 'Escape') return
-              // Back to the rows: the field says what they were asked for.
+              // Return to the rows and restore the search they show.
               event.preventDefault()
               setTyped(list.search)
               event.currentTarget.blur()
@@ -97,7 +97,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
         </div>
       </div>
       <div id={`${resource.key}-filters`} className={classes.filters} hidden={!shown}>
-        {/* Their values may have to be asked for: not before somebody filters. */}
+        {/* Render filters on demand, because some load their values. */}
         {(shown ? resource.filters : []).map(filter => (
           <FilterInput
             key={filter.key}
@@ -151,7 +151,7 @@ function Choose({
   )
 }
 
-/** Counts when it is left or Enter is pressed, so that not every letter is asked for. */
+/** Applies on blur or Enter, not at every letter. */
 function Typed({ filter, label, value, onChange }: FilterProps) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])

@@ -6,25 +6,25 @@ import { notify, notifyWith } from '../../kit/notify.ts'
 import { registerPaletteActions } from '../../kit/palette.ts'
 
 /**
- * The command that takes back exactly what another one did: a call of the server, which takes the same permission, checks
- * by a version or an expected state that nobody changed the row meanwhile, and is written into the audit log.
+ * The call that exactly reverts another one. The server checks the same permission, checks by version or expected state
+ * that the row has not changed since, and writes to the audit log.
  */
 export type Undo = { route: Endpoint; input: object }
 
 /**
- * Takes a change of state back where nobody has changed it since, there and back included.
- * @param reply of the call that is taken back: `changes` is how often the state was changed by then
+ * Reverts a change of state, unless the state has changed since, even there and back.
+ * @param reply of the call to revert; `changes` counts the changes of state
  */
 export function stateBack({ id }: { id: number }, reply: unknown, to: { route: Endpoint; expected: string }) {
   const { changes } = reply as { changes: number | null }
-  // It was so already, by somebody else.
+  // It already had this state, so there is nothing to revert.
   if (changes === null) return undefined
   return { route: to.route, input: { params: { id }, body: { expected: to.expected, changes } } }
 }
 
 let offered = 0
 
-/** Says what was done, and offers to take it back: by a button that stays for a while, and in the command palette. */
+/** Reports an action and offers Undo, in the message and in the command palette. */
 export function offerUndo(
   { done, what, changed }: { done: string; what: string | undefined; changed: readonly Endpoint[] },
   { route, input }: Undo
@@ -34,7 +34,7 @@ export function offerUndo(
       await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
       notify('good', t('list.undone'))
     } catch (error) {
-      // A version or a state that is another by now: the way back is closed for good.
+      // The row has changed since, so it can no longer be reverted.
       const late = error instanceof ApiError && error.refusal.reason === 'stale'
       notify('bad', late ? t('list.undoGone') : t('list.notUndone', { why: failureText(error) }))
     }

@@ -9,21 +9,21 @@ import type { Question, T } from './resource.ts'
 import { offerUndo, type Undo } from './undo.ts'
 
 export type CommandOptions = {
-  /** Asked with YES and NO before; NO changes nothing. */
+  /** The question before the call; NO changes nothing. */
   confirm?: Question | undefined
-  /** What is said when it is done. */
+  /** The message after success. */
   success?: string
-  /** What is said where it failed and the server gave no words. */
+  /** The message after a failure without words from the server. */
   failure?: string
-  /** The calls whose answers are other ones afterwards. */
+  /** The calls to refetch afterwards. */
   invalidate?: readonly Endpoint[]
-  /** What takes it back exactly, of the call's answer; nothing where that cannot be done. */
+  /** The exact reversal, from the call's answer; undefined if there is none. */
   undo?: (reply: unknown) => Undo | undefined
-  /** What it was done to, as a message that offers Undo names it. */
+  /** The object's name in a message that offers Undo. */
   what?: string
 }
 
-/** The words of every deletion; of many rows with their number. */
+/** The question before a deletion, with the number of rows if there are many. */
 export const deletion = (t: T, count?: string): Question => ({
   title: t('list.deleteTitle'),
   body: count === undefined ? t('list.deleteBody') : `${t('list.deleteBody')}\n${t('list.selected', { count })}`,
@@ -31,14 +31,14 @@ export const deletion = (t: T, count?: string): Question => ({
 })
 
 /**
- * Asks, makes one call that changes something, says what came of it and has what it changed read again.
- * @returns whether it was done: false after NO and after a failure, which has been shown then
+ * Asks, makes one call, reports the result and refetches what changed.
+ * @returns whether it was done; false after NO and after a failure that has been shown
  */
 export async function perform(route: Endpoint, input: unknown, options: CommandOptions): Promise<boolean> {
   return (await performed(route, input, options)) !== null
 }
 
-/** The same. @returns the call's answer; null where it was not done */
+/** Like `perform`. @returns the call's answer; null if it was not done */
 export async function performed(
   route: Endpoint,
   input: unknown,
@@ -50,7 +50,7 @@ export async function performed(
     reply = await (call as (route: Endpoint, input: unknown) => Promise<unknown>)(route, input)
   } catch (error) {
     notify('bad', failureText(error, failure))
-    // What was refused is often refused because the screen is behind.
+    // A refusal often means that the screen is out of date.
     void refresh(...invalidate)
     return null
   }
@@ -61,14 +61,14 @@ export async function performed(
 
 type Done = { undo: Undo | undefined; what: string | undefined; invalidate: readonly Endpoint[] }
 
-/** Says that something was done, to what where it can be taken back. */
+/** Reports an action. If it can be undone, the message names the object. */
 export function sayDone(success: string | undefined, { undo, what, invalidate }: Done): void {
   const words = success ?? t('list.done')
   if (undo) offerUndo({ done: words, what, changed: invalidate }, undo)
   else notify('good', words)
 }
 
-/** `perform` as a component's own command; `running` while the call is out, and until then a second one does nothing. */
+/** `perform` as a hook. `running` while the call is in flight; a second call is then ignored. */
 export function useCommand<E extends Endpoint>(route: E, options: CommandOptions = {}) {
   useT()
   const [running, setRunning] = useState(false)

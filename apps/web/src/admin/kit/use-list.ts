@@ -8,7 +8,7 @@ import { askedOf, DEFAULT_SIZE, type ListState } from './list-state.ts'
 import { preferencesQuery } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
 
-/** Milliseconds between two looks while a row that is shown will change by itself. */
+/** Milliseconds between polls while a shown row is about to change. */
 const WATCH = 5000
 
 const pageQuery = <R extends Row>(list: Endpoint, query: object) => ({
@@ -17,13 +17,13 @@ const pageQuery = <R extends Row>(list: Endpoint, query: object) => ({
     (call as (route: object, input: object, options: object) => Promise<Page<R>>)(list, { query }, { signal })
 })
 
-/** Reads what a list's screen shows where its address asks for nothing, before the screen is there. */
+/** Preloads a list's first page and preferences before its screen loads. */
 export function readFirstPage(key: string, list: Endpoint): void {
   void queryClient.prefetchQuery(pageQuery(list, { limit: DEFAULT_SIZE, offset: 0 }))
   void queryClient.prefetchQuery(preferencesQuery(key))
 }
 
-/** The page of a list that its state asks for. */
+/** The page of a list for its state. */
 export function useListPage<R extends Row>({ list, moving }: Resource<R>, state: ListState) {
   const watch = usePollInterval(WATCH)
   const query = {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const SETTLED_MS = 400
 
-/** A value that is being typed, once it has not changed for a moment. */
+/** A typed value, once it has not changed for a moment. */
 export function useSettled<V>(value: V): V {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

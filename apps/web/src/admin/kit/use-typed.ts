@@ -4,22 +4,21 @@ import { merge, withValue, type Path } from '../../kit/merge.ts'
 import { useFormDraft, useKeptDraft } from './form-draft.ts'
 
 type Options<D, V> = {
-  /** Names its draft. */
+  /** The draft's name. */
   name: string
   /** The parameter of the address that opens the form. */
   param: LeaveOptions['param']
   valuesOf: (data: D) => V
-  /** The saved values as they are compared, where the form does not show them. */
+  /** The saved values for comparison, if the form does not show them as they are. */
   toldOf?: (data: D) => V
-  /** Whether no draft keeps a value. */
+  /** Whether a value must not be kept in a draft. */
   isSecret?: (name: string) => boolean
 }
 
 /**
- * What is typed over what is saved. A form shows the newest answer where nothing is typed, so that what somebody else saves takes
- * nothing away. What both changed is not written over unseen: until that is decided, a save has the version of the
- * answer that was shown before, and is refused. Spaces around a value are no change. What is typed is kept as a draft with what
- * it was typed over, so that it is merged with what is saved by then.
+ * A form whose saved values may change while the user types. Untouched fields follow the newest answer. If both changed
+ * a field, the user must decide: until then a save has the older version and is refused. Surrounding spaces are no
+ * change. The draft keeps what was typed and what it was typed over, so that it can be merged later.
  */
 export function useTyped<D extends { version: string }, V extends Record<string, string>>(
   loaded: D,
@@ -47,7 +46,7 @@ export function useTyped<D extends { version: string }, V extends Record<string,
     setBase(data)
     setTyped({})
   }
-  /** Goes on from what is loaded, with what is typed. */
+  /** Continues from what is loaded, with what is typed. */
   const goOn = () => {
     setBase(loaded)
     setTyped(entered)
@@ -55,14 +54,14 @@ export function useTyped<D extends { version: string }, V extends Record<string,
   if (isOutdated && !dirty) take(loaded)
   else if (isOutdated && clashes.length === 0) goOn()
   return {
-    /** Whose version a save has. */
+    /** A save sends this answer's version. */
     base,
     values: { ...saved, ...(isOutdated ? entered : typed) },
     dirty,
     change: (part: Partial<V>) => setTyped(now => ({ ...now, ...part })),
-    /** Shows this answer, without what is typed. */
+    /** Shows this answer and discards what is typed. */
     take,
-    /** What somebody else has saved since something was typed; undefined: nothing that was typed over. */
+    /** What another user has saved since; undefined unless it conflicts with what is typed. */
     meanwhile:
       dirty && isOutdated && clashes.length > 0
         ? {

@@ -17,7 +17,7 @@ type Props<R extends Row> = {
   save: (change: PreferencesChange) => void
 }
 
-/** Searches, filters and sorts under a name, kept for the person. */
+/** A user's saved searches, filters and sorts. */
 export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: Props<R>) {
   const t = useT()
   const [opened, setOpened] = useState(false)
@@ -39,7 +39,7 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
     const { search, filters, sort, size } = list
     const view: View = { name: name.trim(), search, filters, sort, size }
     if (!view.name) return
-    // The same name again is that view, changed.
+    // The same name replaces the view.
     save(now => ({ ...now, views: [...now.views.filter(one => one.name !== view.name), view] }))
     setName('')
   }

@@ -11,10 +11,10 @@ export function useWords(resource: string) {
   )
 }
 
-/** 'Exactly this many', or at least as many as were counted: '10,000+'. */
+/** A total: exact, or '10,000+' if the count stopped. */
 export const countText = (total: number, exact: boolean): string => numberText(total) + (exact ? '' : '+')
 
-/** Figures as sentences show them: 65361 is '65,361'. */
+/** Figures for sentences: 65361 is '65,361'. */
 export const figures = <K extends string>(values: Record<K, number>): Record<K, string> =>
   Object.fromEntries(Object.entries<number>(values).map(([name, value]) => [name, numberText(value)])) as Record<
     K,

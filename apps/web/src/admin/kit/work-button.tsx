@@ -4,10 +4,10 @@ import type { ComponentPropsWithoutRef, MouseEvent } from 'react'
 type Props = Omit<ButtonProps, 'loading'> &
   Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> & { working: boolean }
 
-/** A button that shows that it works. It is not disabled meanwhile, which would take the focus from it: it does nothing. */
+/** A button that shows progress. It stays enabled, so that it keeps the focus, but does nothing. */
 export function WorkButton({ working, leftSection, onClick, ...others }: Props) {
   const press = (event: MouseEvent<HTMLButtonElement>) => {
-    // Also of a form that is sent by the Enter key.
+    // Also stops Enter from submitting the form.
     if (working) event.preventDefault()
     else onClick?.(event)
   }
