@@ -11,19 +11,19 @@ import { numberText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
 import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
 
-/** Its name in the address: `#abuse` leads to it. */
+/** The panel's anchor: `#abuse`. */
 const ID = 'abuse'
-/** Milliseconds between two looks: servers are asked each minute. */
+/** Milliseconds between polls. Servers are polled every minute. */
 const EVERY = 60_000
 
 type Props = {
-  /** Of one server or order, those that somebody took notice of too; else all that wait for somebody. */
+  /** All signals of one server or order; otherwise only unacknowledged ones. */
   of?: { server_id: number } | { order_id: number }
-  /** Say nothing where there is none. */
+  /** Render nothing if there are none. */
   quiet?: boolean
 }
 
-/** Signs of abuse that agents told of, each with its order, and the button that takes notice of it. */
+/** Signs of abuse reported by agents, each with its order and a button to acknowledge it. */
 export function AbuseAlarms({ of, quiet = false }: Props) {
   const t = useT()
   const { mayCall } = useMay()

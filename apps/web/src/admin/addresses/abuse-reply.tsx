@@ -7,7 +7,7 @@ import classes from './addresses.module.css'
 
 type Texts = ReplyOf<typeof inventory.addressHolders>['texts']
 
-/** A ready answer to a complaint in each language, to be copied. It names no customer. */
+/** A reply to a complaint in each language, ready to copy. It names no customer. */
 export function AbuseReply({ texts }: { texts: Texts }) {
   const t = useT()
   return (

@@ -13,7 +13,10 @@ export const UserLink = ({ lease }: Props) => (
   <Link to={`${pageAt('userList')}?search=${encodeURIComponent(lease.username)}`}>{lease.username}</Link>
 )
 
-/** Was it in use, or reserved only, or only held after the end of its order? @param at the instant that is looked at; without it, of the whole time */
+/**
+ * Was the address in use, only reserved, or held after its order's end? @param at the instant; without it, the whole
+ * period
+ */
 export function LeaseState({ lease, at }: Props & { at?: string }) {
   const t = useT()
   const language = useLanguage()
@@ -48,7 +51,7 @@ export function LeaseState({ lease, at }: Props & { at?: string }) {
   )
 }
 
-/** Whether the lease's credentials were seen refused after their end. */
+/** Whether the lease's credentials were seen to be refused after its end. */
 export function LeaseProved({ lease: { proof } }: Props) {
   const t = useT()
   if (!proof) return <span className="dim">{t('proofs.untried')}</span>

@@ -21,7 +21,7 @@ type Props = {
   onAsk: (next: { from: string | null; to: string | null }) => void
 }
 
-/** Everyone who had the address, or addresses of the range, in a span of time; as a file too. */
+/** Everyone who had the address, or addresses of the range, in a period. Exports to a file. */
 export function History({ address, from, to, onAsk }: Props) {
   const t = useT()
   const paging = useAddressPaging(10, { name: 'leases' })

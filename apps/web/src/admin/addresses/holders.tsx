@@ -12,12 +12,12 @@ import { OrderLink } from '../orders/order-link.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { LeaseProved, LeaseState, UserLink } from './cells.tsx'
 
-/** Who had one address at an instant, and who before and after, with an answer for whoever complained. */
+/** Who had an address at an instant, before and after, with a reply to the complaint. */
 export function Holders({ address, at }: { address: string; at: string | null }) {
   const t = useT()
   const { data, error, refetch } = useQuery({
     ...read(inventory.addressHolders, { query: { address, ...(at ? { at } : {}) } }),
-    // Each look is written down: not again because the window has the focus again.
+    // Every query is audited, so do not repeat it on window focus.
     staleTime: Infinity,
     refetchOnWindowFocus: false
   })
@@ -81,7 +81,7 @@ const OrderTerm = ({ lease }: { lease: AddressLease }) => (
   </>
 )
 
-/** Who had it last before the instant, or first after it. */
+/** The last holder before the instant, or the first after it. */
 function Neighbour({ title, lease }: { title: Key; lease: AddressLease | null }) {
   const t = useT()
   return (

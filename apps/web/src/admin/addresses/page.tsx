@@ -8,12 +8,12 @@ import { Holders } from './holders.tsx'
 import { Question } from './question.tsx'
 import { instantOf } from '../kit/index.ts'
 
-/** Who had an address: at an instant, before and after, and in a span of time. The address names what is asked. */
+/** Who had an address at an instant, before and after, or in a period. The query is in the page's address. */
 export default function AddressesPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()
   const [address, at, from, to] = ['address', 'at', 'from', 'to'].map(name => params.get(name)?.trim() ?? '')
-  // 'now' is what links to the present holders say; it stays one instant while they are looked at.
+  // Links to the present holders use 'now'. Resolve it once, so that the query stays the same.
   const since = useMemo(() => (from === 'now' ? new Date().toISOString() : instantOf(from ?? '')), [from, address])
   const ask = (next: Record<string, string | null>) => {
     const entries = Object.entries({ address: address ?? '', at: at ?? '', from: from ?? '', to: to ?? '', ...next })
@@ -21,7 +21,7 @@ export default function AddressesPage() {
   }
   const instant = instantOf(at ?? '')
   const isRange = address?.includes('/') ?? false
-  // A range at an instant: who held addresses of it in that millisecond.
+  // For a range at an instant, query that millisecond.
   const moment = isRange && !from && !to ? instant : null
   const first = moment ?? since
   const last = moment ? new Date(Date.parse(moment) + 1).toISOString() : instantOf(to ?? '')

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One place in the server's code that writes an entry. */
+/** A place in the server's code that writes an audit entry. */
 export type AuditCall = {
   file: string
-  /** As the code has it: a text in quotes, or what makes one. */
+  /** Source text: a string literal or an expression. */
   action: string
-  /** Fields of before and after that stand there by name. */
+  /** Fields of `before` and `after` that are written out by name. */
   fields: string[]
 }
 
 const SERVER = join(import.meta.dirname, '../../../../server/src')
 
-/** Cuts a text at the commas that lie in no bracket and no string. */
+/** Splits a text at its top-level commas, outside brackets and strings. */
 function parts(text: string): string[] {
   const found: string[] = []
   let depth = 0
@@ -32,7 +32,7 @@ function parts(text: string): string[] {
   return [...found, text.slice(from)].map(part => part.trim()).filter(Boolean)
 }
 
-/** What stands between a bracket at `at` and the one that closes it. */
+/** The text between the bracket at `at` and its closing bracket. */
 function inside(text: string, at: number): string {
   let depth = 0
   for (let end = at; end < text.length; end++) {
@@ -59,7 +59,7 @@ function callAt(file: string, text: string, at: number): AuditCall | null {
   return { file, action, fields: [...new Set(fields)] }
 }
 
-/** Every place of the server's code that writes an entry into the audit log. */
+/** Every call in the server's code that writes an audit entry. */
 export const auditCalls = (): AuditCall[] =>
   readdirSync(SERVER, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts') && !/\.(test|fixture)\.ts$|infra.command\.ts$|api.examples/.test(file))

@@ -23,13 +23,13 @@ export function Actor({ entry: { actor, viewed_as: viewedAs } }: { entry: AuditE
 
 const isKnown = (type: string): type is Resource => type in TARGETS
 
-/** 'Order 5', in the reader's language. */
+/** 'Order 5', in the current language. */
 export function useTargetName({ target_type: type, target_id: id, target_name: name }: AuditEntry): string {
   const t = useT()
   return `${isKnown(type) ? t(`audit.of.${type}`) : type} ${name ?? id}`
 }
 
-/** What was changed; leads to all entries about it. */
+/** The changed object, linked to all entries about it. */
 export function Target({ entry }: { entry: AuditEntry }) {
   const t = useT()
   const { target_type: type, target_id: id, target_name: name } = entry
@@ -41,13 +41,13 @@ export function Target({ entry }: { entry: AuditEntry }) {
   )
 }
 
-/** Where the thing itself is shown; null where no screen shows one. */
+/** The object's own screen; null if there is none. */
 export const placeOf = ({ target_type: type, target_id: id }: AuditEntry): string | null =>
   isKnown(type) ? (TARGETS[type]?.(id) ?? null) : null
 
 const SHOWN = 3
 
-/** What was done: in words, and as programs and the filter call it. */
+/** The action in words, and its technical name, by which the filter finds it. */
 export function Action({ entry: { action } }: { entry: AuditEntry }) {
   const t = useT()
   const words = actionText(t, action)
@@ -67,7 +67,7 @@ const titleWhole = ({ currentTarget: line }: MouseEvent<HTMLElement>) => {
 /** The first fields that differ: 'Coins: 1 → 2'. */
 export function Changes({ entry }: { entry: AuditEntry }) {
   const t = useT()
-  // A field without a value on either side says nothing in so little room; the drawer has it.
+  // Skip fields without a value on either side. The drawer shows them.
   const changed = difference(entry.before, entry.after).changed.filter(
     one => (one.before ?? one.after ?? null) !== null
   )
@@ -85,7 +85,7 @@ export function Changes({ entry }: { entry: AuditEntry }) {
   )
 }
 
-/** 'before → after'; of a list what was added and removed. */
+/** 'before → after'; for a list, what was added and removed. */
 function ChangeText({ of: change, resource }: { of: Change; resource: string }) {
   const list = listChange(change)
   if (list) return <ListText of={list} />
@@ -120,7 +120,7 @@ export function ListText({ of: { added, removed } }: { of: { added: unknown[]; r
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/
 
-/** A value in words, as far as its field says what it is. What was secret never was written down. */
+/** A value in words if its field has any. Secrets were never recorded. */
 export function Value({ of, resource, field }: { of: unknown; resource: string; field: string }) {
   const t = useT()
   if (of === undefined || of === null || of === '') return <span className="dim">{t('audit.unset')}</span>

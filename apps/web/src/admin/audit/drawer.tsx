@@ -13,11 +13,11 @@ import { Action, Actor, ListText, placeOf, Target, useTargetName, Value } from '
 import { labelOf } from './labels.ts'
 import { difference, listChange, type Change } from './difference.ts'
 
-/** One entry beside the list: what was before and after, field by field. */
+/** One entry beside the list: before and after, field by field. */
 export function EntryDrawer({ id, row }: { id: number; row: AuditEntry | undefined; tools: Tools }) {
   const { data, error, refetch } = useQuery({
     ...read(settings.auditEntry, { params: { id } }),
-    // The list has it already, and an entry never changes.
+    // The list already has it, and entries never change.
     enabled: !row
   })
   const entry = row ?? data
@@ -68,7 +68,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
   )
 }
 
-/** Before and after; of two lists what was removed and added. */
+/** Before and after; for two lists, what was removed and added. */
 function ChangeRow({ of: change, resource }: { of: Change; resource: string }) {
   const t = useT()
   const { field, before, after } = change

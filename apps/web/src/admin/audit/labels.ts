@@ -4,9 +4,8 @@ import en from '../../i18n/admin.en.json'
 import type { Key } from '../../i18n/admin.ts'
 import type { T } from '../kit/index.ts'
 
-// What the fields of entries are called: as the forms and lists of these resources call them.
+// Labels of the fields in audit entries. They are the words of the resources' forms and lists.
 
-/** Fields of any resource. */
 const COMMON: Record<string, Key> = {
   amount: 'orders.amount',
   created_at: 'products.created_at',
@@ -23,12 +22,12 @@ const COMMON: Record<string, Key> = {
   username: 'users.username'
 }
 
-/** Settings of an agent are named as on the server's page. */
+/** Agent settings have the labels of the server's page. */
 const AGENT_WORDS = Object.fromEntries(
   AGENT_SETTING_NAMES.map(name => [name.toLowerCase(), `agentSettings.${name}` as const])
 ) as Record<string, Key>
 
-/** Fields of one resource, and of what lies within them: the last part of 'agent.version' is 'version'. */
+/** Fields of one resource and within it, by the last part of the path: 'agent.version' is 'version'. */
 const OF: Partial<Record<Resource, Record<string, Key>>> = {
   acl_group: { acls: 'rule-groups.acls' },
   acl_rule: {
@@ -230,12 +229,12 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
   }
 }
 
-/** Columns of the database have another spelling than the wire: 'isActive' is 'is_active'. */
+/** Database columns are camelCase, the wire is snake_case: 'isActive' is 'is_active'. */
 const snake = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase()
 
 const isWord = (key: string): key is Key => Object.hasOwn(en, key)
 
-/** The word of one field; undefined where there is none. */
+/** The label of one field; undefined if there is none. */
 export function keyOfField(resource: string, field: string): Key | undefined {
   const name = snake(field)
   const setting = `webSettings.${name}`
@@ -244,7 +243,7 @@ export function keyOfField(resource: string, field: string): Key | undefined {
   return (OF as Record<string, Record<string, Key>>)[resource]?.[name] ?? (isWord(own) ? own : COMMON[name])
 }
 
-/** 'variants[New York].variant_price' in words: 'Variants, New York, Price'. A field without a word is called by its name. */
+/** 'variants[New York].variant_price' as 'Variants, New York, Price'. A field without a label shows its name. */
 export function labelOf(t: T, resource: string, path: string): string {
   return path
     .split(/(\[.*?\])|\./)
@@ -257,13 +256,13 @@ export function labelOf(t: T, resource: string, path: string): string {
     .join(', ')
 }
 
-/** What was done, in words; an action that this console does not know by its name. */
+/** An action in words; an unknown action by its name. */
 export function actionText(t: T, action: string): string {
   const key = `audit.did.${action}`
   return isWord(key) ? t(key) : action
 }
 
-/** Where the words of a field's values are. */
+/** The prefix under which a field's values have words. */
 const WORDS: Record<string, string> = {
   'bulk_run.action': 'bulk',
   'coupon.code_type': 'promo-codes.type',
@@ -279,7 +278,7 @@ const WORDS: Record<string, string> = {
   'user.operator_role': 'operators.role'
 }
 
-/** A state or a kind in words; undefined where the field's values have none. */
+/** The word for a value; undefined if the field's values have none. */
 export function valueKey(resource: string, path: string, value: unknown): Key | undefined {
   const field = `${resource}.${snake(path)}`
   const key = `${WORDS[field]}.${String(value)}`
@@ -292,5 +291,5 @@ const YES_NO = new Set(['is_active', 'is_superuser', 'is_used', 'is_exchanged', 
 
 const lastOf = (path: string): string => snake(path.split('.').at(-1) ?? '')
 export const isMoneyField = (path: string): boolean => MONEY.has(lastOf(path))
-/** Some fields say yes and no as 1 and 0. */
+/** Fields that store yes and no as 1 and 0. */
 export const isYesNoField = (path: string): boolean => YES_NO.has(lastOf(path))

@@ -7,7 +7,7 @@ import { Action, Actor, Changes, Target } from './cells.tsx'
 import { EntryDrawer } from './drawer.tsx'
 import { TARGETS } from './targets.ts'
 
-/** Who changed what, when, from where, and what was before. Nobody changes an entry. */
+/** Who changed what, when and from where. Entries are immutable. */
 export default defineResource({
   key: 'audit',
   list: settings.audit,

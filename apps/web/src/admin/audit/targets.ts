@@ -5,14 +5,14 @@ const at = (page: PageId, query: string) => (id: string) => `${pageAt(page)}?${q
 const edited = (page: PageId) => at(page, 'form=edit.')
 const opened = (page: PageId) => at(page, 'open=')
 
-/** Where a thing of each kind is shown; null where no address names one. */
+/** Where an object of each kind is shown; null if no address leads to it. */
 export const TARGETS: Record<Resource, ((id: string) => string) | null> = {
   acl_group: edited('AclGroupManager'),
   acl_rule: edited('AclManager'),
   api_key: null,
   bulk_run: null,
   catalog_sync: null,
-  // Who had an address is asked about the address itself.
+  // A single address leads to its history.
   cidr: id => (/^\d+$/.test(id) ? at('CIDRManage', 'detail=') : at('addresses', 'address='))(encodeURIComponent(id)),
   collection: edited('productType'),
   coupon: edited('promocode'),

@@ -8,7 +8,6 @@ export const isNothing = (plan: SyncPlan): boolean =>
   plan.products === 0 &&
   (plan.what === 'catalogue' ? plan.parts.every(one => one.changes.length === 0) : plan.changes.length === 0)
 
-/** What a sync would do. */
 export function Plan({ plan }: { plan: SyncPlan }) {
   const t = useT()
   const changes = plan.what === 'catalogue' ? <Parts plan={plan} /> : <Changes plan={plan} />
@@ -58,7 +57,7 @@ function Parts({ plan }: { plan: CatalogPreview }) {
   )
 }
 
-/** What a sync does not do: show what is internal, and make plans of new products. */
+/** What a sync leaves out: internal products, and plans for new products. */
 function Aside({ plan: { internal, offered } }: { plan: CatalogPreview }) {
   const t = useT()
   return (

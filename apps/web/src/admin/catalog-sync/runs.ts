@@ -7,18 +7,17 @@ import { catalog, inventory } from '../../api/routes.ts'
 import type { T } from '../kit/index.ts'
 import { figures } from '../kit/index.ts'
 
-/** Milliseconds between two looks: while one goes on, and while none does and no feed tells of one that begins. */
+/** Milliseconds between polls: during a sync, and otherwise without the change feed. */
 const WATCH = 1000
 const IDLE = 15_000
 
-/** The screen that shows each kind of sync. */
 export const SCREENS = {
   catalogue: 'productManager',
   collections: 'productType',
   tags: 'productTag'
 } as const satisfies Record<SyncKind, PageId>
 
-/** What reads what a sync, or its undo, changes. */
+/** Calls to refetch after a sync or its undo. */
 export const SHOWN = [catalog.products, catalog.collections, catalog.tags, catalog.priceDrift, inventory.rules]
 
 export const goesOn = ({ state }: SyncRun): boolean => state === 'reading' || state === 'applying'
@@ -27,7 +26,7 @@ export const goesOn = ({ state }: SyncRun): boolean => state === 'reading' || st
 export const isReady = ({ state, ready_at }: SyncRun): boolean =>
   state === 'ready' && ready_at !== null && Date.now() - Date.parse(ready_at) < SYNC_PLAN_MS
 
-/** The newest sync of each kind, of whoever asked for it, in every tab. */
+/** The newest sync of each kind, no matter which operator started it. */
 export function useSyncRuns() {
   const idle = usePollInterval(IDLE)
   return useQuery({
@@ -36,10 +35,9 @@ export function useSyncRuns() {
   })
 }
 
-/** What it does now. */
 export const stepOf = (t: T, run: SyncRun): string => t(run.state === 'ready' ? 'sync.ready' : `sync.step.${run.step}`)
 
-/** '20 of 340'; nothing where it is not counted, or over. */
+/** '20 of 340'; '' if it is not counted or has ended. */
 export function countsOf(t: T, run: SyncRun): string {
   const { done, total } = run
   if (!goesOn(run)) return ''

@@ -11,7 +11,7 @@ import { goesOn, isReady, useSyncRuns } from './runs.ts'
 import { SyncDialog } from './sync-dialog.tsx'
 import { useStartSync } from './use-start-sync.ts'
 
-/** Opens the sync of one kind: the one that goes on or waits for somebody, or else a new one. */
+/** Opens the current sync of one kind, or starts a new one. */
 export function SyncButton({ of }: { of: SyncKind }) {
   const t = useT()
   const [opened, setOpened] = useQueryState('sync', parseAsBoolean.withDefault(false).withOptions({ history: 'push' }))
@@ -21,7 +21,7 @@ export function SyncButton({ of }: { of: SyncKind }) {
   const close = () => void setOpened(null)
   const open = async () => {
     void setOpened(true)
-    // Why they cannot be read is said in the dialog.
+    // If the runs cannot be read, the dialog says why.
     const known = runs ?? (await queryClient.fetchQuery(read(catalog.syncRuns)).catch(() => undefined))
     const last = known?.find(run => run.what === of)
     if (known && !(last && (goesOn(last) || isReady(last)))) await start.run()

@@ -21,12 +21,12 @@ import classes from './sync.module.css'
 
 type Props = { of: SyncKind; start: StartSync; onClose: () => void }
 
-/** A sync as it is now, of whoever asked for it: how far it is, what it would do, or how it ended. */
+/** The current sync: its progress, its plan or its result. Any operator may have started it. */
 export function SyncDialog({ of, start, onClose }: Props) {
   const { data, error, refetch } = useSyncRuns()
   const run = data?.find(one => one.what === of)
   const place = useRef<HTMLDivElement>(null)
-  // The sync that was applied from here: its end is told, and there is nothing more to see.
+  // The sync applied in this dialog. When it ends, report it and close.
   const [applied, setApplied] = useState<number>()
   const [id, state] = [run?.id, run?.state]
   const close = useRef(onClose)
@@ -35,12 +35,12 @@ export function SyncDialog({ of, start, onClose }: Props) {
   const words = useRef(t)
   words.current = t
   useEffect(() => {
-    // The button that led here may be gone with what it stood in.
+    // The button that had the focus may have disappeared.
     if (document.activeElement === document.body) passFocus(place.current)
     if (state !== 'applied') return
     void refresh(...SHOWN, catalog.lastSync)
     if (id === undefined || id !== applied) return
-    // Told once, though a late answer of before may still take the state back.
+    // Report it once: a late answer may still set the state back.
     setApplied(undefined)
     notify('good', words.current('list.done'))
     close.current()
@@ -62,7 +62,7 @@ export function SyncDialog({ of, start, onClose }: Props) {
   )
 }
 
-/** What failed, said at once and with the focus. */
+/** A failure, announced and focused. */
 function Failure({ children }: { children: string }) {
   const alert = useRef<HTMLParagraphElement>(null)
   useEffect(() => alert.current?.focus(), [children])
@@ -110,7 +110,7 @@ function Ready({ run, start, onApplied, onClose }: ReadyProps) {
       showRun(begun)
     } catch (problem) {
       setFailure(failureText(problem))
-      // Somebody else may have applied or cancelled it.
+      // Another operator may have applied or cancelled it.
       void refresh(catalog.syncRuns)
     } finally {
       setApplying(false)
@@ -135,7 +135,7 @@ function Ready({ run, start, onApplied, onClose }: ReadyProps) {
         <Skeleton height={160} />
       )}
       <div className={classes.foot}>
-        {/* One that changes nothing waits for nobody any more. */}
+        {/* A plan without changes needs no decision. */}
         <CancelSync run={run} {...(plan && isNothing(plan) ? { words: t('list.close') } : {})} onDone={onClose} />
         {plan && !isNothing(plan) && (
           <WorkButton working={applying} onClick={() => void apply()}>
@@ -147,7 +147,7 @@ function Ready({ run, start, onApplied, onClose }: ReadyProps) {
   )
 }
 
-/** How the last one ended, with the next one at hand. */
+/** How the last sync ended, with a button to start the next. */
 function Ended({ run, start, onClose }: { run: SyncRun | undefined; start: StartSync; onClose: () => void }) {
   const t = useT()
   if (run?.state === 'failed') {

@@ -6,7 +6,7 @@ import { useT } from '../../i18n/admin.ts'
 import { useCommand, WorkButton } from '../kit/index.ts'
 import { goesOn } from './runs.ts'
 
-/** How far the step is that a sync is at, where that is counted. */
+/** Progress of the sync's current step, if it is counted. */
 export function SyncProgress({ run, label, className }: { run: SyncRun; label: string; className?: string }) {
   const { done, total } = run
   if (!total || !goesOn(run)) return null
@@ -23,9 +23,9 @@ export function SyncProgress({ run, label, className }: { run: SyncRun; label: s
 }
 
 /**
- * Cancels a sync, for those who may ask for one.
- * @param words 'Cancel', unless it says otherwise
- * @param label where its words alone do not name the sync
+ * Cancels a sync, if the role may start one.
+ * @param words the button's text, by default 'Cancel'
+ * @param label names the sync if the text does not
  */
 export function CancelSync({
   run,

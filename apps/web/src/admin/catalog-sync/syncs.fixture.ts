@@ -4,7 +4,7 @@ import { answer } from '../../testing/answers.ts'
 
 const at = '2026-06-15T08:00:00.000Z'
 
-/** A sync that reads products, as `more` says otherwise. */
+/** A sync that is reading products, with `more` changed. */
 export const syncRun = (more: Partial<SyncRun> = {}): SyncRun => ({
   id: 4,
   what: 'catalogue',
@@ -30,8 +30,8 @@ export const failedRun = (more: Partial<SyncRun> = {}): SyncRun =>
   syncRun({ state: 'failed', ended_at: at, reason: 'stale', msg: 'This was changed meanwhile.', ...more })
 
 /**
- * The server with one sync, which tests move on by `now`: asking starts it, applying applies it, cancelling cancels it.
- * @param plan what it would do once it is ready
+ * Answers as a server with one sync: starting, applying and cancelling change it. Tests advance it through `now`.
+ * @param plan what it would do when ready
  */
 export function answerSync(plan: SyncPlan, first?: SyncRun) {
   const kept: { now: SyncRun | undefined } = { now: first }

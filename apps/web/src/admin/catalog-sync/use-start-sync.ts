@@ -7,7 +7,7 @@ import { failureText } from '../../i18n/failures.ts'
 
 export type StartSync = { run: () => Promise<void>; running: boolean; failure: string }
 
-/** Puts a sync, as the server has just told of it, among those that are shown: nobody sees the one before for a moment. */
+/** Puts the server's new sync into the cache, so that the previous one does not flash up. */
 export function showRun(run: SyncRun): void {
   queryClient.setQueryData<SyncRun[]>(keyOf(catalog.syncRuns, {}), (runs = []) => [
     ...runs.filter(one => one.what !== run.what),
@@ -16,7 +16,7 @@ export function showRun(run: SyncRun): void {
   void refresh(catalog.syncRuns)
 }
 
-/** Asks for a sync; why that failed is said in its dialog. */
+/** Starts a sync. Its dialog reports a failure. */
 export function useStartSync(what: SyncKind): StartSync {
   const [running, setRunning] = useState(false)
   const [failure, setFailure] = useState('')

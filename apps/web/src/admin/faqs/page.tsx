@@ -7,7 +7,7 @@ import classes from './faqs.module.css'
 const question = areaField('question', { rows: 2 })
 const answer = areaField('answer', { rows: 10 })
 
-/** The questions and answers that the help page searches. */
+/** Questions and answers of the help page. */
 export default defineResource({
   key: 'faqs',
   list: support.faqs,

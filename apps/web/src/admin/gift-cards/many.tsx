@@ -25,7 +25,7 @@ import { GiftCardsForm } from '../../kit/schemas.ts'
 import { useIsShown } from '../../kit/use-is-shown.ts'
 import { figures, ofMany, saveFile, stamp, WorkButton } from '../kit/index.ts'
 
-/** Several gift cards at once, whose codes the shop makes; they are saved as CSV. */
+/** Creates several gift cards with generated codes and saves them as CSV. */
 export function ManyGiftCards() {
   const t = useT()
   const [opened, setOpened] = useQueryState('many', parseAsBoolean.withDefault(false).withOptions({ history: 'push' }))
@@ -40,7 +40,7 @@ export function ManyGiftCards() {
   )
 }
 
-/** Random, so that nobody else guesses the codes that are made of it; a new one for each opening of the dialog. */
+/** Random, because the codes are derived from it. New for each opening of the dialog. */
 const newBatch = () =>
   [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('')
 
@@ -79,7 +79,7 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
       saveFile(`gift_cards_${stamp(new Date())}.csv`, codesAsCsv(added))
       void refresh(rewards.giftCards)
     } catch (error) {
-      // The dialog was closed while the call was out.
+      // The dialog was closed while the call was in flight.
       if (!isShown()) return notify('bad', failureText(error))
       failure.refused(error)
     } finally {
@@ -154,7 +154,7 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Amounts, numbers and codes: no value that a spreadsheet would take for a formula. */
+/** Amounts, numbers and codes only, so no value can be a spreadsheet formula. */
 const codesAsCsv = (cards: readonly GiftCard[]): Blob => {
   const lines = cards.map(({ id, mount, point, code }) => [id, mount, point, code].join(','))
   return new Blob([['id,mount,point,code', ...lines, ''].join('\r\n')], { type: 'text/csv;charset=utf-8' })

@@ -18,7 +18,7 @@ import {
 import { ManyGiftCards } from './many.tsx'
 import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
-/** Gift cards: added with their code, handed out for coins, and from then on somebody's property. */
+/** Gift cards: created with their code, then handed out for coins to a customer. */
 export default defineResource({
   key: 'gift-cards',
   list: rewards.giftCards,

@@ -17,10 +17,10 @@ import { problemsOf } from './problems.ts'
 import { RetentionPanel } from './retention-panel.tsx'
 import { Sections } from './sections.tsx'
 
-/** Queues and mail change all the time, and nobody publishes that. */
+/** Queues and mail change constantly, and the change feed does not report them. */
 const EVERY = 15_000
 
-/** How the shop and what it depends on are doing, what needs attention, and what can be done about it. */
+/** The health of the shop and its dependencies, what needs attention, and actions. */
 export default function HealthPage() {
   const t = useT()
   const { may } = useMay()

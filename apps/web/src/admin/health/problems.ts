@@ -3,23 +3,20 @@ import { pageAt, pagePaths } from '@netlet/contract/pages'
 import type { Permission } from '@netlet/contract/permissions'
 import type { T } from '../kit/index.ts'
 
-/** How long a job or an event may wait before it is a problem, in milliseconds. */
+/** Milliseconds that a job or event may wait before it counts as a problem. */
 const LATE = 10 * 60_000
 
-/** Without it most things work. */
+/** Most things work without this scope. */
 const ALL_ORDERS = 'read_all_orders'
 
 const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as const
 
-/**
- * What somebody has to look at, in words, and where that is: nowhere else for what only the settings of a machine change, or
- * where the role may not go.
- */
+/** A problem in words, with a link if the role may open the page that solves it. */
 export type Problem = { text: string; to?: string }
 
 const { WebsiteSettings, tasks, servers: serversPath, mails, payments, AclManager, health: own } = pagePaths
 
-/** The pages that not every role opens. */
+/** Pages that not every role may open. */
 const NEEDS: readonly (readonly [page: string, Permission])[] = [
   [WebsiteSettings, 'settings.view'],
   [tasks, 'tasks.view']

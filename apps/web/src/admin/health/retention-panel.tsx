@@ -10,7 +10,7 @@ import { DataTable, type Column } from '../kit/index.ts'
 import classes from './health.module.css'
 import { none } from '../../kit/none.tsx'
 
-/** What grows in the database: how long it is kept, how much there is, and what was removed last. */
+/** What grows in the database: retention, current size and the last clean-up. */
 export function RetentionPanel() {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(read(settings.retention))
@@ -44,7 +44,7 @@ export function RetentionPanel() {
   )
 }
 
-/** What it is, and why it is kept for so long and no longer. */
+/** What it is, and the reason for its retention. */
 function What({ entry: { what } }: { entry: RetentionFigures }) {
   const t = useT()
   return (
@@ -64,7 +64,7 @@ function Removed({ entry: { removed, removed_at: at } }: { entry: RetentionFigur
   )
 }
 
-/** '30 days'; of what is removed as soon as it expires it says so. */
+/** '30 days', or "until it expires". */
 function Kept({ entry: { keep_hours: hours } }: { entry: RetentionFigures }) {
   const t = useT()
   const language = useLanguage()

@@ -8,7 +8,7 @@ import { numberText } from '../../kit/number.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
-/** Where exactly the rows are that were counted. */
+/** The list, filtered to exactly the rows counted. */
 const PLACES: Record<AttentionItem, string> = {
   undelivered: `${pageAt('Orders')}?problem=1`,
   payments: `${pageAt('payments')}?unresolved=1`,
@@ -26,7 +26,7 @@ const PLACES: Record<AttentionItem, string> = {
   tickets: `${pageAt('tickets')}?state=open`
 }
 
-/** What needs attention, each with the way to it; where nothing does it says so, and no more. */
+/** What needs attention, each with a link. */
 export function AttentionPanel() {
   const t = useT()
   return (

@@ -10,7 +10,7 @@ import { Ago } from '../../kit/time.tsx'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
-/** How long customers waited from their payment until everything worked. */
+/** How long customers waited between payment and working proxies. */
 export function DeliveriesPanel() {
   const t = useT()
   return (
@@ -24,7 +24,7 @@ function Times({ times }: { times: DeliveryTimes }) {
   const t = useT()
   const language = useLanguage()
   const text = (seconds: number | null) => (seconds === null ? '–' : durationText(seconds, language))
-  /** To the orders that a figure is of, the slowest first, where there are any. */
+  /** Links a figure to its orders, slowest first, if there are any. */
   const leads = (time: 'day' | 'week', figure: string) =>
     times[time].orders > 0 ? (
       <Link to={`${pageAt('Orders')}?delivered_in=${time}&sort=delivery_seconds.desc`}>{figure}</Link>

@@ -8,7 +8,7 @@ import { numberText } from '../../kit/number.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
-/** How many leases end on each of the next days: each day leads to its orders. */
+/** How many leases end on each of the next days, linked to the orders. */
 export function EndingsPanel() {
   const t = useT()
   return (

@@ -7,7 +7,7 @@ import { SalesPanel } from './sales.tsx'
 import { SetupPanel } from './setup.tsx'
 import { StockPanel } from './stock-map.tsx'
 
-/** Where an operator's day begins: what needs attention, and how the shop does. */
+/** The operator's start page: what needs attention, and how the shop is doing. */
 export default function HomePage() {
   return (
     <div className={classes.page}>

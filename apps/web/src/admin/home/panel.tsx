@@ -8,18 +8,18 @@ import { useMay } from '../../api/may.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import classes from './home.module.css'
 
-/** Milliseconds. The change feed tells of most changes sooner; of mails, dead letters and the time itself it does not. */
+/** Milliseconds. The change feed reports most changes, but not mails, dead letters or the passing of time. */
 export const EVERY = 15_000
 
 type Props<R extends Endpoint> = {
   title: string
-  /** The call that has its figures: who may not make it is not shown the panel. */
+  /** The call with its figures. Roles that may not make it do not see the panel. */
   route: R
   wide?: boolean
   children: (data: ReplyOf<R>) => ReactNode
 }
 
-/** One part of the first screen, which reads its own figures: one that fails leaves the others as they are. */
+/** A part of the home page. Each reads its own figures, so that one failure does not affect the others. */
 export function Panel<R extends Endpoint>(props: Props<R>) {
   const { mayCall } = useMay()
   return mayCall(props.route) ? <Shown {...props} /> : null

@@ -1,3 +1,3 @@
 import { pageAt } from '@netlet/contract/pages'
-/** The orders that brought the money of a day: paid or renewed on it. */
+/** The orders behind a day's revenue: paid or renewed on that day. */
 export const paidOn = (day: string): string => `${pageAt('Orders')}?paid_on=${day}`

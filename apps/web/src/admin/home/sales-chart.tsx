@@ -10,7 +10,7 @@ import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
 import { paidOn } from './places.ts'
 
-/** The days of this month as bars, and those of the month before as a line. The table beside it says the same. */
+/** This month's days as bars, last month's as a line. The table below has the same figures. */
 export default function SalesChart({ sales: { month, before } }: { sales: Sales }) {
   const t = useT()
   const navigate = useNavigate()
@@ -25,7 +25,7 @@ export default function SalesChart({ sales: { month, before } }: { sales: Sales 
     <div ref={ref} className={classes.chart} aria-hidden>
       {width > 0 && (
         <CompositeChart
-          // Drawn anew at another width: what the library measures by itself comes too early.
+          // Remount at another width: the library measures itself too early.
           key={width}
           w={width}
           h={220}
@@ -45,7 +45,7 @@ export default function SalesChart({ sales: { month, before } }: { sales: Sales 
           valueFormatter={value => money(value.toFixed(2))}
           yAxisProps={{ width: 76 }}
           composedChartProps={{ accessibilityLayer: false }}
-          // For the pointer alone: the table below has the same as links.
+          // Only for the pointer; the table below has the same links.
           barProps={{ onClick: (_bar, at) => month[at] && void navigate(paidOn(month[at].day)), cursor: 'pointer' }}
         />
       )}
@@ -53,5 +53,5 @@ export default function SalesChart({ sales: { month, before } }: { sales: Sales 
   )
 }
 
-/** Only for drawing; nothing is added up. */
+/** Floats are fine for drawing; nothing is summed. */
 const heightOf = (day: DaySales | undefined) => (day ? Number(day.revenue) : null)

@@ -12,7 +12,7 @@ import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 import { paidOn } from './places.ts'
 
-// The library that draws is larger than the rest of the console's screens.
+// The chart library is larger than the rest of the console's screens.
 const SalesChart = lazy(() => import('./sales-chart.tsx'))
 
 const revenueOf = (days: readonly DaySales[]) =>
@@ -20,7 +20,7 @@ const revenueOf = (days: readonly DaySales[]) =>
 const paidOf = (days: readonly DaySales[]) => days.reduce((sum, { paid }) => sum + paid, 0)
 
 const ORDERS = pageAt('Orders')
-/** Where the orders are that a figure of a day, or of its month, counts: placed then and paid by now, or paid or renewed then. */
+/** Lists of the orders behind a figure: placed in the period and paid since, or paid or renewed in it. */
 const PLACES = {
   day: { paid: (day: string) => `${ORDERS}?placed_on=${day}&pay_status=1`, revenue: paidOn },
   month: {
@@ -46,7 +46,7 @@ function Figures({ sales }: { sales: Sales }) {
     [t('home.today'), month.slice(-1), PLACES.day],
     [t('home.yesterday'), [...before, ...month].slice(-2, -1), PLACES.day],
     [t('home.month'), month, PLACES.month],
-    // No list has the days of a month until one of them.
+    // No list filters by a month up to a given day.
     [t('home.monthBefore', { day: soFar.length }), soFar, undefined]
   ] as const
   return (
@@ -80,11 +80,11 @@ function Figures({ sales }: { sales: Sales }) {
   )
 }
 
-/** A figure that leads to its rows. */
+/** A figure linked to its rows. */
 const ToRows = ({ to, children }: { to: string | undefined; children: string }) =>
   to ? <Link to={to}>{children}</Link> : children
 
-/** What the chart shows, for those who cannot see it; each day leads to the orders that were paid on it. */
+/** The chart's data as a table. Each day links to the orders paid on it. */
 function SalesTable({ sales: { month, before } }: { sales: Sales }) {
   const t = useT()
   return (

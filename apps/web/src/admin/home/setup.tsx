@@ -21,7 +21,7 @@ const PLACES: Record<SetupStep, string> = {
   product: pageAt('productManager')
 }
 
-/** What a new shop needs before it can sell; gone once all of it is there. */
+/** What a new shop needs before it can sell. Hidden once everything is done. */
 export function SetupPanel() {
   const { mayCall } = useMay()
   return mayCall(home.setup) ? <Steps /> : null
@@ -30,7 +30,7 @@ export function SetupPanel() {
 function Steps() {
   const t = useT()
   const id = useId()
-  // What cannot be read is not said: the other panels show that the server does not answer.
+  // If it cannot be read, show nothing: the other panels report that the server does not answer.
   const { data } = useQuery({ ...read(home.setup), refetchInterval: EVERY })
   if (!data || data.every(({ done }) => done)) return null
   return (

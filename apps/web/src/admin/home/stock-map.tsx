@@ -9,7 +9,7 @@ import { useSideways } from '../kit/index.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
-/** Free addresses by group and rule, as figures on a ground that is the stronger the more there are. */
+/** Free addresses by group and rule. The more there are, the darker the background. */
 export function StockPanel() {
   const t = useT()
   return (
@@ -28,13 +28,13 @@ export function StockPanel() {
 const rangesOf = (group: { id: number }, rule: { id: number }) =>
   `${pageAt('CIDRManage')}?group_id=${group.id}&sold_with=${rule.id}`
 
-/** Per cent of the accent behind a figure: by its size and not by its share, or one large group would hide all others. */
+/** Per cent of the accent colour. Logarithmic, or one large group would hide all others. */
 const strength = (free: number, most: number) => (free === 0 ? 0 : 8 + 34 * (Math.log1p(free) / Math.log1p(most)))
 
 function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
   const t = useT()
   const scroll = useRef<HTMLDivElement>(null)
-  // At its beginning the groups' names stay, in front of what is scrolled below them.
+  // The column of group names stays fixed, so it needs no shade at the start.
   const { className: shaded, 'data-after': after, 'data-before': before } = useSideways(scroll)
   const most = Math.max(1, ...free.flat())
   const hasBoth = (id: number) => groups.filter(group => group.id === id).length > 1
@@ -45,7 +45,8 @@ function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
         className={`${classes.scroll} ${shaded}`}
         role="group"
         aria-label={t('home.stock')}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reached by keyboard
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by
+        // keyboard
         tabIndex={0}
         data-after={after}
         data-scrolled={before}

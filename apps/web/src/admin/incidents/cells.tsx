@@ -20,7 +20,7 @@ export function StateCell({ incident: { severity, state } }: Props) {
 
 const nothing = { value: '', label: '' }
 
-/** The words of severities and states are those of the status page. */
+/** Severities and states use the words of the status page. */
 export function SeverityInput(props: FieldProps) {
   const t = useT()
   const options = INCIDENT_SEVERITIES.map(value => ({ value, label: t(`severity.${value}`) }))

@@ -16,10 +16,10 @@ import classes from './incidents.module.css'
 
 type Props = { id: number; row: Incident | undefined; tools: Tools }
 
-/** An incident beside the list: what was said of it, and the outages that name it. */
+/** An incident beside the list: its updates, and the outages linked to it. */
 export function IncidentDrawer({ id, row, tools }: Props) {
   const t = useT()
-  // The list has it already, and follows it.
+  // The list already has it and keeps it current.
   const { data, error, refetch } = useQuery({ ...read(status.incident, { params: { id } }), enabled: !row })
   const incident = row ?? data
   if (error && !incident) return <ErrorState error={error} onRetry={() => void refetch()} />
@@ -76,7 +76,7 @@ function Facts({ incident }: { incident: Incident }) {
   return <FactList layout="rows" label={t('incidents.one')} facts={facts} />
 }
 
-/** What was said, which can be corrected. */
+/** An update's text, which can be corrected. */
 function Update({ update: { id, state, text, at } }: { update: IncidentUpdate }) {
   const t = useT()
   const statusT = useStatusT()

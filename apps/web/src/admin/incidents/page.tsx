@@ -24,7 +24,7 @@ import { Subscribers } from './subscribers.tsx'
 import { useLocations } from './use-locations.ts'
 import { none } from '../../kit/none.tsx'
 
-/** What the status page says of incidents and planned work. */
+/** Incidents and planned work on the status page. */
 export default defineResource({
   key: 'incidents',
   list: status.incidents,

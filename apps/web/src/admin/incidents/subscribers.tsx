@@ -4,7 +4,7 @@ import { status } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { figures } from '../kit/index.ts'
 
-/** How many are mailed of what is written here. */
+/** How many subscribers are mailed about incidents. */
 export function Subscribers() {
   const t = useT()
   const { data } = useQuery(read(status.subscribers))

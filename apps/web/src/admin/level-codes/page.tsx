@@ -19,13 +19,13 @@ import { platformColumn, platformFilter } from '../platform-codes/on-platform.ts
 
 const nameOf = ({ level }: LevelCode): string => [level, levelName(level)].filter(Boolean).join(' · ')
 
-/** Waits for the names in the chosen language; what names a row elsewhere then has them, too. */
+/** A component, so that it can wait for the level names in the current language. `nameOf` then finds them loaded. */
 function Name({ level }: { level: number }) {
   const { nameOf: levelNameOf } = useLevelNames()
   return <>{[level, levelNameOf(level)].filter(Boolean).join(' · ')}</>
 }
 
-/** The five levels: from how many points on, and the discount code that a customer of the level gets at the checkout. */
+/** The five levels: the points they need, and their discount code for the checkout. */
 export default defineResource({
   key: 'level-codes',
   list: rewards.levelCodes,

@@ -5,7 +5,7 @@ import { useT } from '../../i18n/admin.ts'
 import { column, defineResource, integer, moment, oneOf } from '../kit/index.ts'
 import { none } from '../../kit/none.tsx'
 
-/** Addresses that the shop writes to no more, until an operator says otherwise. */
+/** Addresses that the shop does not mail until an operator releases them. */
 export const BlockedAddresses = defineResource({
   key: 'blocks',
   list: mail.blocks,

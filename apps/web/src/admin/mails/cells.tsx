@@ -5,7 +5,7 @@ import { LANGUAGES } from '../../i18n/language.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { none } from '../../kit/none.tsx'
 
-/** Why it was not sent, and what the mail service said of it in its own words. */
+/** Why it was not sent, with the mail service's own words. */
 export function Failure({ row: { error, error_code: code, state } }: { row: SentMail }) {
   const t = useT()
   if (!code) return error ?? none
@@ -17,7 +17,7 @@ export function Failure({ row: { error, error_code: code, state } }: { row: Sent
   )
 }
 
-/** Which mail it is: in words, and as programs call it. */
+/** The mail's name in words, and its technical name. */
 export function Template({ name }: { name: string }) {
   const t = useT()
   const key = `mails.name.${name}`
@@ -41,5 +41,5 @@ export function State({ row }: { row: SentMail }) {
   return <StateBadge tone={TONES[row.state]}>{t(`mails.is.${row.state}`)}</StateBadge>
 }
 
-/** In its own words, so that whoever reads it knows it. */
+/** Each language in its own name. */
 export const Language = ({ row }: { row: SentMail }) => <>{LANGUAGES[row.language]}</>

@@ -6,7 +6,7 @@ import { column, defineResource, integer, moment, oneOf } from '../kit/index.ts'
 import { Failure, Kind, Language, State, Template } from './cells.tsx'
 import { MailDrawer } from './mail-drawer.tsx'
 
-/** Every mail of the shop and what came of it; beside the list, what it said. */
+/** Every mail that the shop sent, and its result. The drawer shows its text. */
 export const MailLog = defineResource({
   key: 'mails',
   list: mail.mails,

@@ -11,11 +11,11 @@ import { AuditLink, FactList, type Fact, type Tools } from '../kit/index.ts'
 import { Failure, Kind, Language, State, Template } from './cells.tsx'
 import classes from './mails.module.css'
 
-/** A mail beside the log: what came of it, and what it said. */
+/** A mail beside the log: its result and its text. */
 export function MailDrawer({ id }: { id: number; row: SentMail | undefined; tools: Tools }) {
   const { data, error, refetch } = useQuery({
     ...read(mail.mail, { params: { id } }),
-    // Each reading is written down, and what was sent does not change: it is read once each time it is opened.
+    // Reading a mail is audited, and its text never changes, so read it once per opening.
     staleTime: Infinity,
     gcTime: 0,
     refetchOnReconnect: false
@@ -62,7 +62,7 @@ function Content({ of: { subject, html, text } }: { of: MailContent }) {
         ]}
       />
       {part === 'html' ? (
-        // Without scripts, forms or our origin: a mail shows what customers typed.
+        // Sandboxed without scripts, forms or our origin, because mails contain customers' input.
         <iframe className={classes.frame} sandbox="" srcDoc={html} title={subject} />
       ) : (
         <pre className={classes.text}>{text}</pre>

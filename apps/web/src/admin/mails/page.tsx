@@ -9,7 +9,7 @@ import { Previews } from './previews.tsx'
 
 const TABS = ['log', 'blocked', 'preview'] as const
 
-/** What was sent to whom, who is not written to, and what each mail looks like. */
+/** Sent mails, blocked addresses and previews. */
 export default function MailsPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

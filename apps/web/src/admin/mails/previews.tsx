@@ -7,7 +7,7 @@ import { ErrorState } from '../../kit/states.tsx'
 import { useAddress } from '../../kit/use-address.ts'
 import classes from './mails.module.css'
 
-/** Every template in each language, as a customer gets it, filled with samples. */
+/** Every template in each language, filled with sample data. */
 export function Previews() {
   const t = useT()
   const language = useLanguage()
@@ -35,7 +35,7 @@ export function Previews() {
         ))}
       </ul>
       {shown && (
-        // Without scripts, forms or our origin: a template shows what customers typed.
+        // Sandboxed without scripts, forms or our origin, because templates contain customers' input.
         <iframe
           className={classes.frame}
           sandbox=""

@@ -6,7 +6,7 @@ import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago, Moment } from '../../kit/time.tsx'
 import classes from './notices.module.css'
 
-/** What it says, in the reader's language, and the way to the rows behind it. */
+/** The notice's text in the current language, linked to the rows behind it. */
 export function Title({ row }: { row: Notice }) {
   const language = useLanguage()
   return <Link to={row.path}>{row.title[language]}</Link>
@@ -24,7 +24,7 @@ export function Cause({ row: { cause } }: { row: Pick<Notice, 'cause'> }) {
   return <>{t(`notices.causeOf.${cause}`)}</>
 }
 
-/** Open or over, and whether somebody has taken notice or muted it. */
+/** Open or over, and whether it was acknowledged or muted. */
 export function State({ row }: { row: Notice }) {
   const t = useT()
   const muted = row.muted_until !== null && row.state === 'open' && Date.parse(row.muted_until) > Date.now()
@@ -48,7 +48,7 @@ export function State({ row }: { row: Notice }) {
 
 const OUTCOMES = ['sent', 'waiting', 'failed', 'skipped'] as const
 
-/** What came of telling it: how often each outcome. */
+/** How often each delivery outcome occurred. */
 export function Told({ row: { sends } }: { row: Notice }) {
   const t = useT()
   const some = OUTCOMES.filter(state => sends[state] > 0)
@@ -64,7 +64,7 @@ export function Told({ row: { sends } }: { row: Notice }) {
   )
 }
 
-/** Why a message did not get there, and what the other side said. */
+/** Why a message was not delivered, with the receiver's answer. */
 export function Failure({
   of: { failure, status, detail }
 }: {
@@ -80,7 +80,7 @@ export function Failure({
   )
 }
 
-/** Where a channel leads: a host, or whom. */
+/** Where a channel sends: a host, or the operators. */
 export function Target({ row }: { row: NoticeChannel }) {
   const t = useT()
   if (row.kind !== 'mail') return <span className="mono">{row.host}</span>
@@ -94,7 +94,7 @@ export function Kind({ row: { kind } }: { row: Pick<NoticeChannel, 'kind'> }) {
   return <>{t(`notice-channels.kindOf.${kind}`)}</>
 }
 
-/** What is told there at once; the rest is in the digest, where it gets one. */
+/** Severities sent at once. The others go into the digest, if the channel gets one. */
 export function Tells({ row }: { row: NoticeChannel }) {
   const t = useT()
   const told = (['critical', 'warning', 'info'] as const).filter(severity => row[`tell_${severity}`])

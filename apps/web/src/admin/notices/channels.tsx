@@ -31,7 +31,7 @@ function useOperators() {
 
 const flag = <const N extends string>(name: N) => ({ ...switchField(name), sent: (value: string) => value === '1' })
 
-/** Where operators are told, each with what it gets at once and whether it gets the digest. */
+/** Channels that notify operators: what each gets at once, and whether it gets the digest. */
 export const NoticeChannels = defineResource({
   key: 'notice-channels',
   list: notices.channels,
@@ -49,7 +49,7 @@ export const NoticeChannels = defineResource({
     schema: NoticeChannelForm,
     create: notices.createChannel,
     update: notices.updateChannel,
-    // A secret that was replaced is not known any more.
+    // A replaced secret cannot be restored.
     undo: ({ sent }) => !sent['target'] && !sent['secret'],
     fields: [
       textField('name'),
@@ -90,7 +90,7 @@ export const NoticeChannels = defineResource({
 const ASK_EVERY = 700
 const ASK_FOR = 30_000
 
-/** Sends a test and waits for what comes of it. */
+/** Sends a test and waits for its result. */
 async function test(row: NoticeChannel, t: T): Promise<void> {
   try {
     const { send_id: id } = await call(notices.testChannel, { params: { id: row.id }, body: {} })

@@ -12,7 +12,7 @@ import { AuditLink, FactList, type Fact, type Tools } from '../kit/index.ts'
 import { Cause, Failure, Severity, State } from './cells.tsx'
 import classes from './notices.module.css'
 
-/** A notice beside the list: what it says, what came of each message about it, and the way to its rows. */
+/** A notice beside the list: its text, the result of each message, and a link to its rows. */
 export function NoticeDrawer({ id }: { id: number; row: Notice | undefined; tools: Tools }) {
   const t = useT()
   const language = useLanguage()

@@ -9,7 +9,7 @@ import { column, defineResource, integer, integerField, oneOf } from '../kit/ind
 import { Cause, Severity, State, Title, Told } from './cells.tsx'
 import { NoticeDrawer } from './drawer.tsx'
 
-/** What operators were told of, newest first: what is open, and what has ended. */
+/** Notices to operators, newest first, open and ended. */
 export const NoticeLog = defineResource({
   key: 'notices',
   list: notices.notices,

@@ -52,7 +52,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const levelsText = useLevelsText()
   const dirty = Object.keys(typed).length > 0
   if (!dirty && loaded.version !== base.version) setBase(loaded)
-  // The tabs have one path: the parameter is what tells them apart.
+  // The tabs share a path, so the parameter tells them apart.
   const { isUnsaved } = useLeaveGuard(dirty, { param: { name: 'tab', value: 'rules' }, keepsDraft: true })
   useKeptDraft(draft, { entered: typed, version: base.version, isUnsaved })
   const now: Rules = { ...base, ...typed }
@@ -68,7 +68,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   }
   const typedOver = (rules: Rules, saved: Rules) =>
     Object.fromEntries(Object.entries(rules).filter(([name, value]) => !isSame(value, saved[name as keyof Rules])))
-  /** Goes on from what somebody else has saved, with what is entered here. */
+  /** Merges what another user saved with what is entered here. */
   const goOnFrom = (current: ShownNoticeRules) => {
     const theirs = rulesOf(current)
     const merged = merge(rulesOf(base), rulesOf(latest.current), theirs)
@@ -86,7 +86,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
     try {
       const saved = await call(notices.saveRules, { body: { ...now, version: base.version } })
       setBase(saved)
-      // What was typed while the call was out is not saved.
+      // Text typed during the call is not saved yet.
       setTyped(typedOver(merge(rulesOf(now), rulesOf(latest.current), rulesOf(saved)).values, saved))
       const invalidate = [notices.rules, notices.notices, settings.audit]
       const { version: _seen, ...former } = base
@@ -217,7 +217,7 @@ function Times({ now, edit, errors }: PartProps & { errors: Record<string, strin
   )
 }
 
-/** Digits alone: what is no number cannot be typed. */
+/** Keep digits only. */
 const numberOf = (value: string): number => Number(value.replace(/\D/g, '').slice(0, 7))
 
 function CauseRow({ cause, now, edit, error }: PartProps & { cause: NoticeCause; error: string | undefined }) {

@@ -18,7 +18,7 @@ const useChoices = () => ({
   rules: optionsOf(useQuery(read(inventory.rules, { query: { limit: MOST } })).data?.data)
 })
 
-/** Levels in words. */
+/** Stock levels in words. */
 export function useLevelsText() {
   const { groups, rules } = useChoices()
   const nameIn = (options: typeof groups, id: number) =>
@@ -27,7 +27,7 @@ export function useLevelsText() {
     levels.map(one => `${nameIn(groups, one.group_id)}, ${nameIn(rules, one.rule_id)}: ${one.below}`).join('; ')
 }
 
-/** How many addresses a group has to have under a rule, where that is another figure than the cause's. */
+/** Thresholds for single groups and rules, if they differ from the cause's. */
 export function StockLevels({
   levels,
   onChange

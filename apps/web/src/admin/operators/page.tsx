@@ -15,7 +15,7 @@ import { none } from '../../kit/none.tsx'
 const MOST = 200
 const permissions = Object.keys(PERMISSIONS) as Permission[]
 
-/** Who operates the shop, in which role, and what each role may do. */
+/** The shop's operators with their roles, and what each role may do. */
 export default function OperatorsPage() {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(

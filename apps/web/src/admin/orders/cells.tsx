@@ -19,7 +19,7 @@ export const OrderCell = ({ order }: { order: Order }) => (
   </div>
 )
 
-/** Leads to the user, found by the username. */
+/** Links to the user by username. */
 export const UserCell = ({ order }: { order: Order }) => (
   <div className={`${classes.order} ${classes.clip}`}>
     <Link to={`${pageAt('userList')}?search=${encodeURIComponent(order.username)}`} title={order.username}>
@@ -36,7 +36,7 @@ export const ProductCell = ({ order }: { order: Order }) => (
   </div>
 )
 
-/** What it was placed for, by which orders are sorted; beside it what was paid, where that is another amount. */
+/** The order's amount, by which the list sorts. Also what was paid, if it differs. */
 export function AmountCell({ order: { amount, pay_amount } }: { order: Order }) {
   const t = useT()
   return (
@@ -49,14 +49,14 @@ export function AmountCell({ order: { amount, pay_amount } }: { order: Order }) 
   )
 }
 
-/** How long its customer waited from the payment until everything worked. */
+/** How long the customer waited between payment and working proxies. */
 export function Waited({ order }: { order: Order }) {
   const language = useLanguage()
   if (order.delivery_seconds === null) return none
   return <span className="num">{durationText(order.delivery_seconds, language)}</span>
 }
 
-/** The product types to filter by: all of them, as the server gives a page at most. */
+/** All product types, as filter options. The limit is the largest page the server returns. */
 export function useCollections() {
   const { data } = useQuery(read(catalog.collections, { query: { limit: 10_000 } }))
   return (data?.data ?? []).map(({ id, collection_name }) => ({ value: String(id), label: collection_name }))

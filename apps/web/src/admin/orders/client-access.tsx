@@ -12,7 +12,7 @@ import { Moment } from '../../kit/time.tsx'
 import { FactList, May, WithReason, type Fact } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 
-/** How the customer lets clients in at the order's proxies. */
+/** How clients authenticate at the order's proxies. */
 export function OrderClientAccess({ order }: { order: Order }) {
   const t = useT()
   const { data, error } = useQuery(read(orders.clientAccess, { params: { id: order.id } }))
@@ -34,7 +34,7 @@ export function OrderClientAccess({ order }: { order: Order }) {
   )
 }
 
-/** An operator says it in the customer's place; the audit log tells who did. */
+/** An operator changes it for the customer. The audit log records who did. */
 function ChangeAccess({ order }: { order: Order }) {
   const t = useT()
   const [open, setOpen] = useState(false)

@@ -9,7 +9,7 @@ import { integerField, textField, type T } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 import { shownEnd } from './expiry.tsx'
 
-/** Gives an order more days, with a reason. */
+/** Adds days to an order, with a reason. */
 export const credit = {
   name: 'credit',
   icon: IconCalendarHeart,

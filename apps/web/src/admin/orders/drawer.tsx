@@ -12,15 +12,15 @@ import { Timeline } from './timeline.tsx'
 
 type Props = { id: number; row: Order | undefined; tools: Tools }
 
-/** So much of the timeline is enough for a quick look. */
+/** The number of timeline entries in the drawer. */
 const LATEST = 5
 
-/** A quick look at an order, beside the list; its page has the rest. */
+/** A summary of an order beside the list. Its page has the rest. */
 export function OrderDrawer({ id, row, tools }: Props) {
   const t = useT()
   const { data, error, refetch } = useQuery({
     ...read(orders.order, { params: { id } }),
-    // The list has it already, and follows it.
+    // The list already has it and keeps it current.
     enabled: !row
   })
   const order = row ?? data

@@ -9,25 +9,25 @@ import { hiddenField, timeField, type Question, type T } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 
 const DAY = 86_400_000
-/** A term that is set further ahead than this is asked about: nothing is sold for longer. */
+/** An end further ahead than this needs confirmation, because no term sold is longer. */
 const MOST_DAYS = 366
 
-/** The end that the form shows: the server changes no other. */
+/** The end shown in the form. The server refuses if the order's end has changed. */
 export const shownEnd = hiddenField('ends_at', { sent: (_value, row) => row['expired_at'] ?? undefined })
 
-/** A shortened lease, and one that would last for years, are asked about with both ends. */
+/** Asks with both dates before a lease is shortened or set years ahead. */
 function question(t: T, order: Order, sent: Record<string, unknown>): Question | undefined {
   const [before, after] = [Date.parse(String(sent['ends_at'])), Number(sent['expired_at'])]
   const count = (after - before) / DAY
   const isShorter = after < before
-  // An end in the past is refused, and said at the field.
+  // The server refuses a past date, and the field shows why.
   if (Number.isNaN(count) || after <= Date.now()) return undefined
   if (!isShorter && (after - Date.now()) / DAY <= MOST_DAYS) return undefined
   const values = {
     order: order.order_id,
     before: momentText(before, currentLanguage()),
     after: momentText(after, currentLanguage()),
-    // A part of a day counts: no time is taken or given that the question does not name.
+    // Round up to tenths of a day, so that the question never understates the change.
     days: Math.ceil(Math.abs(count) * 10) / 10
   }
   return isShorter
@@ -35,14 +35,14 @@ function question(t: T, order: Order, sent: Record<string, unknown>): Question |
     : { title: t('orders.farTitle'), body: t('orders.farBody', values), danger: true }
 }
 
-/** Sets when an order ends. */
+/** Sets an order's end. */
 export const extend = {
   name: 'extend',
   icon: IconCalendarPlus,
   whyNot: (order: Order) => obstacle(whyNotExtend(order)),
   form: { schema: ExtendForm, fields: [timeField('expired_at'), shownEnd], route: orders.extend },
   confirm: question,
-  // The end that it had, where it ends now as it was set.
+  // Restores the former end, if the current one is still what was set.
   undo: ({ id, expired_at: former }: Order, reply: unknown) => {
     const { expired_at: set } = reply as Order
     if (former === null || set === null || set === former) return undefined

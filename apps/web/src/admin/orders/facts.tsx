@@ -10,11 +10,10 @@ import { FactList, type Fact } from '../kit/index.ts'
 import { UserCell } from './cells.tsx'
 import classes from './orders.module.css'
 
-/** What one of its addresses is, and what connections leave from. */
+/** The family of the order's addresses, and how connections leave. */
 const addressKind = ({ address_family: family, egress }: Order, t: ReturnType<typeof useT>) =>
   family === 'ipv6' ? `${t('products.family.ipv6')}, ${t(`products.egress.${egress}`)}` : t(`products.family.${family}`)
 
-/** What there is to know of an order. */
 export function Facts({ order }: { order: Order }) {
   const t = useT()
   const accountT = useAccountT()

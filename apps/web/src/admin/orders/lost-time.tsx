@@ -6,7 +6,7 @@ import { useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/duration.ts'
 import { momentText } from '../../kit/time.tsx'
 
-/** Outages that cost an order time which it was not given back; each leads to where all of its orders are credited at once. */
+/** Outages whose lost time was not credited. Each links to the page that credits all its orders. */
 export function LostTimeList({ lost }: { lost: readonly LostTime[] }) {
   const t = useT()
   const language = useLanguage()

@@ -14,7 +14,7 @@ import { none } from '../../kit/none.tsx'
 /** More renewals than any order has in years. */
 const MOST = 100
 
-/** What was paid for an order, by payment of the platform. */
+/** What was paid for an order, by the platform's payments. */
 export function Money({ order }: { order: Order }) {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(
@@ -83,7 +83,7 @@ export function Money({ order }: { order: Order }) {
   )
 }
 
-/** The platform's own page of it, where that is known. */
+/** The order on the platform, linked if the address is known. */
 function PlatformOrder({ payment }: { payment: OrderPayment }) {
   const t = useT()
   const { platform_url: url, platform_order: number, kind, created_at } = payment

@@ -1,7 +1,7 @@
 import { Link, useLocation } from 'react-router'
 import { pathOfOrder } from './paths.ts'
 
-/** Leads to an order's page, from which Back leads to the list as it is now. */
+/** Links to an order's page. Back returns to the list in its current state. */
 export function OrderLink({ id, number }: { id: number; number: string }) {
   const { pathname, search } = useLocation()
   return (

@@ -23,10 +23,10 @@ import { useListLeft } from './paths.ts'
 import { Timeline } from './timeline.tsx'
 import classes from './orders.module.css'
 
-/** Milliseconds between two looks while work runs on the order. */
+/** Milliseconds between polls while a task runs on the order. */
 const WATCH = 5000
 
-/** One order: its whole timeline, its money and its proxies, and what can be done with it. */
+/** One order: timeline, payments, proxies and actions. */
 export default function OrderPage() {
   const t = useT()
   const watch = usePollInterval(WATCH)
@@ -100,7 +100,7 @@ function Shown({ order }: { order: Order }) {
   )
 }
 
-/** What corrects an order that is not as it should be, by the names of its actions. */
+/** Names of the actions that fix a problem of this order. */
 function correctiveActions(order: Order, lost: readonly LostTime[]): string[] {
   if (order.can_reopen) return ['reopen', 'refund']
   if (order.state === 'placed') return ['cancel']

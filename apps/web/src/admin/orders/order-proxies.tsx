@@ -23,10 +23,10 @@ import classes from './orders.module.css'
 
 const SIZES = [10, 20, 50, 100]
 const STANDARD = 10
-/** Milliseconds between two looks while work runs on the order. */
+/** Milliseconds between polls while a task runs on the order. */
 const WATCH = 5000
 
-/** The page of addresses, in the address bar; those that were given back only where asked for. */
+/** The page of addresses in the address bar. Returned addresses are shown on request. */
 function usePaging() {
   const [{ proxies, per, retired }, set] = useQueryStates(
     {
@@ -54,10 +54,9 @@ function usePaging() {
   }
 }
 
-/** No address is delivered to it any more, unless somebody reopens it. */
+/** No more addresses are delivered unless an operator reopens it. */
 const isOver = ({ state }: Order) => ['expired', 'refunded', 'cancelled', 'timed_out'].includes(state)
 
-/** An order's addresses with their servers and states. */
 export function OrderProxies({ order }: { order: Order }) {
   const t = useT()
   const { paging, retired, setRetired } = usePaging()
@@ -165,7 +164,7 @@ function useColumns() {
   ]
 }
 
-/** The username and the password, which all proxies of an order share: read only once somebody asks for them. */
+/** The order's username and password, shared by its proxies. Read only on request. */
 function Credentials({ order }: { order: Order }) {
   const t = useT()
   const { mayCall } = useMay()

@@ -53,7 +53,7 @@ export const payment: OrderPayment = {
   ]
 }
 
-/** How clients of an order are let in that nobody has changed. */
+/** Client access that nobody has changed. */
 export const byPassword: ClientAccess = {
   access: 'password',
   client_ips: [],

@@ -2,7 +2,7 @@ import { useT } from '../../i18n/admin.ts'
 import { useAddress } from '../../kit/use-address.ts'
 import { StatisticsCards } from './statistics-cards.tsx'
 
-/** Above the list: the figures, and what a sort by delivery time leaves out, since no index has it for all orders. */
+/** The figures, and a note that sorting by delivery time covers only this week, because the index does. */
 export function OrdersHead() {
   const t = useT()
   const { query } = useAddress()

@@ -58,11 +58,11 @@ import { OrdersHead } from './orders-head.tsx'
 import { obstacle, whyNotMove } from './why-not.ts'
 import { none } from '../../kit/none.tsx'
 
-/** Milliseconds: a large order takes its time. */
+/** Milliseconds. A large order takes a while. */
 const COPY_TIMEOUT = 30_000
 const RESET_FAILED = '批量重置代理失败'
 
-/** Failures in which the payment does not count until an operator delivers all the same. */
+/** Failures after which the payment does not count unless an operator delivers anyway. */
 const UNPAID_FAILURES = new Set([
   'underpaid',
   'lines_missing',
@@ -74,7 +74,7 @@ const UNPAID_FAILURES = new Set([
 
 const isUnpaidFor = ({ state, fail }: Order) => state === 'failed' && fail !== null && UNPAID_FAILURES.has(fail.code)
 
-/** Delivering what was not paid for settles its payment: this is for those who decide about money. */
+/** Delivering an unpaid order settles its payment, so it needs the permission for payments. */
 const whyNotDeliver: WhyNot<Order> = (order, me) =>
   isUnpaidFor(order) && !may(me, 'payments.change') ? 'whyNot.order.heldPayment' : obstacle(whyNotAsk(order, 'deliver'))
 
@@ -107,7 +107,6 @@ async function exportOrders(selected: Selected): Promise<void> {
   else await download(name, orders.list, { ...selected.query, ...selected.sort, format: 'csv' })
 }
 
-/** All orders of the shop. */
 export const Orders = defineResource({
   key: 'orders',
   list: orders.list,
@@ -128,7 +127,7 @@ export const Orders = defineResource({
     column('amount', (order: Order) => <AmountCell order={order} />, { align: 'end' }),
     date('created_at'),
     column('expired_at', (order: Order) =>
-      // The time of a refunded one ended with the refund, whatever it would have been.
+      // A refund ends an order, so its original end no longer applies.
       order.expired_at && order.state !== 'refunded' ? <Ago at={order.expired_at} /> : none
     )
   ],

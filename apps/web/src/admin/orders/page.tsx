@@ -1,7 +1,7 @@
 import { useParams } from 'react-router'
 import { Orders } from './orders.tsx'
 
-/** The path's username is what is searched for until somebody searches for something else. */
+/** The path's username is the initial search. */
 function OrdersPage() {
   const { username = '' } = useParams()
   return <Orders key={username} search={username} />

@@ -5,7 +5,7 @@ import { useLocation } from 'react-router'
 const LIST = pageAt('Orders')
 export const pathOfOrder = (id: number): string => pageAt('order', { id })
 
-/** Where the list is as it was left, if the page was opened from it. */
+/** The list's address when this page was opened from it, else the plain list. */
 export function useListLeft(): string {
   const { state } = useLocation()
   const from = (state as { from?: unknown } | null)?.from

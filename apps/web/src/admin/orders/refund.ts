@@ -13,7 +13,7 @@ import { obstacle } from './why-not.ts'
 const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
   money(fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount)))
 
-/** What ends with the money. */
+/** What the refund ends. */
 const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPlan): string => {
   const held = until
     ? t('orders.refundHeld', { until: momentText(until, currentLanguage()) })
@@ -29,8 +29,8 @@ const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPla
 }
 
 /**
- * The question before money goes back: how much by the server's books, of which payment, and what ends with it.
- * @param order its public number; null: the payment is for none
+ * The question before a refund: the amount by the server's books, the payment, and what ends.
+ * @param order its public number; null: the payment belongs to no order
  */
 export async function askRefund(
   t: T,
@@ -56,7 +56,7 @@ export async function askRefund(
   }
 }
 
-/** How much is given back: all that is left where it is empty. */
+/** The amount to refund; empty means all that is left. */
 export const refundAmount = (left: (t: T, row: Record<string, unknown>) => string) => ({
   ...optional(moneyField('amount')),
   shown: () => '',
@@ -64,12 +64,12 @@ export const refundAmount = (left: (t: T, row: Record<string, unknown>) => strin
   help: (t: T) => t('orders.refundHelp')
 })
 
-/** Gives money back on the platform. */
+/** Refunds on the platform. */
 export const refund = {
   name: 'refund',
   icon: IconReceiptRefund,
   danger: true,
-  // Renewals of a refunded one are given back by the platform's number of theirs.
+  // Renewals are refunded by their own platform order number.
   whyNot: (order: Order) => (order.pay_status === 1 ? undefined : obstacle('notPaid')),
   form: {
     schema: RefundForm,

@@ -9,7 +9,7 @@ import { momentText } from '../../kit/time.tsx'
 
 export type Said = { t: Translate<typeof en>; accountT: Translate<typeof accountEn>; language: string }
 
-/** The word under a key, or what a newer server wrote down as it is. */
+/** The word for a key. An unknown name from a newer server stays as it is. */
 const word = (t: Said['t'], prefix: string, name: string): string => {
   const key = `${prefix}.${name}`
   return key in en ? t(key as Key) : name
@@ -26,7 +26,7 @@ export function titleOf(t: Said['t'], { source, kind, detail }: TimelineEntry): 
   return word(t, 'orders.told', textOf(detail['topic']))
 }
 
-/** Why, and what else was written down. */
+/** The reason and other details. */
 export function detailOf(said: Said, { source, kind, detail }: TimelineEntry): string {
   if (source === 'mail') return mailText(said.t, detail)
   if (source === 'platform') return platformText(said.t, kind, detail)
@@ -34,7 +34,7 @@ export function detailOf(said: Said, { source, kind, detail }: TimelineEntry): s
   return source === 'order' ? detailText(said, detail) : ''
 }
 
-/** What ended or began, what the proxy said, and where. */
+/** What ended or began, the proxy's answer, and where. */
 function proofText(t: Said['t'], { server, cause, answer, address, seen, took }: TimelineEntry['detail']): string {
   const from = textOf(seen) && seen !== address ? t('proofs.seenFrom', { address: textOf(seen) }) : ''
   const ms = took === undefined ? '' : `${textOf(took)} ms`
@@ -49,7 +49,7 @@ function mailText(t: Said['t'], detail: TimelineEntry['detail']): string {
   return [word(t, 'mails.is', textOf(state)), textOf(to), why].filter(Boolean).join(', ')
 }
 
-/** What came of the platform's event; where somebody had to look at it, why, and how it was ended. */
+/** The outcome of the platform's event. If it needed attention: why, and how it was resolved. */
 function platformText(t: Said['t'], outcome: string, detail: TimelineEntry['detail']): string {
   const { topic: _topic, platform_order, resolution, note, resolved_by, ...params } = detail
   const state = textOf(params['state'])
@@ -68,13 +68,13 @@ function platformText(t: Said['t'], outcome: string, detail: TimelineEntry['deta
       })
     : ''
   const told = [textOf(platform_order), came].filter(Boolean).join(', ')
-  // Whole sentences follow.
+  // Full sentences follow.
   return [told, why in en ? t(why as Key, values) : '', ended].filter(Boolean).join(' · ')
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-/** 'paid → delivering, amount: 10.77': a change of state first, then why, then what else was written down. */
+/** 'paid → delivering, amount: 10.77': the change of state, the reason, then other details. */
 function detailText({ t, accountT, language }: Said, detail: TimelineEntry['detail']): string {
   const { from, to, code, seconds, working, of, ...more } = detail
   const say = (value: unknown): string => {
@@ -82,7 +82,7 @@ function detailText({ t, accountT, language }: Said, detail: TimelineEntry['deta
     if (`orders.is.${text}` in en) return t(`orders.is.${text}` as Key)
     return INSTANT.test(text) ? momentText(text, language) : text
   }
-  // Days say the same where they are known.
+  // Minutes are redundant if days are known.
   const minutes = seconds && !more['days'] ? { minutes: Math.ceil(Number(seconds) / 60) } : {}
   const values = Object.fromEntries(
     Object.entries(withMoney({ ...more, ...minutes })).map(([name, value]) => {

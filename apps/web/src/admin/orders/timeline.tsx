@@ -18,11 +18,11 @@ import { useCommand, WorkButton } from '../kit/index.ts'
 import { detailOf, titleOf } from './timeline-words.ts'
 import classes from './orders.module.css'
 
-/** Milliseconds between two looks while work runs on the order. */
+/** Milliseconds between polls while a task runs on the order. */
 const WATCH = 5000
 const PAGE = 50
 
-/** What happened to an order, newest first; `latest`: only so many of it. */
+/** An order's events, newest first; `latest` limits their number. */
 export function Timeline({ order, latest }: { order: Order; latest?: number }) {
   const t = useT()
   const watch = usePollInterval(WATCH)

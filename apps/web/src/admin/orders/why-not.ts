@@ -1,10 +1,10 @@
 import type { Order } from '@netlet/contract'
 import type { Obstacle } from '../../kit/order-may.ts'
 
-/** The console's words of what is in the way. */
+/** The console's words for why an action is unavailable. */
 export const obstacle = <H extends Obstacle>(why: H | undefined) => why && (`whyNot.order.${why}` as const)
 
-/** What the server moves: addresses of an order whose time runs, or that is still to be delivered. */
+/** Addresses can be moved while the order's time runs or its delivery is pending. */
 export function whyNotMove(order: Order) {
   if (order.pay_status !== 1) return obstacle('notPaid')
   if (order.state === 'refunded') return obstacle('refunded')

@@ -17,7 +17,7 @@ export const ServerCell = ({ outage: { server } }: Props) => (
   <Link to={`${pageAt('servers')}?open=${server.id}`}>{server.name}</Link>
 )
 
-/** When it ended; while it lasts, that it does. */
+/** When it ended, or that it continues. */
 export function EndCell({ outage }: Props) {
   const t = useT()
   return outage.ended_at ? (
@@ -32,7 +32,7 @@ export function LengthCell({ outage }: Props) {
   return <span className="num">{durationText(outage.seconds, language)}</span>
 }
 
-/** Whether its time was given back, and to how many orders. */
+/** Whether its time was credited, and to how many orders. */
 export function StateCell({ outage: { state, orders, credited } }: Props) {
   const t = useT()
   return (
@@ -45,7 +45,7 @@ export function StateCell({ outage: { state, orders, credited } }: Props) {
   )
 }
 
-/** The incident of the status page that it was. */
+/** The linked incident of the status page. */
 export function IncidentCell({ outage: { incident } }: Props) {
   return incident ? <Link to={`${pageAt('incidents')}?open=${incident.id}`}>{incident.title}</Link> : '–'
 }

@@ -8,7 +8,7 @@ import { notify } from '../../kit/notify.ts'
 import type { Tools } from '../kit/index.ts'
 import { creditQuestion } from './plan.ts'
 
-/** Asks with the plan of the moment, gives the time back, and follows the run above the list. */
+/** Asks with the current plan, credits the time, and shows the run above the list. */
 export async function credit(outage: OutageEntry, { t, watch, refresh }: Tools): Promise<void> {
   try {
     if (!(await confirm(await creditQuestion(t, outage, currentLanguage())))) return

@@ -22,7 +22,7 @@ const PER_PAGE = 10
 
 type Props = { id: number; row: OutageEntry | undefined; tools: Tools }
 
-/** An outage beside the list: what a credit of it would do, and the orders that it concerns. */
+/** An outage beside the list: what a credit would do, and the affected orders. */
 export function OutageDrawer({ id, tools }: Props) {
   const { data, error, refetch } = useQuery(read(fleet.outage, { params: { id } }))
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
@@ -54,7 +54,7 @@ function Facts({ outage }: { outage: OutageEntry }) {
   return <FactList layout="rows" label={t('outages.one')} facts={facts} />
 }
 
-/** What a credit would do now, and the credit itself. */
+/** What a credit would do now, with the button. */
 function Plan({ outage, tools }: { outage: OutageEntry; tools: Tools }) {
   const t = useT()
   const language = useLanguage()

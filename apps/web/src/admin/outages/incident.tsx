@@ -10,7 +10,7 @@ import { areaField, choiceField, idsField, instantField, optional, textField, ty
 
 const outageOf = (row: Record<string, unknown>) => row as unknown as OutageEntry
 
-/** An incident as the outage suggests it; all of it can be changed before it is published. */
+/** An incident prefilled from the outage. It can be edited before it is published. */
 export const proposedFields: readonly Field[] = [
   {
     ...textField('title'),
@@ -30,7 +30,7 @@ export const proposedFields: readonly Field[] = [
   { ...optional(areaField('text', { shown: () => '' })), help: say => say('incidents.textHelp') }
 ]
 
-/** So many of the newest incidents can be named. */
+/** The number of recent incidents to choose from. */
 const NEWEST = 100
 
 export const useIncidents = () =>

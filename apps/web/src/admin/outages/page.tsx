@@ -15,7 +15,7 @@ import { OutageDrawer } from './drawer.tsx'
 import { proposedFields, useIncidents } from './incident.tsx'
 import { creditQuestion } from './plan.ts'
 
-/** When servers did not answer, whom that concerned, and the time given back for it. */
+/** Times when servers did not answer, the orders affected, and credits. */
 export default defineResource({
   key: 'outages',
   list: fleet.allOutages,
@@ -93,7 +93,7 @@ export default defineResource({
       }),
       danger: true
     }),
-    // Entered again with its times; that it was an incident would not come back.
+    // Undo adds the outage again. It cannot restore the link to an incident, so there is none then.
     undo: ({ server, started_at, ended_at, incident }) =>
       ended_at === null || incident
         ? undefined

@@ -4,7 +4,7 @@ import { fleet } from '../../api/routes.ts'
 import { durationText } from '../../kit/duration.ts'
 import { figures, ofMany, type Question, type T } from '../kit/index.ts'
 
-/** What a credit would do now, a line each. */
+/** What a credit would do now, one line each. */
 export function planLines(t: T, plan: CreditPreview, language: string): string[] {
   const { orders, customers, revived, ended, credited, mails, lost } = plan
   const lines =
@@ -27,11 +27,11 @@ export function planLines(t: T, plan: CreditPreview, language: string): string[]
   return lines
 }
 
-/** Which incident its customers are told of. */
+/** The incident that the mail to customers names. */
 export const incidentLine = (t: T, { incident }: OutageEntry): string =>
   incident ? t('outages.planIncident', { title: incident.title }) : t('outages.planNoIncident')
 
-/** The question before an outage is credited, with what that means at the moment. */
+/** The question before a credit, with its current plan. */
 export async function creditQuestion(t: T, outage: OutageEntry, language: string): Promise<Question> {
   const { id, server } = outage
   const plan = await call(fleet.previewCredit, { params: { id } })

@@ -10,7 +10,7 @@ import { OrderLink } from '../orders/order-link.tsx'
 import classes from './payments.module.css'
 import { none } from '../../kit/none.tsx'
 
-/** What came of an event, and how it was ended. */
+/** An event's outcome, and how it was resolved. */
 export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   const t = useT()
   const { outcome, unresolved, resolution, params, waits_for: waitsFor } = entry
@@ -36,7 +36,7 @@ export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   )
 }
 
-/** Why somebody has to look at it. The server's English does for an outcome of a newer one. */
+/** Why it needs attention. Outcomes without a translation show the server's English. */
 function attentionWords(
   t: Translate<typeof en>,
   { outcome, params: told, summary, currency }: InboxEntry
@@ -48,7 +48,7 @@ function attentionWords(
   return t(key as Key, state in en ? { ...params, state: t(state as Key) } : params)
 }
 
-/** Leads to our order; one that is deleted, or was never there, is searched for by its number. */
+/** Links to our order. A deleted or unknown one links to a search for its number. */
 export const OrderCell = ({ entry }: { entry: InboxEntry }) =>
   entry.order && entry.order_id ? (
     <OrderLink id={entry.order_id} number={entry.order} />
@@ -60,6 +60,6 @@ export const OrderCell = ({ entry }: { entry: InboxEntry }) =>
     none
   )
 
-/** The platform's amount, in its own currency. */
+/** The platform's amount in its currency. */
 export const ChargedCell = ({ entry }: { entry: InboxEntry }) =>
   entry.charged === null ? none : <span className="num">{moneyIn(entry.charged, entry.currency)}</span>

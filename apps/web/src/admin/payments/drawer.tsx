@@ -10,7 +10,7 @@ import { FactList, type Fact, type Tools } from '../kit/index.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import classes from './payments.module.css'
 
-/** One event beside the list: the lines of the platform's order, and what of them our order lacks. */
+/** One event beside the list: the lines of the platform's order, and what our order is missing. */
 export function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined; tools: Tools }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(payments.inboxEntry, { params: { id } }))

@@ -13,21 +13,20 @@ import { decisionQuestion } from './question.ts'
 const open = (entry: InboxEntry) => entry.unresolved
 const whyNotOpen = (entry: InboxEntry) =>
   open(entry) ? undefined : entry.outcome === null ? ('whyNot.notHandled' as const) : ('whyNot.dealtWith' as const)
-/** Outcomes by which money is the shop's again, and those of which it may have gone back by other means, also where it counts. */
+/** Outcomes that returned money to the shop, and outcomes after which money may have to be refunded by other means. */
 const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed'])
 const LEAVES_MONEY = new Set<InboxEntry['outcome']>(['renewals_unserved', 'refund_failed', 'cancelled_delivered'])
 const settlesNothing = ({ unresolved, topic, outcome, payment }: InboxEntry) =>
   unresolved && (topic === 'orders/paid' || (CAME_BACK.has(outcome) && (payment === 'held' || payment === 'ignored')))
 const leavesMoney = (entry: InboxEntry) =>
   settlesNothing(entry) || (entry.unresolved && LEAVES_MONEY.has(entry.outcome))
-/** Is any of its payment left that the platform can give back? */
+/** Can the platform still refund any of its payment? */
 const isRefundable = ({ payment }: InboxEntry) => payment !== null && payment !== 'refunded'
 const note = textField('note')
-/** The question before the platform gives money back. */
 const refundQuestion = (t: T, { id, order }: InboxEntry, sent: Record<string, unknown>) =>
   askRefund(t, order, query => call(payments.refundPlan, { params: { id }, query }), sent)
 
-/** What the platform reported about money, and what an administrator does with what could not simply be delivered. */
+/** Payment events from the platform, with decisions for those that could not be handled automatically. */
 export default defineResource({
   key: 'payments',
   list: payments.inbox,

@@ -4,7 +4,6 @@ import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 
 const TONES: Record<Payment['state'], Tone> = { accepted: 'good', held: 'bad', ignored: 'off', refunded: 'off' }
 
-/** What came of a payment. */
 export function PaymentStateBadge({ state }: { state: Payment['state'] }) {
   const t = useT()
   return <StateBadge tone={TONES[state]}>{t(`payments.now.${state}`)}</StateBadge>

@@ -6,7 +6,7 @@ import { moneyIn } from '../../kit/money.ts'
 import { momentText } from '../../kit/time.tsx'
 import { figures, type T } from '../kit/index.ts'
 
-/** What becomes of the order, in the words of what was decided. */
+/** What the decision does to the order. */
 function consequence(t: T, { does, order, proxies, days, until }: DecisionPlan): string {
   const named = { order: order ?? '–' }
   const end = until ? momentText(until, currentLanguage()) : '–'
@@ -21,11 +21,11 @@ function consequence(t: T, { does, order, proxies, days, until }: DecisionPlan):
   return said[does]
 }
 
-/** Whoever bought is told that money went back. */
+/** The buyer is mailed about a refund. */
 const mailed = (t: T, action: PaymentDecision, { order }: DecisionPlan): string[] =>
   action === 'refunded' && order ? [t('payments.mailed', { order })] : []
 
-/** The question before a decision about money: what the server says that it would do now. A refusal of it is shown instead. */
+/** The question before a decision about a payment: what the server would do now, or its refusal. */
 export const decisionQuestion =
   (action: PaymentDecision) =>
   async (t: T, entry: InboxEntry, { order }: Record<string, unknown>) => {

@@ -19,12 +19,11 @@ const TONES: Record<CodeState, Tone> = {
   refused: 'bad'
 }
 
-/** The states to filter by. */
 export const platformFilter = oneOf('platform_state', Object.keys(TONES), 'codes.state')
 
 /**
- * What the platform has under a row's code, with the ways to look again and to create its discount there. Of a code that
- * was used or handed out nothing is said.
+ * The platform's state for a row's code, with buttons to check again and to create its discount. Empty for codes that
+ * were used or handed out.
  */
 export const platformColumn = <R extends Seen>(
   { kind, list }: { kind: CodeKind; list: Endpoint },

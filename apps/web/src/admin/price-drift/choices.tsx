@@ -9,13 +9,13 @@ const invalidate = [catalog.priceDrift, catalog.products, inventory.rules, setti
 
 type Props = {
   drift: { id: number; name: string; price: string; platform_price: string }
-  /** Why neither can be done now. */
+  /** Why both are unavailable now. */
   whyNot?: string | undefined
-  /** The two prices are one now. */
+  /** Called when the two prices agree. */
   onDone?: () => void
 }
 
-/** The two ways to make a price of ours and the platform's one, for those who may. */
+/** Buttons that resolve a difference between our price and the platform's, for roles that may. */
 export function PriceChoices({ drift, whyNot, onDone }: Props) {
   const t = useT()
   const { mayCall } = useMay()
@@ -37,7 +37,7 @@ export function PriceChoices({ drift, whyNot, onDone }: Props) {
       body: t('health.drift.writeBody', { name: drift.name, price: money(drift.price) })
     }
   })
-  // What is decided is what is shown here.
+  // Send the shown prices, so that the decision applies only to them.
   const decision = { params: { id: drift.id }, body: { price: drift.price, platform_price: drift.platform_price } }
   if (!mayCall(catalog.takePlatformPrice)) return null
   const done = async (mended: Promise<boolean>) => {

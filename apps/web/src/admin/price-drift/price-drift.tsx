@@ -11,10 +11,10 @@ import { useAddressPaging } from '../../kit/use-paging.ts'
 import { DataTable, type Column } from '../kit/index.ts'
 import { PriceChoices } from './choices.tsx'
 
-/** Its name in the address: `#prices` leads to it. */
+/** The panel's anchor: `#prices`. */
 const ID = 'prices'
 
-/** Prices that are other ones on the platform, with the two ways to make them one. */
+/** Prices that differ from the platform's, with buttons to resolve each. */
 export function PriceDriftList() {
   const t = useT()
   const paging = useAddressPaging(20, { name: ID })
@@ -32,7 +32,7 @@ export function PriceDriftList() {
   const { hash } = useLocation()
   const loaded = data !== undefined
   useEffect(() => {
-    // Only with the rows: what stands above it has its height by then.
+    // Scroll once the rows are loaded: everything above then has its final height.
     if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
   }, [hash, loaded])
   return (

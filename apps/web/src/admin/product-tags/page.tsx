@@ -10,7 +10,7 @@ import { areaField, column, defineResource, inChinese, integer, optional, textFi
 const name = textField('tag_name')
 const desc = optional(areaField('tag_desc'))
 
-/** The platform's tags as the shop shows them; those without a name are not listed. */
+/** The platform's tags as shown in the shop. Tags without a name are hidden. */
 export default defineResource({
   key: 'product-tags',
   list: catalog.tags,

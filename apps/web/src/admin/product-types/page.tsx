@@ -10,7 +10,7 @@ import { clip } from '../catalog-sync/clip.tsx'
 const name = textField('collection_name')
 const desc = optional(areaField('collection_desc'))
 
-/** The platform's collections as the shop shows them. A name or text that is edited here stays, also after a sync. */
+/** The platform's collections as shown in the shop. Edited names and texts survive a sync. */
 export default defineResource({
   key: 'product-types',
   list: catalog.collections,

@@ -22,10 +22,10 @@ import { useBack } from './paths.ts'
 import classes from './products.module.css'
 
 const checkForm = rules(ProductForm)
-/** Milliseconds: the platform is asked for all of its products. */
+/** Milliseconds. The platform is queried for all its products. */
 const TIMEOUT = 60_000
 
-/** Adds one of the platform's products: which ones there are is asked first, and without an answer there is nothing to add. */
+/** Adds one of the platform's products. Loads their list first. */
 export function AddProduct() {
   const t = useT()
   const back = useBack()
@@ -35,7 +35,7 @@ export function AddProduct() {
     staleTime: Infinity,
     gcTime: 0
   })
-  // What was chosen stays as it was until it is added, also where the platform fails or somebody else adds it.
+  // Keep the chosen product stable until it is added, even if the platform fails or another operator adds it.
   const wanted = params.get('product')
   const [chosen, setChosen] = useState<PlatformProduct>()
   const found = data?.find(product => product.shopify_product_id === wanted)
@@ -43,12 +43,12 @@ export function AddProduct() {
   if (source !== chosen) setChosen(source)
   useEffect(() => {
     if (!error || data) return
-    // Where the shop has no platform yet, the refusal says what to do about it.
+    // If no platform is configured, the refusal says what to do.
     const own = error instanceof ApiError && error.refusal.reason === 'platform_not_configured'
     const failed = wordsOf('product_fetch_failed') ?? 'Failed to obtain data, please try again'
     notify('bad', own ? failureText(error) : failed)
     back({ replace: true })
-    // oxlint-disable-next-line react/exhaustive-deps -- said once
+    // oxlint-disable-next-line react/exhaustive-deps -- report it once
   }, [error])
   if (!data)
     return (

@@ -8,9 +8,8 @@ import type { Draft } from './draft.ts'
 type Around = { product: Product; groups: readonly ServerGroup[]; t: T }
 
 /**
- * What saving this does beyond the product's own row: to prices on the platform, stock and orders. Empty where it does
- * nothing of that kind.
- * @throws ApiError where the figures cannot be read
+ * What saving does beyond the product itself: to prices on the platform, stock and orders. Empty if nothing.
+ * @throws ApiError if the figures cannot be read
  */
 export async function consequencesOf(draft: Draft, { product, groups, t }: Around): Promise<string[]> {
   const lines: string[] = []

@@ -2,9 +2,9 @@ import type { AddressFamily, BodyOf, EgressMode, PlatformProduct, Product } from
 import type { catalog } from '../../api/routes.ts'
 import { merge, withValue, type Clash } from '../../kit/merge.ts'
 
-/** A variant while it is edited: texts as they are typed. */
+/** A variant during editing, with its texts as typed. */
 export type VariantDraft = {
-  /** None: one of the platform that is new here. */
+  /** Undefined for a variant of the platform that is new here. */
   id: number | undefined
   shopify_variant_id: string
   variant_name: string
@@ -25,7 +25,7 @@ export type VariantDraft = {
   variant_option3: string | null
 }
 
-/** What a product is called in Chinese; `words`: its options and locations, by what they are called in the first language. */
+/** The product's Chinese texts; `words` maps each option and location to its translation. */
 export type TranslationDraft = { name: string; desc: string; words: Record<string, string> }
 
 export type Draft = {
@@ -38,10 +38,10 @@ export type Draft = {
   variants: VariantDraft[]
 }
 
-/** Days for which a new variant leases its addresses. */
+/** The default lease of a new variant, in days. */
 const TERM = '30'
 
-/** A variant of the platform as it begins here: on sale once it has a server group. */
+/** A new variant of the platform. It is on sale once it has a server group. */
 export const newVariant = (variant: PlatformProduct['variants'][number]): VariantDraft => ({
   ...variant,
   id: undefined,
@@ -97,10 +97,10 @@ export const draftOf = (product: Product): Draft => ({
   }))
 })
 
-/** An empty limit is none; what is no number is refused as one. */
+/** Empty means no limit. NaN is refused by the schema. */
 const limitOf = (text: string) => (text.trim() === '' ? null : Number(text))
 
-/** A variant as it is sent. An empty field of days is none, not 0. */
+/** A variant as sent to the server. An empty number of days is null, not 0. */
 export const sentVariant = ({ id, cart_step, proxy_time, ...variant }: VariantDraft) => ({
   ...(id === undefined ? {} : { id }),
   ...variant,
@@ -117,7 +117,7 @@ export const sentVariant = ({ id, cart_step, proxy_time, ...variant }: VariantDr
 
 type Options = Product['variant_options']
 
-/** All that customers choose by, each word once: names of options, their values, and locations. */
+/** All words that customers choose by, without duplicates: option names, option values and locations. */
 export function wordsOf({ variants }: Pick<Draft, 'variants'>, options: Options): string[] {
   const values = variants.flatMap(one => [
     one.variant_option1 ?? '',
@@ -128,7 +128,7 @@ export function wordsOf({ variants }: Pick<Draft, 'variants'>, options: Options)
   return [...new Set([...options.map(({ option_name }) => option_name), ...values])].filter(Boolean)
 }
 
-/** Words of what the product has no more are left out. */
+/** Drop translations of words that the product no longer has. */
 function sentTranslation(draft: Draft, options: Options) {
   const { name, desc, words } = draft.translation
   const kept = wordsOf(draft, options).flatMap(word => (Object.hasOwn(words, word) ? [[word, words[word]]] : []))
@@ -160,7 +160,7 @@ export const updateBody = (whole: Draft, product: Product): UpdateBody => {
   }
 }
 
-/** A draft whose variants are found by the platform's id, so that each is merged by itself. */
+/** A draft with its variants by platform id, so that each is merged separately. */
 type Parts = Omit<Draft, 'variants'> & { variants: Record<string, VariantDraft> }
 
 const partsOf = (draft: Draft): Parts => ({
@@ -168,7 +168,7 @@ const partsOf = (draft: Draft): Parts => ({
   variants: Object.fromEntries(draft.variants.map(variant => [variant.shopify_variant_id, variant]))
 })
 
-/** Variants in the order in which they are saved, then as they were added. One that is not saved any more would be added anew. */
+/** Variants in the saved order, then new ones. A variant that was removed from the saved product counts as new. */
 function draftFrom(parts: Parts, saved: Draft, mine: Draft): Draft {
   const ids = [...saved.variants, ...mine.variants].map(({ shopify_variant_id }) => shopify_variant_id)
   const variants = [...new Set(ids)].flatMap(id => {
@@ -178,12 +178,12 @@ function draftFrom(parts: Parts, saved: Draft, mine: Draft): Draft {
   return { ...parts, variants }
 }
 
-/** What is entered, over what somebody else has saved since it began with `start`. */
+/** Merges the entered draft with what another user saved since `start`. */
 export function mergeDrafts(start: Draft, mine: Draft, theirs: Draft) {
   const { values, ...changes } = merge(partsOf(start), partsOf(mine), partsOf(theirs))
   return { draft: draftFrom(values, theirs, mine), ...changes }
 }
 
-/** What is entered, with what was saved in the place of one value. */
+/** The draft with one value replaced by the saved one. */
 export const withTheirs = (draft: Draft, saved: Draft, { path, theirs }: Clash): Draft =>
   draftFrom(withValue(partsOf(draft), path, theirs), saved, draft)

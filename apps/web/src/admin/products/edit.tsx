@@ -21,14 +21,14 @@ import classes from './products.module.css'
 
 const checkForm = rules(ProductUpdate)
 
-/** Edits one product. What changes elsewhere is taken over while nothing was entered here. */
+/** Edits one product. Follows changes by others until something is entered. */
 export function EditProduct({ id }: { id: number }) {
   const t = useT()
   const back = useBack()
   const { data, error, refetch } = useQuery(read(catalog.products, { query: { id, limit: 1 } }))
   const product = data?.data[0]
   const [base, setBase] = useState<Product>()
-  // What is entered stays while the base changes below it.
+  // The draft is kept when the base changes.
   const [opened, setOpened] = useState('')
   const dirty = useRef(false)
   const mark = useCallback((now: boolean) => {
@@ -49,7 +49,7 @@ export function EditProduct({ id }: { id: number }) {
       </EmptyState>
     )
   if (!base) return <Skeleton height={420} aria-label={t('products.loading')} />
-  // Stock and the platform's prices are of now; what is edited is of when it was opened.
+  // Show current stock and platform prices, but edit the version that was opened.
   const shown = product?.version === base.version ? product : base
   return (
     <Editor
@@ -65,7 +65,7 @@ export function EditProduct({ id }: { id: number }) {
           const saved = await call(catalog.updateProduct, { params: { id }, body }, { timeout: 60_000 })
           return undoOf(base, saved, draft)
         } finally {
-          // Also where it was refused: prices may be the platform's new ones already.
+          // Even after a refusal, because prices may have been taken from the platform.
           void refresh(catalog.products, catalog.priceDrift, orders.ofProduct, settings.health)
         }
       }}
@@ -77,7 +77,7 @@ export function EditProduct({ id }: { id: number }) {
   )
 }
 
-/** The edit that takes an edit back; nothing where it added or removed variants, or settled what the platform had changed. */
+/** The edit that reverts an edit; undefined if variants were added or removed, or a platform change was resolved. */
 function undoOf(before: Product, { version }: Product, draft: Draft): Undo | undefined {
   const idsOf = (variants: readonly { id?: number | undefined }[]) =>
     variants.map(({ id: one }) => one ?? 0).toSorted((a, b) => a - b)
@@ -103,7 +103,7 @@ function Notices({ product }: { product: Product }) {
 
 type ToolsProps = { id: number; variants: VariantDraft[]; add: (more: VariantDraft[]) => void }
 
-/** Brings the platform's variants that the product does not have here. */
+/** Adds the platform's variants that the product lacks. */
 function PlatformVariants({ id, variants, add }: ToolsProps) {
   const t = useT()
   const [running, setRunning] = useState(false)

@@ -28,38 +28,38 @@ import { VariantsTable } from './variants.tsx'
 
 type Props = {
   title: string
-  /** What the form begins with. */
+  /** The form's initial values. */
   start: Draft
   options: Product['variant_options']
-  /** The product as it is kept; none where one is added. */
+  /** The saved product; undefined when adding one. */
   product?: Product
-  /** By the fields' names; 'variants.0.proxy_time' for a field of the first variant. */
+  /** Errors by field path, such as 'variants.0.proxy_time' for the first variant. */
   check: (draft: Draft) => Record<string, string>
-  /** @returns what takes it back exactly, where that can be done */
+  /** @returns the exact reversal, if there is one */
   save: (draft: Draft) => Promise<Undo | undefined>
-  /** What is entered goes on from the product as somebody else has left it: `start` is made of that then. */
+  /** Called with the product that another user saved. `start` is then made from it. */
   onTheirs?: (current: Product) => void
   onDirty?: (dirty: boolean) => void
-  /** Above the variants: what there is to know, and what else can be done with them. */
+  /** Rendered above the variants: notes and further actions. */
   variantTools?: (tools: { variants: VariantDraft[]; add: (more: VariantDraft[]) => void }) => ReactNode
   notices?: ReactNode
 }
 
 type Meanwhile = Pick<ReturnType<typeof mergeDrafts>, 'taken' | 'clashes'> & {
-  /** What the form had begun with. */
+  /** The form's former initial values. */
   before: Draft
 }
 
 const CHANGED = [catalog.products, catalog.priceDrift, orders.ofProduct, settings.health]
 
-/** A product with its variants, in the list's place: to be added, or to be edited. */
+/** Adds or edits a product with its variants, in the list's place. */
 export function Editor(props: Props) {
   const { title, start, options, product, check, save, onTheirs, onDirty, variantTools, notices } = props
   const t = useT()
   const back = useBack()
   const mayChange = useMay().mayCall(product ? catalog.updateProduct : catalog.createProduct)
   const [params, setParams] = useSearchParams()
-  // Of the platform's product that is added: what the form begins with.
+  // When adding, the version covers the platform's product that the form starts from.
   const version = product?.version ?? JSON.stringify(start)
   const stored = useFormDraft<Draft>('product', version)
   const [draft, setDraft] = useState({ ...start, ...stored.kept })
@@ -71,7 +71,7 @@ export function Editor(props: Props) {
   const dirty = !isSame(draft, start)
   const guard = useLeaveGuard(dirty, { keepsDraft: true })
   useKeptDraft(stored, { entered: dirty ? draft : {}, version, isUnsaved: guard.isUnsaved })
-  // What is entered in the open variant is not in the draft yet.
+  // The draft does not contain what is entered in the open variant.
   const [variantDirty, setVariantDirty] = useState(false)
   useEffect(() => onDirty?.(dirty || variantDirty), [dirty, variantDirty, onDirty])
   const { data: groups } = useQuery(read(fleet.groups, { query: { limit: 10_000 } }))
@@ -111,7 +111,7 @@ export function Editor(props: Props) {
       body: t('products.deleteVariant', { name: variant.variant_name, count: liveOf(variant.id) }),
       danger: true
     }
-    // One that was never saved takes nothing with it.
+    // A variant that was never saved needs no question.
     if (variant.id !== undefined && !(await confirm(question))) return
     edit({ variants: draft.variants.filter(one => one !== variant) })
     setErrors({})
@@ -128,7 +128,7 @@ export function Editor(props: Props) {
     setMeanwhile(undefined)
     setFailure('')
     if (Object.keys(found).length > 0) {
-      // Again the same words are said again.
+      // In the next frame, so that the same text is announced again.
       requestAnimationFrame(() => setFailure(t('products.wrong')))
       return
     }

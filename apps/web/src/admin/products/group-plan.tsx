@@ -8,12 +8,12 @@ import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import classes from './products.module.css'
 
-/** Where a variant sells from, what, and in blocks of how many; null: nowhere. */
+/** The group a variant sells from, its block size and family; null: none. */
 export type Source = { group: number; step: number; family: AddressFamily } | null
 
 const NOTHING: GroupStock = { max_step: 0, stock: 0, rules: [] }
 
-/** What there is to sell out of a group; undefined while it is being asked for. */
+/** What a group has to sell; undefined while loading. */
 function useGroupStock(source: Source) {
   const query = useQuery({
     ...read(catalog.groupStock, {
@@ -28,7 +28,7 @@ function useGroupStock(source: Source) {
   return { ...query, data: source === null ? NOTHING : query.data }
 }
 
-/** What another server group, or another step, does to a variant's stock: rule by rule, before it is done. */
+/** What another group or block size does to a variant's stock, rule by rule, before it is saved. */
 export function GroupPlan({ before, after, live }: { before: Source; after: Source; live: number }) {
   const t = useT()
   const now = useGroupStock(before)

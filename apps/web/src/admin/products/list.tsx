@@ -17,7 +17,7 @@ import classes from './products.module.css'
 import { driftsOf, hasProblem, withoutGroup } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
-/** What the shop sells: the platform's products that were added here, with what of each has to be decided. */
+/** The platform's products added to the shop, with open decisions. */
 export const Products = defineResource({
   key: 'products',
   list: catalog.products,
@@ -125,7 +125,6 @@ function AddButton() {
   )
 }
 
-/** The tags to filter by. */
 function useTags() {
   const { data } = useQuery(read(catalog.tags, { query: { limit: 1000 } }))
   return (data?.data ?? []).map(({ id, tag_name }) => ({ value: String(id), label: tag_name }))

@@ -4,7 +4,7 @@ import { EditProduct } from './edit.tsx'
 import { Products } from './list.tsx'
 import { LIST } from './paths.ts'
 
-/** The products; `/new` adds one of the platform's, `/7` edits one. */
+/** The list; `/new` adds a product, `/7` edits one. */
 export default function ProductsPage() {
   const { product } = useParams()
   if (product === undefined) return <Products />

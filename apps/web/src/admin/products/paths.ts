@@ -5,7 +5,7 @@ export const LIST = pageAt('productManager')
 export const ADD = `${LIST}/new`
 export const editPath = (id: number): string => `${LIST}/${id}`
 
-/** Leads back to the list as it was left. */
+/** Returns to the list in its former state. */
 export function useBack() {
   const navigate = useNavigate()
   const { state } = useLocation()

@@ -58,7 +58,7 @@ export const there: PlatformProduct = {
   ]
 }
 
-/** The screen, with the parts that every form of it asks for. */
+/** Renders the screen and answers the calls that all its forms make. */
 export function openProducts(at: string, shown: Product | null = product, as = admin) {
   keepNothing()
   answer(catalog.products, shown ? pageOf(shown) : pageOf())

@@ -7,20 +7,20 @@ type Named = readonly { id: number; name: string }[]
 type Props = {
   taken: readonly Taken[]
   clashes: readonly Clash[]
-  /** Where a variant's name is found. */
+  /** Drafts that contain the variants' names. */
   drafts: readonly Draft[]
   names: { tags: Named; collections: Named; groups: Named }
   onTake: (clash: Clash) => void
 }
 
-/** What somebody else changed of a product since its form was opened. */
+/** What another user changed since the form was opened. */
 export function StaleNotice({ taken, clashes, drafts, names, onTake }: Props) {
   const t = useT()
   const variantOf = (id: string | undefined) =>
     drafts.flatMap(({ variants }) => variants).find(one => one.shopify_variant_id === id)?.variant_name ?? ''
   return (
     <ChangedMeanwhile
-      // What nobody edits has no word: what the platform calls a variant's options.
+      // Hide values that cannot be edited, such as the platform's option names.
       taken={taken.filter(({ path }) => wordOf(t, path) !== undefined)}
       clashes={clashes}
       labelOf={path => {
@@ -60,7 +60,7 @@ const OF_TRANSLATION = {
   desc: 'products.product_desc'
 } as const satisfies Partial<Record<keyof TranslationDraft, Key>>
 
-/** What a value of the draft is called; undefined: it is not edited. */
+/** The label of a draft's value; undefined if it cannot be edited. */
 function wordOf(t: T, [field = '', part, inner]: Path): string | undefined {
   const known = (keys: Readonly<Record<string, Key>>, name: string) =>
     Object.hasOwn(keys, name) ? t(keys[name] as Key) : undefined
@@ -78,7 +78,7 @@ function text(t: T, path: Path, value: unknown, { tags, collections, groups }: P
   if (field === 'server_group' && value !== null) return nameIn(groups, value)
   if (field === 'address_family') return t(`products.family.${String(value)}` as Key)
   if (field === 'egress') return t(`products.egress.${String(value)}` as Key)
-  // A variant as a whole.
+  // A whole variant.
   if (typeof value === 'object' && value !== null) return (value as VariantDraft).variant_name
   return typeof value === 'string' ? value : ''
 }

@@ -4,13 +4,13 @@ import classes from './products.module.css'
 
 type Props = {
   label: string
-  /** Undefined while they are being asked for. */
+  /** Undefined while loading. */
   options: readonly { id: number; name: string }[] | undefined
   chosen: readonly number[]
   onChange: (chosen: number[]) => void
 }
 
-/** Any of what there is, each with its tick. */
+/** A list of checkboxes. */
 export function Ticks({ label, options, chosen, onChange }: Props) {
   const t = useT()
   return (
@@ -38,7 +38,7 @@ export function Ticks({ label, options, chosen, onChange }: Props) {
   )
 }
 
-/** Which of them there are, where they are not chosen here; `hint` says where. */
+/** The chosen names, read-only; `hint` says where they are edited. */
 export function Chosen({ label, hint, names }: { label: string; hint: string; names: readonly string[] }) {
   return (
     <section className={classes.group} aria-label={label}>

@@ -8,14 +8,14 @@ const PATH = 'translations.zh-CN.'
 
 type Props = {
   translation: TranslationDraft
-  /** What the product's variants are called by. */
+  /** The words that identify the product's variants. */
   words: readonly string[]
-  /** Of the form, by the paths of its fields. */
+  /** The form's errors by field path. */
   errors: Record<string, string>
   onChange: (translation: TranslationDraft) => void
 }
 
-/** What a product is called in Chinese. */
+/** The product's Chinese texts. */
 export function Translation({ translation, words, errors, onChange }: Props) {
   const t = useT()
   const errorOf = (field: string) => errors[PATH + field]

@@ -15,7 +15,7 @@ import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
 import classes from './products.module.css'
 
-/** What a plan may limit, in the order of the contract. */
+/** The limits of a plan, in the contract's order. */
 const PLAN_LIMITS = ['traffic_gb', 'mbps', 'connections', 'connections_per_second'] as const
 const STEPS = [1, 8, 16, 32, 64, 128, 256].map(String)
 const check = rules(VariantForm)
@@ -28,21 +28,21 @@ const sourceOf = (group: number | null, step: string, family: AddressFamily): So
 
 type Props = {
   variant: VariantDraft
-  /** As it is kept now; none where it is new here. */
+  /** The saved variant; undefined if it is new. */
   saved: Variant | undefined
   groups: readonly ServerGroup[]
-  /** Orders of it that have not ended. */
+  /** The number of its orders that have not ended. */
   live: number
-  /** What the server said of its fields. */
+  /** The server's errors for its fields. */
   errors: Record<string, string>
-  /** Something of the product is not saved: a price is mended on what is kept. */
+  /** The product has unsaved changes. Resolving a price applies to the saved product. */
   unsaved: boolean
   onDirty: (dirty: boolean) => void
   onClose: () => void
   onApply: (variant: VariantDraft) => void
 }
 
-/** A variant of the product that is being edited. What is entered is kept with the product, when that is saved. */
+/** Edits a variant of the open product. Saving the product saves it. */
 export function VariantDialog(props: Props) {
   const { variant, saved, groups, live, errors, unsaved, onDirty, onClose, onApply } = props
   const t = useT()
@@ -136,7 +136,7 @@ export function VariantDialog(props: Props) {
             onChange={event => {
               const next = FAMILIES.find(value => value === event.currentTarget.value) ?? 'ipv4'
               form.setFieldValue('address_family', next)
-              // An IPv4 address has no others to leave from.
+              // IPv4 has no other addresses to leave from.
               if (next === 'ipv4') form.setFieldValue('egress', 'fixed')
             }}
           />

@@ -13,20 +13,20 @@ import { none } from '../../kit/none.tsx'
 
 type Props = {
   variants: VariantDraft[]
-  /** The product as it is kept; none where it is being added. */
+  /** The saved product; undefined when adding one. */
   product: Product | undefined
   groups: readonly ServerGroup[]
-  /** What is wrong with fields of a variant, by its place. */
+  /** Errors of a variant's fields, by its index. */
   errorsOf: (at: number) => Record<string, string>
-  /** A price is mended on what is kept: not while something else is not saved. */
+  /** Resolving a price applies to the saved product, so not while there are unsaved changes. */
   dirty: boolean
-  /** Who may not change the product only looks at its variants. */
+  /** Otherwise the variants are read-only. */
   mayChange: boolean
   onEdit: (variant: VariantDraft) => void
   onRemove: (variant: VariantDraft) => void
 }
 
-/** The variants of a product that is added or edited. */
+/** The variants of the product in the editor. */
 export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayChange, onEdit, onRemove }: Props) {
   const t = useT()
   const savedOf = ({ id }: VariantDraft) => product?.variants.find(one => one.id === id)
@@ -138,7 +138,7 @@ function Price({ variant, saved }: PriceProps) {
   )
 }
 
-/** Prices of the product that differ from the platform's, with the two ways to make them one. */
+/** The product's prices that differ from the platform's, with buttons to resolve each. */
 function Drifts({ product, dirty }: { product: Product; dirty: boolean }) {
   const t = useT()
   const differing = driftsOf(product)

@@ -20,7 +20,7 @@ import { platformColumn, platformFilter } from '../platform-codes/on-platform.ts
 
 const TYPES = ['1', '2']
 
-/** Promo codes: each belongs to one customer, who sees it and can use it at the checkout. */
+/** Promo codes. Each belongs to one customer, who can use it at the checkout. */
 export default defineResource({
   key: 'promo-codes',
   list: rewards.coupons,

@@ -10,12 +10,12 @@ import { useT } from '../../i18n/admin.ts'
 import { Ago } from '../../kit/time.tsx'
 import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
 
-/** Its name in the address: `#proofs` leads to it. */
+/** The panel's anchor: `#proofs`. */
 const ID = 'proofs'
-/** Milliseconds between two looks: what is open is tried again every three minutes. */
+/** Milliseconds between polls. Open ones are tried every three minutes. */
 const EVERY = 60_000
 
-/** Credentials that were tried and not as they should be, each with its order and server, and the button that takes notice of it. */
+/** Credentials whose test failed, each with its order and server and a button to acknowledge it. */
 export function ProofAlarms() {
   const t = useT()
   const { mayCall } = useMay()

@@ -6,7 +6,7 @@ import { useT } from '../../i18n/admin.ts'
 import { blockText, type Block } from './picture.tsx'
 import classes from './ranges.module.css'
 
-/** The chosen block in words, and what leads on from it: into it, and to the orders there. */
+/** The selected block in words, with links into it and to its orders. */
 export function BlockFacts({ block, units, onOpen }: { block: Block; units: number; onOpen: () => void }) {
   const t = useT()
   return (

@@ -6,7 +6,7 @@ import { numberText } from '../../kit/number.ts'
 import { KINDS } from './picture.tsx'
 import classes from './ranges.module.css'
 
-/** The picture as a table: the blocks of which something is taken. */
+/** The picture as a table of the blocks in use. */
 export function BlockTable({ occupancy }: { occupancy: Occupancy }) {
   const t = useT()
   const used = occupancy.blocks.filter(({ free }) => free < occupancy.block_units)

@@ -10,17 +10,17 @@ import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import { risky, WorkButton } from '../kit/index.ts'
 
-/** Milliseconds that the result stays. */
+/** Milliseconds for which the result shows. */
 const SHOWN = 10_000
-/** So many ranges are named in it, and in the question before. */
+/** The number of ranges named in the result and in the question. */
 const NAMED = { result: 5, question: 20 }
-/** The specification's words where the server gives none. */
+/** The specification's text, if the server sends none. */
 const FAILED = '清理失败'
 
-/** Removes the ranges that belong to no server and hold no lease. */
+/** Removes ranges without a server or lease. */
 export function CleanUnused() {
   const t = useT()
-  // Before the answer the button stays as it is, or the focus could not come back to it from the question.
+  // Do not disable the button during the question: the focus could not return to it.
   const [asking, setAsking] = useState(false)
   const [running, setRunning] = useState(false)
   const named = (ranges: readonly { cidr: string }[], count: number, most: number) => {

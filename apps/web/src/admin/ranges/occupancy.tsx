@@ -14,12 +14,12 @@ import { Picture } from './picture.tsx'
 import { RuleTable } from './rule-table.tsx'
 import classes from './ranges.module.css'
 
-/** Milliseconds: orders change it all the time, and it is not followed for each of them. */
+/** Milliseconds. Orders change it too often to follow each change. */
 const REFRESH = 30_000
 
 type Props = { id: number; onBack: () => void }
 
-/** How a range is used: a picture of its blocks, of all rules or of one, and the figures by rule beside it. */
+/** How a range is used: its blocks as a picture, for all rules or one, with figures by rule. */
 export function RangeOccupancy({ id, onBack }: Props) {
   const t = useT()
   const [{ part, rule }, go] = useQueryStates({ part: parseAsString, rule: parseAsInteger }, { history: 'push' })

@@ -14,7 +14,7 @@ import { RangePlan } from './plan.tsx'
 import classes from './ranges.module.css'
 import { none } from '../../kit/none.tsx'
 
-/** More than so many deliveries; nothing: none. */
+/** More deliveries than this; 'none': no deliveries. */
 const COUNTS = ['0', '100', '500', '1000']
 const UNREFERENCED = 'none'
 
@@ -27,7 +27,6 @@ function useServerOptions() {
   return [{ value: UNREFERENCED, label: t('ranges.unreferenced') }, ...useServers()]
 }
 
-/** The address ranges that servers sell from. */
 export default defineResource({
   key: 'ranges',
   list: inventory.cidrs,

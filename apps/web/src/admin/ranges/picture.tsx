@@ -12,20 +12,20 @@ export const KINDS = ['leased', 'held', 'resting', 'blocked', 'free'] as const
 
 type Props = {
   occupancy: Occupancy
-  /** The range is never sold with the rule that is shown. */
+  /** The shown rule never sells this range. */
   excluded: boolean
   selected: number
   onSelect: (nth: number) => void
   onOpen: (block: Block) => void
 }
 
-/** '127.10.3.0/24: leased 12, free 244', of what there is. */
+/** '127.10.3.0/24: leased 12, free 244', without zeros. */
 export const blockText = (t: T, block: Block): string =>
   `${block.part}: ${KINDS.filter(kind => block[kind] > 0)
     .map(kind => `${t(`ranges.kind.${kind}`)} ${block[kind]}`)
     .join(', ')}`
 
-/** The share of each kind from the bottom up, as a background. */
+/** A background with the share of each kind, from the bottom. */
 function fillOf(block: Block): CSSProperties {
   const total = KINDS.reduce((sum, kind) => sum + block[kind], 0) || 1
   let at = 0
@@ -40,7 +40,7 @@ function fillOf(block: Block): CSSProperties {
 
 const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -ACROSS, ArrowDown: ACROSS }
 
-/** The blocks in the order of their addresses. The arrow keys move, Enter opens. */
+/** The blocks by address. Arrow keys move, Enter opens. */
 export function Picture({ occupancy, excluded, selected, onSelect, onOpen }: Props) {
   const t = useT()
   const { blocks } = occupancy

@@ -22,7 +22,7 @@ function linesOf(t: T, { sells, excluded, allowed, orders }: RangeEffect): strin
   return lines
 }
 
-/** What another choice of excluded rules does to stock and orders, before it is saved. */
+/** What a change of excluded rules would do to stock and orders. */
 export function RangePlan({ values, row }: PlanProps) {
   const t = useT()
   const text = useSettled(values['exclude_acl'] ?? '')

@@ -6,7 +6,7 @@ import classes from './ranges.module.css'
 
 type Props = { occupancy: Occupancy; onChoose: (rule: number | null) => void }
 
-/** The figures of what is shown by rule. A rule's name has the picture show that rule alone. */
+/** Figures by rule. Clicking a rule shows the picture for it alone. */
 export function RuleTable({ occupancy, onChoose }: Props) {
   const t = useT()
   return (

@@ -4,7 +4,7 @@ import { AclGroupForm } from '../../kit/schemas.ts'
 import { column, defineResource, idsField, integer, textField } from '../kit/index.ts'
 import { useRules } from '../rules/use-rules.ts'
 
-/** Groups of access rules, by which users are made on a server by hand. */
+/** Groups of access rules, used to create users on a server by hand. */
 export default defineResource({
   key: 'rule-groups',
   list: inventory.groups,

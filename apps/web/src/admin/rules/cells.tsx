@@ -23,7 +23,7 @@ export function NameCell({ rule }: { rule: AclRule }) {
   )
 }
 
-/** The price; below it the platform's where that is another one, with the two ways to make them one. */
+/** The price. If the platform's differs, both, with buttons to resolve it. */
 export function PriceCell({ rule }: { rule: AclRule }) {
   const t = useT()
   const { mayCall } = useMay()
@@ -53,7 +53,7 @@ const domainsOf = (text: string) =>
     .map(line => line.replace(/#.*/, '').trim())
     .filter(Boolean)
 
-/** The first domains, and how many more there are. */
+/** The first domains, and the number of others. */
 export function DomainsCell({ rule }: { rule: AclRule }) {
   const t = useT()
   const domains = domainsOf(rule.acl_value)
@@ -69,7 +69,7 @@ export function DomainsCell({ rule }: { rule: AclRule }) {
 type Overlap = RuleConflicts['overlaps'][number]
 const otherOf = ({ narrow, broad }: Overlap, id: number) => (narrow.id === id ? broad : narrow)
 
-/** Which rules share domains with this one. */
+/** Rules that share domains with this one. */
 export function OverlapsCell({ rule }: { rule: AclRule }) {
   const t = useT()
   const { data } = useQuery(read(inventory.ruleConflicts))

@@ -3,7 +3,7 @@ import { useT } from '../../i18n/admin.ts'
 import { figures, type T } from '../kit/index.ts'
 import classes from './rules.module.css'
 
-/** What saving a rule does to stock, orders and agents: a sentence for each that is concerned. */
+/** What saving a rule does to stock, orders and agents, one sentence each. */
 function effectLines(t: T, effect: RuleEffect, isNew: boolean): string[] {
   const { groups: _, ...numbers } = effect
   const { orders, added, removed, agents } = numbers
@@ -18,7 +18,6 @@ function effectLines(t: T, effect: RuleEffect, isNew: boolean): string[] {
   return lines
 }
 
-/** The question before a rule is deleted. */
 export function removalText(t: T, name: string, effect: RuleEffect): string {
   const { groups, ...numbers } = effect
   const { agents } = numbers
@@ -29,7 +28,7 @@ export function removalText(t: T, name: string, effect: RuleEffect): string {
   return lines.join('\n')
 }
 
-/** Why a rule cannot be deleted: the orders under it. */
+/** Why a rule cannot be deleted: it has orders. */
 export const blockedText = (t: T, { orders, addresses }: RuleEffect): string =>
   t('rules.removalRefused', figures({ orders, addresses }))
 

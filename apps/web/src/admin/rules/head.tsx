@@ -5,7 +5,7 @@ import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import classes from './rules.module.css'
 
-/** The screen's title, how many rules there are, and what of their overlaps is not decided. */
+/** The title, the number of rules, and their undecided overlaps. */
 export function RulesHead() {
   const t = useT()
   const { data } = useQuery(read(inventory.rules, { query: { limit: 1 } }))

@@ -4,18 +4,18 @@ import { useT } from '../../i18n/admin.ts'
 import { wordsOf } from '../../i18n/failures.ts'
 import classes from './rules.module.css'
 
-/** So many domains are listed of each other rule. */
+/** The number of domains listed per rule. */
 const LISTED = 5
 
 type Props = {
   check: RuleCheck
-  /** The rule that is edited; null for a new one. */
+  /** The edited rule; null for a new one. */
   own: number | null
   decisions: OverlapDecision[]
   onDecide: (decisions: OverlapDecision[]) => void
 }
 
-/** Which other rules have sites in common with this one, and for each who reaches them: the operator decides. */
+/** Other rules with sites in common. The operator decides which rule's customers reach each. */
 export function Overlaps({ check, own, decisions, onDecide }: Props) {
   const t = useT()
   if (check.overlap_total === 0) return null
@@ -45,7 +45,7 @@ type WithRuleProps = {
   id: number
   overlaps: RuleOverlap[]
   orders: number
-  /** Without a domain: for all that the two rules have in common. */
+  /** Without a domain: for all that both rules share. */
   onDecide: (winner: OverlapWinner, domain?: string) => void
 }
 

@@ -24,7 +24,7 @@ import { blockedText, removalText } from './effect.tsx'
 const name = textField('name')
 const price = moneyField('price')
 
-/** What deleting a rule does, in figures, is part of the question. */
+/** The question includes what a deletion does, in figures. */
 async function removal(t: T, rule: AclRule) {
   const effect = await call(inventory.ruleEffect, { params: { id: rule.id } })
   if (effect.orders > 0)
@@ -32,7 +32,7 @@ async function removal(t: T, rule: AclRule) {
   return { title: t('list.deleteTitle'), body: removalText(t, rule.name, effect), danger: true }
 }
 
-/** Access rules: lists of domains that are sold as an add-on. */
+/** Access rules: lists of domains, sold as an add-on. */
 export default defineResource({
   key: 'rules',
   list: inventory.rules,
@@ -69,7 +69,7 @@ export default defineResource({
         <RulePlan {...props} />
       </>
     ),
-    // Other domains are served by agents, and what was decided about their overlaps is not part of the rule.
+    // Undo would not reach what agents already serve, nor restore decisions about overlaps.
     undo: ({ former, sent }) => former['acl_value'] === sent['acl_value']
   },
   remove: { route: inventory.deleteRule, confirm: removal },

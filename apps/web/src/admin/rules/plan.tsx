@@ -10,13 +10,13 @@ import { EffectLines } from './effect.tsx'
 import { Overlaps } from './overlaps.tsx'
 import classes from './rules.module.css'
 
-/** So many orders are named of each pair of rules. */
+/** The number of orders named per pair of rules. */
 const NAMED = 10
 
 const decisionsOf = (text: string | undefined): OverlapDecision[] =>
   text ? (JSON.parse(text) as OverlapDecision[]) : []
 
-/** What of the entered domains other rules have as well, and what saving would do: asked for while they are typed. */
+/** Checks the entered domains while they are typed: overlaps with other rules, and what saving would do. */
 export function RulePlan({ values, row, set }: PlanProps) {
   const t = useT()
   const asked = useSettled(
@@ -31,7 +31,7 @@ export function RulePlan({ values, row, set }: PlanProps) {
   const { data, error, isFetching } = useQuery({
     ...read(inventory.checkRule, { body }),
     enabled: body.acl_value.trim() !== '',
-    // What is shown stays until what is typed was looked at.
+    // Keep the last result until the next one arrives.
     placeholderData: keepPreviousData,
     staleTime: 0
   })
@@ -60,7 +60,7 @@ export function RulePlan({ values, row, set }: PlanProps) {
   )
 }
 
-/** Domains that another rule has: that is refused. */
+/** Domains that another rule has. They are refused. */
 function Duplicates({ check, own }: { check: RuleCheck; own: number | null }) {
   const t = useT()
   if (check.duplicate_total === 0) return null
@@ -84,7 +84,7 @@ function Duplicates({ check, own }: { check: RuleCheck; own: number | null }) {
   )
 }
 
-/** Rules that would share a site while two orders hold the same address under the two: that is refused as well. */
+/** Rules that would share a site while two orders hold the same address under them. Also refused. */
 function Shared({ check }: { check: RuleCheck }) {
   const t = useT()
   if (check.shared.length === 0) return null

@@ -9,7 +9,7 @@ import { money } from '../../kit/money.ts'
 import { useSettled, type PlanProps } from '../kit/index.ts'
 import classes from './rules.module.css'
 
-/** The platform's price of the variant that is entered becomes the rule's; or says why no rule can be sold as it. */
+/** Fills in the platform's price of the entered variant, or says why it cannot be sold. */
 export function PlatformPrice({ values, row, set }: PlanProps) {
   const t = useT()
   const variant = useSettled((values['shopify_variant_id'] ?? '').trim())

@@ -11,13 +11,13 @@ import { useT } from '../../i18n/admin.ts'
 import { CancelInstall, INSTALL_STEPS } from '../servers/steps.tsx'
 import classes from './running-work.module.css'
 
-/** Milliseconds between two looks: while one goes on, and while none does and no feed tells of one that begins. */
+/** Milliseconds between polls: during an installation, and otherwise without the change feed. */
 const WATCH = 1500
 const IDLE = 15_000
-/** Installations that are shown; more at a time belong to an upgrade, which has a line of its own. */
+/** The number of installations shown. More at once belong to an upgrade, which has its own line. */
 const MOST = 5
 
-/** Installations over SSH that go on, of all operators, on every screen but the one that shows their steps. */
+/** All operators' running installations, on every screen except the one that shows their steps. */
 export function RunningInstalls() {
   return useMay().mayCall(fleet.servers) ? <Running /> : null
 }
@@ -32,7 +32,7 @@ function Running() {
     ...read(fleet.servers, { query: { state: 'installing', limit: MOST } }),
     refetchInterval: query => (query.state.data?.data.some(goesOn) ? WATCH : idle)
   })
-  // Beside the list, and in Manage, are its steps.
+  // The list's drawer and Manage show the steps.
   const params = new URLSearchParams(search)
   const shown = pathname === pagePaths.servers ? [params.get('open'), params.get('detail')] : []
   const running = data?.data.filter(server => goesOn(server) && !shown.includes(String(server.id))) ?? []

@@ -9,7 +9,7 @@ import { countsOf, goesOn, isReady, SCREENS, stepOf, useSyncRuns } from '../cata
 import { CancelSync, SyncProgress } from '../catalog-sync/sync-progress.tsx'
 import classes from './running-work.module.css'
 
-/** Syncs with the platform that go on, and those that wait for somebody who may apply them, but where their dialog is open. */
+/** Syncs that run or await a decision, except where their dialog is open. */
 export function RunningSyncs() {
   return useMay().mayCall(catalog.syncRuns) ? <Running /> : null
 }

@@ -15,7 +15,7 @@ import classes from './running-work.module.css'
 
 const PLACE = pageAt('servers')
 
-/** The upgrade of servers that goes on, or waits for a word, on every screen but the one that shows it whole. */
+/** The upgrade that runs or awaits a decision, on every screen except its own. */
 export function RunningUpgrade() {
   return useMay().mayCall(fleet.upgrades) ? <Running /> : null
 }

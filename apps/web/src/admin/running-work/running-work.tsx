@@ -13,13 +13,15 @@ import { RunningSyncs } from './running-syncs.tsx'
 import { RunningUpgrade } from './running-upgrade.tsx'
 import classes from './running-work.module.css'
 
-/** Milliseconds between two looks: while something runs, and while nothing does and no feed tells of what begins. */
+/** Milliseconds between polls: while something runs, and otherwise without the change feed. */
 const WATCH = 1500
 const IDLE = 15_000
-/** Runs that are looked at. One at a time runs as a rule, so those that run are among the newest. */
+/** The number of newest runs to read. Usually one runs at a time, so active runs are among them. */
 const NEWEST = 20
 
-/** Bulk runs, installations, syncs and the upgrade of servers that go on, of all operators, on every screen and in every tab: how far they are, and how to stop them. */
+/**
+ * The progress of all operators' runs, installations, syncs and upgrade, with Cancel, on every screen and in every tab.
+ */
 export default function RunningWork() {
   const t = useT()
   const { search } = useLocation()
@@ -28,7 +30,7 @@ export default function RunningWork() {
     ...read(bulk.runs, { query: { limit: NEWEST } }),
     refetchInterval: query => (query.state.data?.data.some(goesOn) ? WATCH : idle)
   })
-  // The one that the screen follows itself is not shown twice.
+  // The screen already shows this one.
   const followed = Number(new URLSearchParams(search).get('run'))
   const running = data?.data.filter(run => goesOn(run) && run.id !== followed) ?? []
   return (

@@ -3,7 +3,7 @@ import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import classes from './groups.module.css'
 
-/** Each leads to the server. */
+/** Each links to the server. */
 export const ServersCell = ({ servers }: Pick<ServerGroup, 'servers'>) => (
   <ul className={classes.servers}>
     {servers.map(({ id, name }) => (

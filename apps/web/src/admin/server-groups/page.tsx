@@ -7,7 +7,7 @@ import { stockLines } from '../servers/plans.ts'
 import { useServers } from '../servers/options.ts'
 import { ServersCell } from './cells.tsx'
 
-/** A question names no more plans than this. */
+/** The number of plans named in a question. */
 const NAMED = 8
 
 const variantLines = (t: T, key: 'plan.variants' | 'plan.variantsBlock', variants: readonly string[]): string[] =>
@@ -51,7 +51,7 @@ async function deleteQuestion(t: T, group: ServerGroup): Promise<Question> {
   return { title: t('list.deleteTitle'), body: lines.join('\n'), danger: true }
 }
 
-/** The sets of servers that plans sell from. */
+/** Sets of servers that plans sell from. */
 export default defineResource({
   key: 'server-groups',
   list: fleet.groups,

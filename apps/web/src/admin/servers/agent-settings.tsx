@@ -28,7 +28,7 @@ import { isInstalling } from './state.ts'
 
 type Texts = Record<AgentSettingName, string>
 
-/** What the agent of a server is set to, where that is not what it is by itself. */
+/** The server's agent settings that differ from the defaults. */
 export function AgentSettingsPanel({ server }: { server: Server }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(fleet.agentSettings, { params: { id: server.id } }))
@@ -47,7 +47,7 @@ export function AgentSettingsPanel({ server }: { server: Server }) {
   )
 }
 
-/** An empty list, where there is one by itself, has a word of its own: an empty input is the default. */
+/** If the default is not empty, an empty list is written as 'none', because an empty input means the default. */
 const shownOf = (name: AgentSettingName, text: string | undefined): string =>
   text === '' && fallbackOf(name) !== '' ? 'none' : (text ?? '')
 
@@ -65,7 +65,7 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
     meanwhile
   } = useTyped(data, {
     name: `agent-settings-${server.id}`,
-    // Manage and the list have one path: the parameter is what tells them apart.
+    // Manage and the list share a path, so the parameter tells them apart.
     param: { name: 'detail', value: String(server.id) },
     valuesOf: textsOf
   })
@@ -91,7 +91,7 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
       const plan = await call(fleet.planAgentSettings, input)
       if (!(await confirm(questionOf(t, server, plan, apply)))) return
       const saved = await call(fleet.setAgentSettings, input)
-      // What is saved is no change any more, and not somebody else's either.
+      // Take the saved answer as the base, so that it counts neither as our change nor as another user's.
       queryClient.setQueryData(read(fleet.agentSettings, { params: { id: server.id } }).queryKey, saved)
       take(saved)
       notify('good', t(apply ? 'servers.installAsked' : 'agentSettings.saved'))
@@ -183,7 +183,7 @@ function problemText(t: T, name: AgentSettingName): string {
     : t(`agentSettings.mustBe.${setting.kind}`)
 }
 
-/** What it is for, in which unit, what it is by itself, and whether the operator's own file decides it anyhow. */
+/** The setting's purpose, unit and default, and whether the operator's own file overrides it. */
 function helpOf(t: T, name: AgentSettingName, isLocal: boolean): string[] {
   const setting = AGENT_SETTINGS[name]
   const unit = setting.kind === 'whole' && 'unit' in setting ? ` ${t(`agentSettings.unit.${setting.unit}`)}` : ''

@@ -18,12 +18,12 @@ import classes from './servers.module.css'
 import { installs, problemTexts, stateOf, troubleText } from './state.ts'
 import { none } from '../../kit/none.tsx'
 
-/** A server shows at most so many of its ranges; the others are in a dialog. */
+/** The number of ranges in a row. A dialog shows all. */
 const SHOWN_RANGES = 5
 
 type Props = { server: Server }
 
-/** The picture of a range: what of it is leased, under which rule. */
+/** The range's page with its leases by rule. */
 const occupancyOf = (id: number) => `${pageAt('CIDRManage')}?detail=${id}`
 
 export const NameCell = ({ server }: Props) => (
@@ -34,7 +34,7 @@ export const NameCell = ({ server }: Props) => (
   </div>
 )
 
-/** Connected, as the last health check found it. */
+/** Connected according to the last health check. */
 export function ConnectedCell({ server }: Props) {
   const t = useT()
   const connected = server.server_status === 1
@@ -55,10 +55,10 @@ export function StateCell({ server }: Props) {
   )
 }
 
-/** Whether the agent holds what is wanted; else why not, and since when. */
+/** Whether the agent is up to date; if not, why and since when. */
 export function HealthCell({ server }: Props) {
   const t = useT()
-  // Before it is installed, nothing answers there: that is no trouble.
+  // Before the installation nothing answers, which is no problem.
   const installing = installs(server)
   const trouble = installing ? null : troubleText(t, server)
   const since = installing ? null : (server.unreachable_since ?? server.failing_since)
@@ -100,7 +100,7 @@ export function HealthCell({ server }: Props) {
   )
 }
 
-/** The first ranges, and all of them in a dialog, which the address names. */
+/** The first ranges, and all of them in a dialog opened by the address. */
 export function RangesCell({ server }: Props) {
   const t = useT()
   const [open, setOpen] = useQueryState('ranges', parseAsInteger.withOptions({ history: 'push' }))
@@ -151,7 +151,7 @@ export function RangesCell({ server }: Props) {
   )
 }
 
-/** Orders and addresses on it, of how many it has. */
+/** Orders and addresses in use, and the total of addresses. */
 export function UseCell({ server }: Props) {
   const t = useT()
   const all = server.cidrs.reduce((sum, { ip_count }) => sum + ip_count, 0)
@@ -165,7 +165,7 @@ export function UseCell({ server }: Props) {
   )
 }
 
-/** Its agent tells another version than an installation by this console would bring. */
+/** Whether the agent's version differs from the one this console installs. */
 function useIsOlder({ agent }: Server): boolean {
   const { data } = useQuery(read(fleet.agentVersion))
   return Boolean(agent && data && agent.version !== data.version && !isFromSources(agent.version))

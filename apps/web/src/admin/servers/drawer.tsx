@@ -19,12 +19,12 @@ import { installs } from './state.ts'
 import { InstallSteps } from './steps.tsx'
 import { Traffic } from './traffic.tsx'
 
-/** Milliseconds between two looks while an installation runs. */
+/** Milliseconds between polls during an installation. */
 const WATCH = 1000
 
 type Props = { id: number; row: Server | undefined; tools: Tools }
 
-/** A server beside the list: its health, its agent, its traffic, and the steps of its installation. */
+/** A server beside the list: health, agent, traffic and installation steps. */
 export function ServerDrawer({ id, tools }: Props) {
   const watch = usePollInterval(WATCH)
   const { data, error, refetch } = useQuery({
@@ -122,7 +122,7 @@ function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools 
   )
 }
 
-/** By which key the console knows the machine that it logs in to. */
+/** The machine's SSH host key as known to the console. */
 function HostKey({ server: { host_key }, t }: { server: Server; t: Tools['t'] }) {
   const { known, expected, refused } = host_key
   if (!known && !expected && !refused) return <p className="dim">{t('servers.noHostKey')}</p>
@@ -135,7 +135,7 @@ function HostKey({ server: { host_key }, t }: { server: Server; t: Tools['t'] })
   )
 }
 
-/** What waits for an approval: each user and range by its name. */
+/** A plan that awaits approval: each user and range by name. */
 function Plan({ server, t }: { server: Server; t: Tools['t'] }) {
   const { data: plan, error, refetch } = useQuery(read(fleet.repairPlan, { params: { id: server.id } }))
   if (error && !plan) return <ErrorState error={error} onRetry={() => void refetch()} />
@@ -155,13 +155,13 @@ function Plan({ server, t }: { server: Server; t: Tools['t'] }) {
   )
 }
 
-/** What this console would install: the same as the agent's own where it is up to date. */
+/** The version this console would install. */
 function NextVersion() {
   const { data } = useQuery(read(fleet.agentVersion))
   return <span className="mono">{data?.version ?? '–'}</span>
 }
 
-/** Whom the console takes for the agent: nobody without this certificate. */
+/** The agent's certificate. The console accepts no other. */
 function Certificate({ server: { has_certificate: has, certificate } }: { server: Server }) {
   const t = useT()
   const language = useLanguage()

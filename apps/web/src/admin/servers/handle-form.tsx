@@ -18,9 +18,9 @@ type Props = {
   onName: (name: HandleName) => void
   username: string
   onUsername: (username: string) => void
-  /** How many users the agent holds, where that was read. */
+  /** The number of users the agent has; null if not read. */
   users: number | null
-  /** Whether something was typed and not run since. */
+  /** Whether something was typed but not run. */
   onDirty: (dirty: boolean) => void
   onOutput: (output: Output) => void
   onChanged: () => void
@@ -28,14 +28,14 @@ type Props = {
 
 const empty: Values = { username: '', prefix: '', acl_group: '', cidrs: '', uri: '', json_input: '', target: '' }
 
-/** One thing that is done on the agent, with what it needs to know. */
+/** The form of one manual action on the agent. */
 export function HandleForm(props: Props) {
   const { server, name, onName, username, onUsername, users, onDirty, onOutput, onChanged } = props
   const t = useT()
   const ruleGroups = useRuleGroups()
   const [running, setRunning] = useState(false)
   const handle = handles.find(one => one.name === name) as Handle
-  // Since it was run last: what was picked from the list of users is not lost.
+  // Typed since the last run. A username picked from the list is not a change worth keeping.
   const [typed, setTyped] = useState(false)
   const form = useForm<Values>({ mode: 'controlled', initialValues: empty, onValuesChange: () => setTyped(true) })
   const entered = { ...form.values, username }
@@ -54,7 +54,7 @@ export function HandleForm(props: Props) {
     const question = handle.confirm?.(t, values, { name: server.name, users, ranges })
     if (question && !(await confirm(question))) return
     setRunning(true)
-    // What is typed until the answer is there has not been run.
+    // What is typed during the call has not been run.
     setTyped(false)
     const show = (failed: boolean, text: string) => onOutput({ handle: name, at: new Date(), failed, text })
     try {
@@ -79,7 +79,7 @@ export function HandleForm(props: Props) {
         autoComplete="off"
         spellCheck={false}
         {...labels('username')}
-        // Kept by the screen, since it may come from the list of users.
+        // The screen keeps it, because the list of users can set it.
         value={username}
         onChange={event => {
           form.clearFieldError('username')
@@ -182,7 +182,7 @@ function sentOf(field: HandleField, value: string): unknown {
   return field === 'acl_group' && value !== '' ? Number(value) : value
 }
 
-/** As the agent said it; JSON in lines that can be read. */
+/** The agent's answer, with formatted JSON. */
 function textOf(reply: unknown): string {
   const { output } = (reply ?? {}) as { output?: unknown }
   const shown = output === undefined ? reply : output

@@ -14,7 +14,7 @@ import { risky, type FormSchema, type Question, type T } from '../kit/index.ts'
 export type Values = Record<HandleField, string>
 export type HandleField = 'username' | 'prefix' | 'acl_group' | 'cidrs' | 'uri' | 'json_input' | 'target'
 
-/** What the questions need to know. */
+/** Values for the questions. */
 export type Known = { name: string; users: number | null; ranges: readonly string[] }
 
 export type Handle = {
@@ -23,9 +23,9 @@ export type Handle = {
   fields: readonly HandleField[]
   schema?: FormSchema
   confirm?: (t: T, values: Values, known: Known) => Question
-  /** What the reply means, in words above it. */
+  /** The reply's meaning in words. */
   say?: (t: T, reply: unknown) => string
-  /** The users or ranges there are other ones afterwards. */
+  /** It changes users or ranges. */
   changes?: boolean
   danger?: boolean
 }
@@ -44,13 +44,13 @@ const HANDLES = [
 export type HandleName = (typeof HANDLES)[number]
 export const isHandle = (name: string): name is HandleName => HANDLES.some(handle => handle === name)
 
-/** Ranges as they are typed, one a line. */
+/** Ranges as typed, one per line. */
 export const linesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean)
 
-/** A question shows so many characters of what is sent. */
+/** The number of characters of the request in a question. */
 const SHOWN_OF_JSON = 500
 
-/** Everything that can be done on one agent by hand. */
+/** Every manual action on an agent. */
 export const handles: readonly Handle[] = [
   {
     name: 'create_user_by_prefix',
@@ -140,7 +140,7 @@ export const handles: readonly Handle[] = [
     route: fleet.requestApi,
     fields: ['uri', 'json_input'],
     schema: AgentCallForm,
-    // It may do anything that the agent can.
+    // The call can do anything the agent can.
     confirm: (t, { uri, json_input: json }, { name }) => ({
       title: t('manage.callTitle', { name }),
       body: [

@@ -7,11 +7,11 @@ import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import type { Question, T, Tools } from '../kit/index.ts'
 
-/** Settings that were saved and that an installation writes there with the rest. */
+/** Saved settings that the next installation will write. */
 export const pendingSettings = ({ settings, applied }: AgentSettings): AgentSettingName[] =>
   AGENT_SETTING_NAMES.filter(name => settings[name] !== applied?.[name])
 
-/** What an installation does to the server, with the settings that it applies besides. */
+/** The question before an installation, with the settings it would apply. */
 async function askFirst(server: Server, t: T): Promise<{ question: Question; applies: boolean }> {
   const pending = pendingSettings(await call(fleet.agentSettings, { params: { id: server.id } }))
   const names = pending.map(name => t(`agentSettings.${name}`)).join(', ')
@@ -25,7 +25,7 @@ async function askFirst(server: Server, t: T): Promise<{ question: Question; app
   return { question, applies: pending.length > 0 }
 }
 
-/** Whoever tries again is asked only where that does more than the installation before: settings were saved. */
+/** Asks before a retry only if settings were saved since the last attempt. */
 export async function mayTryAgain(server: Server, t: T): Promise<boolean> {
   try {
     const { question, applies } = await askFirst(server, t)
@@ -36,7 +36,7 @@ export async function mayTryAgain(server: Server, t: T): Promise<boolean> {
   }
 }
 
-/** Installs and starts the agent over SSH with the login that is stored, and opens the steps beside the list. */
+/** Installs and starts the agent over SSH with the stored login, and opens the steps beside the list. */
 export async function installAgent(server: Server, { t, show, refresh }: Tools): Promise<void> {
   const { question } = await askFirst(server, t)
   const yes = await confirm(question)
@@ -47,7 +47,7 @@ export async function installAgent(server: Server, { t, show, refresh }: Tools):
   refresh()
 }
 
-/** Accepts exactly the key that the question shows: the machine gets root's password with it. */
+/** Accepts exactly the key in the question, because we send root's password to the machine. */
 export async function acceptHostKey(server: Server, { t, refresh }: Tools): Promise<void> {
   const { refused, known, expected } = server.host_key
   const was = known ?? expected

@@ -8,7 +8,7 @@ import { numberText } from '../../kit/number.ts'
 import { WithReason } from '../kit/index.ts'
 import classes from './servers.module.css'
 
-/** Milliseconds between two looks, and lines that are shown at most. */
+/** Milliseconds between polls, and the largest number of lines shown. */
 const EVERY = 2000
 const SHOWN = 500
 
@@ -16,7 +16,7 @@ type Filter = { user: string; address: string; http_status: string }
 type Shown = { lines: string[]; missed: number; problem: string }
 const NOTHING: Shown = { lines: [], missed: 0, problem: '' }
 
-/** A server's access log as it is written, from the moment on in which it is asked for, until this screen is left. */
+/** A server's access log, live from the moment it is requested until the screen closes. */
 export function LiveLog({ serverId }: { serverId: number }) {
   const t = useT()
   const [filter, setFilter] = useState<Filter>({ user: '', address: '', http_status: '' })
@@ -64,7 +64,7 @@ export function LiveLog({ serverId }: { serverId: number }) {
   )
 }
 
-/** Asks for what came since the last look, one question at a time. What was shown stays when it is stopped. */
+/** Polls for new lines, one request at a time. Stopping keeps the shown lines. */
 function useLog(serverId: number, filter: Filter | null): Shown {
   const [shown, setShown] = useState(NOTHING)
   useEffect(() => {

@@ -20,10 +20,10 @@ import { type Column, DataTable, May, risky, useCommand, WorkButton } from '../k
 import { LiveLog } from './live-log.tsx'
 import classes from './servers.module.css'
 
-/** Milliseconds between two looks at what is open. */
+/** Milliseconds between polls while the panel is open. */
 const EVERY = 5000
 
-/** What a server does now. Nothing is asked of its agent before somebody wants to see it, nor after the screen is left. */
+/** What a server does now. Its agent is queried only while the panel is open. */
 export function LivePanel({ server }: { server: Server }) {
   const t = useT()
   const [open, setOpen] = useState(false)
@@ -103,7 +103,7 @@ function Connections({ serverId }: { serverId: number }) {
 
 type EndProps = { serverId: number; user: string; connection?: string; count: number }
 
-/** Ends one connection of a user, or all of them. @param count how many these are */
+/** Ends one connection of a user, or all of them. @param count how many */
 function End({ serverId, user, connection, count }: EndProps) {
   const t = useT()
   const { mayCall } = useMay()
@@ -187,7 +187,7 @@ function useConnectionColumns(serverId: number, user: string): Column<LiveConnec
   ]
 }
 
-/** What the agent refused today, and apart from it what went wrong: by the codes of its access log. */
+/** Today's refusals and errors by their codes in the agent's access log. */
 function Outcomes({ data: { refusals: counts, refusals_since: since } }: { data: LiveConnections }) {
   const all = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
   return (

@@ -26,7 +26,7 @@ import { UserList, type AgentUser } from './user-list.tsx'
 
 type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
 
-/** What one agent says of itself, and what is done on it by hand. Nothing of it is kept: Back clears it all. */
+/** What an agent reports, and manual actions on it. Back clears everything. */
 export function ManageServer({ id, onBack, actions }: Props) {
   const t = useT()
   const { data: server, error, refetch } = useQuery(read(fleet.server, { params: { id } }))
@@ -34,15 +34,15 @@ export function ManageServer({ id, onBack, actions }: Props) {
   const [username, setUsername] = useState('')
   const [output, setOutput] = useState<Output | null>(null)
   const [typed, setTyped] = useState(false)
-  // Manage and the list have one path: the parameter is what tells them apart.
+  // Manage and the list share a path, so the parameter tells them apart.
   const guard = useLeaveGuard(typed, { param: { name: 'detail', value: String(id) } })
   const { info, users, problem, reading, readInfo } = useAgentView(id)
   const back = useRef<HTMLButtonElement>(null)
-  // What led here went with the list.
+  // The link that led here is gone with the list.
   useEffect(() => back.current?.focus({ preventScroll: true }), [])
   const choose = (name: HandleName) => void setHandle(name)
   const leave = async () => {
-    // It is there to clear what was typed into a handle: that alone is not asked about.
+    // Back exists to clear the handle's input, so it does not ask about that alone.
     guard.mark(false)
     if (!(await mayLeave())) return guard.mark(typed)
     void setHandle(null)
@@ -151,12 +151,12 @@ export function ManageServer({ id, onBack, actions }: Props) {
   )
 }
 
-/** The agent's own view. Kept by this screen alone, so that leaving it forgets it. */
+/** The agent's own view, kept only while this screen is open. */
 function useAgentView(id: number) {
   const [view, setView] = useState<{ info: unknown; users: AgentUser[] | null } | null>(null)
   const [problem, setProblem] = useState('')
   const [reading, setReading] = useState(false)
-  // Counts the questions, and the leaving: what answers an older one is not shown over a newer one.
+  // Counts requests and closing, so that a late answer does not replace a newer one.
   const asked = useRef(0)
   useEffect(
     () => () => {
@@ -184,7 +184,7 @@ function useAgentView(id: number) {
   return { info: view?.info, users: view?.users, problem, reading, readInfo }
 }
 
-/** An agent of another version may list its users otherwise: what has no name is left out. */
+/** Agents of other versions may list users differently. Skip entries without a name. */
 const usersOf = (list: unknown): AgentUser[] =>
   (Array.isArray(list) ? (list as unknown[]) : []).flatMap(one => {
     if (typeof one === 'string') return [{ user: one, prefixes: [] }]

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { fleet, inventory } from '../../api/routes.ts'
 
-// What the specification asks for of each picker.
+// The limits that the specification gives for each picker.
 const SERVERS = 250
 const GROUPS = 10_000
 

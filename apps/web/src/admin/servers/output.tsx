@@ -5,7 +5,7 @@ import { Moment } from '../../kit/time.tsx'
 import type { HandleName } from './handles.ts'
 import classes from './servers.module.css'
 
-/** What an agent, or the shop for it, answered. */
+/** An answer from the agent, or from the shop on its behalf. */
 export type Output = { handle: HandleName; at: Date; failed: boolean; text: string }
 
 /** The raw response of the last handle. */

@@ -6,10 +6,10 @@ import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { risky, type T, type Tools } from '../kit/index.ts'
 
-/** The question shows so many names of each kind; all that are kept stand beside the list of servers. */
+/** The number of names of each kind in the question. The drawer lists all that are stored. */
 const NAMES = 12
 
-/** What a plan would do, kind by kind, with the names that it tells. */
+/** A plan by kind, with the names it contains. */
 export function partsOf(t: T, plan: RepairPlan): { title: string; names: string[]; more: number }[] {
   const part = (key: 'Removed' | 'Changed' | 'Added' | 'Ranges', count: number, names: string[]) => ({
     title: t(`servers.plan${key}`, { count: numberText(count) }),
@@ -34,13 +34,13 @@ function linesOf(t: T, plan: RepairPlan): string[] {
   })
 }
 
-/** Approves the plan that is shown in the question, and no other. */
+/** Approves exactly the plan in the question. */
 export async function approvePlan(server: Server, { t, refresh }: Tools): Promise<void> {
   const plan = await call(fleet.repairPlan, { params: { id: server.id } })
   if (!plan) return refresh()
   const body = [...linesOf(t, plan), t('servers.planBody')].join('\n')
   const question = { title: t('servers.planTitle', { name: server.name }), body, danger: true }
-  // What is added or changed can be put back; who is removed is cut off.
+  // Additions and changes can be reverted, but removed users lose their connection.
   const yes = await confirm(risky(question, plan.removed.count))
   if (!yes) return
   await call(fleet.approvePlan, { params: { id: server.id }, body: { digest: plan.digest } })
@@ -48,7 +48,7 @@ export async function approvePlan(server: Server, { t, refresh }: Tools): Promis
   refresh()
 }
 
-/** Takes the agent over from the console that is shown in the question. */
+/** Takes the agent over from the console named in the question. */
 export async function takeOver(server: Server, { t, refresh }: Tools): Promise<void> {
   const { owner = '', name = '' } = server.trouble?.params ?? {}
   const yes = await confirm({

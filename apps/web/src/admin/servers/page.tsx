@@ -49,7 +49,7 @@ import { Upgrades } from './upgrade/index.tsx'
 import { chosenText } from './upgrade/selection.ts'
 import { installs, isChanging, isInstalling, needsAttention } from './state.ts'
 
-/** Progress of the orders that leave it. */
+/** Shows the progress of the orders that leave the server. */
 const follow = (reply: unknown, { watch }: Tools) => {
   const run = reply as BulkRun | null
   if (run) watch(run.id)
@@ -60,12 +60,12 @@ function whyNotUsed({ status }: Server) {
   return status === 'returning' ? 'whyNot.returning' : undefined
 }
 
-/** The machines whose addresses are sold: what their agents hold, how they are, and what is done with them. */
+/** The machines whose addresses are sold: their state, their agents and actions. */
 export default defineResource({
   key: 'servers',
   list: fleet.servers,
   address: ['ranges', 'handle', 'upgrade'],
-  // Of the traffic.
+  // The traffic's range.
   addressOfDetail: ['span'],
   also: [fleet.server, fleet.groups, fleet.allOutages],
   nameOf: server => server.name,
@@ -115,7 +115,7 @@ export default defineResource({
       { ...secretField('agent_token'), help: t => t('servers.tokenHelp') },
       {
         ...optional(areaField('agent_certificate', { mono: true, rows: 4, shown: () => '' })),
-        // Left out it stays as it is.
+        // Empty means unchanged.
         sent: value => (value.trim() === '' ? undefined : value),
         help: t => t('servers.certificateHelp')
       },
@@ -125,13 +125,13 @@ export default defineResource({
       { ...switchField('update_cidr'), help: t => t('servers.updateCidrHelp') },
       {
         ...optional(textField('host_key', { mono: true })),
-        // What is known stands beside the list; entered is what it shall be.
+        // The known key is shown beside the list; this field sets a new one.
         shown: () => '',
         help: t => t('servers.hostKeyHelp')
       }
     ],
     confirm: editQuestion,
-    // Secrets, ranges and what agents are reached by do not come back with the former values.
+    // Undo cannot restore secrets, ranges or how the agent is reached.
     undo: ({ former, sent }) =>
       Object.keys(sent).every(name => TEXTS.has(name) || name === 'version' || former[name] === sent[name])
   },
@@ -165,7 +165,7 @@ export default defineResource({
       whyNot: server => whyNotUsed(server) ?? (server.status === 'paused' ? 'whyNot.paused' : undefined),
       confirm: (t, server) =>
         planQuestion(t, server, 'pause', { title: 'servers.pauseTitle', body: 'servers.pauseBody' }),
-      // One that drained would sell again.
+      // Undo would make a draining server sell again.
       undo: (server, reply) =>
         server.status === 'active' ? stateBack(server, reply, { route: fleet.resume, expected: 'paused' }) : undefined
     },

@@ -5,20 +5,20 @@ import type { Key } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import { risky, type Question, type T } from '../kit/index.ts'
 
-/** A question names no more groups, and of each no more rules, than this. */
+/** The number of groups in a question, and of rules per group. */
 const GROUPS = 4
 const RULES = 2
-/** Nor more orders or ranges than this by name. */
+/** The number of orders or ranges named. */
 const NAMES = 8
 
-/** The first names of a list of `count`, and how many more there are. */
+/** The first names of `count`, and how many more there are. */
 function named(t: T, names: readonly string[], count = names.length): string {
   const shown = names.slice(0, NAMES)
   if (count > shown.length) shown.push(t('plan.moreOrders', { count: numberText(count - shown.length) }))
   return shown.join(', ')
 }
 
-/** What becomes of free addresses: a line for each group and family, those rules first that lose most. */
+/** How free addresses change: one line per group and family, the greatest losses first. */
 export function stockLines(t: T, stock: readonly StockChange[]): string[] {
   if (stock.length === 0) return [t('plan.stockSame')]
   const groups = [...Map.groupBy(stock, ({ group, family }) => `${group.id}.${family}`).values()]
@@ -36,7 +36,7 @@ export function stockLines(t: T, stock: readonly StockChange[]): string[] {
   return groups.length > GROUPS ? [...lines, t('plan.moreGroups', { count: groups.length - GROUPS })] : lines
 }
 
-/** What an action would do, in figures of the moment. */
+/** What an action would do now, in figures. */
 function planLines(t: T, action: PlannedAction, plan: ServerPlan): string[] {
   const { orders, addresses, undelivered, unpaid, moves, stays, staying, reservations } = plan
   const counts = (side: { orders: number; addresses: number }) => ({
@@ -69,7 +69,7 @@ function planLines(t: T, action: PlannedAction, plan: ServerPlan): string[] {
 
 type Options = { title: Key; body: Key; to?: Record<string, unknown> }
 
-/** The question before an action, with what the server says that it would do now. */
+/** The question before an action, with the server's current plan. */
 export async function planQuestion(
   t: T,
   server: Server,
@@ -79,17 +79,17 @@ export async function planQuestion(
   const plan = await call(fleet.plan, { params: { id: server.id }, query: { action, ...to } })
   const lines = [t(body, { name: server.name }), '', ...planLines(t, action, plan)]
   const question = { title: t(title, { name: server.name }), body: lines.join('\n'), danger: true }
-  // What is paused or deleted moves nobody.
+  // Pausing and deleting move no orders.
   return action === 'pause' || action === 'delete' ? question : risky(question, plan.orders)
 }
 
-/** Lists name the new port at once; the agent serves it once it is installed again. */
+/** Lists show the new port at once; the agent uses it after the next installation. */
 const portLines = (t: T, { from, to, orders, installs }: NonNullable<ServerEditPlan['proxy_port']>): string[] => [
   t('plan.proxyPort', { from: String(from), to: String(to), orders: numberText(orders) }),
   t(installs ? 'plan.portInstalls' : 'plan.portInstall', { from: String(from) })
 ]
 
-/** The question before a server's form is saved; none where ranges, the agent's address and the proxy port stay. */
+/** The question before a server's form is saved; undefined if ranges, agent address and proxy port stay the same. */
 export async function editQuestion(t: T, server: Server, sent: Record<string, unknown>): Promise<Question | undefined> {
   const body = sent as Parameters<typeof call<typeof fleet.planEdit>>[1]['body']
   const {

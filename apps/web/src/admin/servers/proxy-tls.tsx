@@ -22,10 +22,10 @@ import { UndecidedClashes, useTyped, WithReason, WorkButton } from '../kit/index
 import classes from './servers.module.css'
 
 const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]
-/** From how few days on the end is a thing to look at: what the operators' notice begins with. */
+/** Days before the end from which it needs attention, as in the operators' notice. */
 const SOON = 14
 
-/** How clients of a server's proxies speak TLS to them (`https://` proxies). */
+/** The TLS settings of a server's `https://` proxies. */
 export function ProxyTlsPanel({ server }: { server: Server }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(fleet.proxyTls, { params: { id: server.id } }))
@@ -48,7 +48,7 @@ export function ProxyTlsPanel({ server }: { server: Server }) {
   )
 }
 
-/** What came of the settings, and what clients are shown now. */
+/** The result of the settings, and the certificate that clients see. */
 function Shown({ tls: { state, reason, params, msg, shown } }: { tls: ProxyTls }) {
   const t = useT()
   const language = useLanguage()
@@ -84,7 +84,7 @@ function Shown({ tls: { state, reason, params, msg, shown } }: { tls: ProxyTls }
   )
 }
 
-/** A look from outside, as a client sees it. */
+/** Connects from outside as a client and shows what it sees. */
 function Check({ server }: { server: Server }) {
   const t = useT()
   const [found, setFound] = useState<ProxyTlsCheck | null>(null)
@@ -148,7 +148,7 @@ function Certificate({ seen: { names, issuer, ends_at, fingerprint } }: { seen: 
 type Texts = { certificate: string; key: string; certificate_file: string; key_file: string }
 type Values = Texts & { source: ProxyTls['source'] }
 
-/** Certificate and key that are stored are not told: empty leaves them. */
+/** The stored certificate and key are not sent to us; empty means unchanged. */
 const valuesOf = ({ source, certificate_file, key_file }: ProxyTls): Values => ({
   source,
   certificate: '',
@@ -157,7 +157,7 @@ const valuesOf = ({ source, certificate_file, key_file }: ProxyTls): Values => (
   key_file
 })
 
-/** What is stored and not shown is known by the certificate's fingerprint. */
+/** The fingerprint identifies the stored certificate for comparison. */
 const toldOf = (tls: ProxyTls): Values => {
   const stored = tls.certificate?.fingerprint ?? ''
   return { ...valuesOf(tls), certificate: stored, key: stored }
@@ -167,7 +167,7 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
   const t = useT()
   const { base, values, dirty, change, take, meanwhile } = useTyped(data, {
     name: `proxy-tls-${server.id}`,
-    // Manage and the list have one path: the parameter is what tells them apart.
+    // Manage and the list share a path, so the parameter tells them apart.
     param: { name: 'detail', value: String(server.id) },
     valuesOf,
     toldOf,
@@ -190,7 +190,7 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
         params: { id: server.id },
         body: { source: wanted, ...texts, version: base.version }
       })
-      // What is saved is no change any more, and not somebody else's either.
+      // Take the saved answer as the base, so that it counts neither as our change nor as another user's.
       queryClient.setQueryData(read(fleet.proxyTls, { params: { id: server.id } }).queryKey, saved)
       take(saved)
       notify('good', t('proxyTls.saved'))

@@ -4,7 +4,7 @@ import type { Key } from '../../i18n/admin.ts'
 import type { Tone } from '../../kit/state-badge.tsx'
 import type { T } from '../kit/index.ts'
 
-/** What an operator, or its silence, made of a server. */
+/** The server's state, set by an operator or by its silence. */
 export function stateOf({ status, sells, server_status }: Server): { key: Key; tone: Tone } {
   if (status === 'active') {
     if (sells) return { key: 'servers.is.selling', tone: 'good' }
@@ -17,10 +17,10 @@ export function stateOf({ status, sells, server_status }: Server): { key: Key; t
 const isOver = (server: Server) => server.status === 'given_up'
 export const installs = (server: Server) => server.provisioning?.status === 'running'
 
-/** Its installation was not cancelled: what it is done with stays as it is. */
+/** An installation is running and was not cancelled, so actions that conflict with it stay unavailable. */
 export const isInstalling = (server: Server) => installs(server) && !server.provisioning?.cancelling
 
-/** Somebody has to look at it. */
+/** Needs attention. */
 export const needsAttention = (server: Server): boolean =>
   !isOver(server) &&
   (server.server_status === 0 ||
@@ -30,17 +30,17 @@ export const needsAttention = (server: Server): boolean =>
     (server.agent?.problems ?? []).length > 0 ||
     server.provisioning?.status === 'failed')
 
-/** It will look otherwise soon, by itself. */
+/** Will change by itself soon. */
 export const isChanging = (server: Server): boolean =>
   installs(server) || server.status === 'draining' || server.status === 'returning' || server.step === 'behind'
 
-/** What keeps its agent from holding what is wanted, in the chosen language; one of a newer server in English. */
+/** Why its agent is not up to date, in the current language; English for codes of newer servers. */
 export function troubleText(t: T, { trouble, last_error }: Server): string | null {
   const key = `servers.trouble.${trouble?.code ?? ''}`
   return trouble && key in en ? t(key as Key, trouble.params) : last_error
 }
 
-/** What its agent finds wrong with itself, in the chosen language; what only a newer one knows by its code. */
+/** Problems that the agent reports, in the current language; codes of newer agents unchanged. */
 export const problemTexts = (t: T, { agent }: Server): string[] =>
   (agent?.problems ?? []).map(code => {
     const key = `servers.problem.${code}`

@@ -9,10 +9,10 @@ import { mayTryAgain } from './install.ts'
 import classes from './servers.module.css'
 
 const TONES = { running: 'busy', done: 'good', failed: 'bad', cancelled: 'off' } as const
-/** What an installation goes through once its turn has come. */
+/** The steps after its turn in the queue. */
 export const INSTALL_STEPS = PROVISIONING_STEPS.filter(step => step !== 'waiting')
 
-/** How far the installation over SSH is, or how the last one went: each step with what the machine printed. */
+/** The steps of the running or last installation over SSH, with the machine's output. */
 export function InstallSteps({ server }: { server: Server }) {
   const t = useT()
   const { provisioning } = server
@@ -51,7 +51,7 @@ export function InstallSteps({ server }: { server: Server }) {
           </li>
         ))}
       </ol>
-      {/* Settings are applied from their own form. */}
+      {/* Settings are retried from their own form. */}
       {(status === 'failed' || status === 'cancelled') && !provisioning.settings && (
         <May make={fleet.provision}>
           <div>
@@ -65,11 +65,11 @@ export function InstallSteps({ server }: { server: Server }) {
   )
 }
 
-/** In the reader's language; an entry of before the codes were kept as it was written then. */
+/** In the current language. Older entries without codes keep their text. */
 const saidText = (t: T, { said = [], message }: Pick<ProvisioningLog, 'said' | 'message'>): string =>
   said.length > 0 ? said.map(({ code, params }) => t(`servers.said.${code}`, params)).join(' ') : message
 
-/** Ends an installation, after a question that says how far it is. */
+/** Cancels an installation after a question that says how far it is. */
 export function CancelInstall({ server, size = 'sm' }: { server: Server; size?: 'sm' | 'compact-sm' }) {
   const t = useT()
   const step = server.provisioning?.step ?? 'waiting'
@@ -99,7 +99,7 @@ export function CancelInstall({ server, size = 'sm' }: { server: Server; size?: 
 function Step({ step: log }: { step: ProvisioningLog }) {
   const t = useT()
   const { step, status, output, started_at, ended_at } = log
-  // What runs is said by the step's name.
+  // A running step needs no message beyond its name.
   const message = status === 'failed' || status === 'cancelled' ? saidText(t, log) : ''
   const seconds = ended_at ? (Date.parse(ended_at) - Date.parse(started_at)) / 1000 : null
   return (

@@ -6,7 +6,7 @@ import classes from './servers.module.css'
 const HOURS = 48
 const HEIGHT = 60
 
-/** Bytes by hour over two days: what came to clients above, what they sent below it. */
+/** Bytes per hour over two days: downloads above, uploads below. */
 export function Traffic({ hours }: { hours: AgentReport['hours'] }) {
   const t = useT()
   const most = Math.max(1, ...hours.map(({ up, down }) => up + down))
@@ -18,7 +18,7 @@ export function Traffic({ hours }: { hours: AgentReport['hours'] }) {
       {total.up + total.down > 0 && (
         <svg viewBox={`0 0 ${HOURS * 4} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={summary}>
           {hours.map(({ at, up, down }) => {
-            // An hour without a check leaves its place empty.
+            // An hour without a health check leaves a gap.
             const x = (HOURS - 1 - Math.round((newest - Date.parse(at)) / 3_600_000)) * 4
             const [whole, part] = [((up + down) / most) * HEIGHT, (up / most) * HEIGHT]
             return (

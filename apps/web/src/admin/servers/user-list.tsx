@@ -6,13 +6,13 @@ import classes from './servers.module.css'
 
 export type AgentUser = { user: string; prefixes: string[] }
 
-/** Rows at once: an agent may have thousands of users. */
+/** Rows shown at once. An agent may have thousands of users. */
 const SHOWN = 100
 
-/** `users`: undefined before they are read, null for those who may not see them. */
+/** `users`: undefined before they are read, null if the role may not see them. */
 type Props = { users: AgentUser[] | null | undefined; onChoose: (user: string) => void }
 
-/** The users that the agent holds. A click takes one over into the handle's field. */
+/** The agent's users. A click copies one into the handle's field. */
 export function UserList({ users, onChoose }: Props) {
   const t = useT()
   const [typed, setTyped] = useState('')

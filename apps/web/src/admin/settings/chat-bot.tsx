@@ -6,10 +6,10 @@ import { useT } from '../../i18n/admin.ts'
 import { Moment } from '../../kit/time.tsx'
 import classes from './settings.module.css'
 
-/** It is noted by a worker, which tells no browser of it. In milliseconds. */
+/** Milliseconds. A worker records the state, and the change feed does not report it. */
 const EVERY = 5000
 
-/** How the chat bot is doing: whether it is connected, else why not and when it tries again. */
+/** Whether the chat bot is connected; if not, why and when it retries. */
 export function ChatBotState() {
   const t = useT()
   const { data } = useQuery({ ...read(settings.chatBot), refetchInterval: EVERY })

@@ -10,17 +10,17 @@ import classes from './settings.module.css'
 type Props = {
   field: SettingField
   saved: string | number | boolean
-  /** What was entered and is not saved. */
+  /** The entered value, not saved yet. */
   typed: string | boolean | undefined
   error: string | undefined
-  /** Of the settings as they are saved. */
+  /** The version of the saved settings. */
   version: string
   onChange: (value: string | boolean) => void
 }
 
 const METHODS = ['sendgrid', 'mailgun', 'smtp'] as const
 
-/** A setting with what it means, its unit, and what is wrong with it. */
+/** A setting with help, unit and error. */
 export function SettingInput(props: Props) {
   const t = useT()
   const { field, saved, typed, error, onChange } = props
@@ -88,12 +88,12 @@ export function SettingInput(props: Props) {
 
 type SecretProps = Props & { label: string; common: { description?: string; error?: string; name: string } }
 
-/** A secret is never shown: it is set or not, and is replaced or cleared on purpose. */
+/** A secret. It is never shown; it can be replaced or cleared explicitly. */
 function Secret({ saved, typed, version, onChange, label, common }: SecretProps) {
   const t = useT()
   const isSet = saved === SECRET_KEPT
   const [entering, setEntering] = useState(false)
-  // An empty field would look as if nothing had been saved.
+  // After a save, show that the secret is set instead of an empty field.
   useEffect(() => setEntering(false), [version])
   const keep = () => {
     setEntering(false)
@@ -113,7 +113,7 @@ function Secret({ saved, typed, version, onChange, label, common }: SecretProps)
           value={typeof typed === 'string' ? typed : ''}
           onChange={event => {
             const { value } = event.currentTarget
-            // Emptied again, it is not meant to be cleared.
+            // Emptying the input does not clear the secret.
             onChange(value === '' ? String(saved) : value)
           }}
           onBlur={() => {

@@ -17,7 +17,7 @@ const secret = (name: Name): SettingField => ({ name, kind: 'secret' })
 const number = (name: Name, unit?: SettingField['unit']): SettingField =>
   unit ? { name, kind: 'number', unit } : { name, kind: 'number' }
 
-/** Every setting by the tab that it stands in; the last tab, with the logs, has none. */
+/** Every setting by tab. The last tab, with the logs, has none. */
 export const TABS: readonly Tab[] = [
   {
     id: 'discord',
@@ -137,10 +137,9 @@ export const TABS: readonly Tab[] = [
   { id: 'logs', tests: [], groups: [] }
 ]
 
-/** The tab that a setting stands in. */
 export const tabOf = (name: string): Tab['id'] | undefined =>
   TABS.find(({ groups }) => groups.some(({ fields }) => fields.some(field => field.name === name)))?.id
 
-/** Whether a setting is written and never shown. */
+/** Whether a setting can be written but never read. */
 export const isSecret = (name: string): boolean =>
   TABS.some(({ groups }) => groups.some(({ fields }) => fields.some(one => one.name === name && one.kind === 'secret')))

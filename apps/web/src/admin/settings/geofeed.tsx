@@ -14,19 +14,19 @@ import { Places } from './places.tsx'
 import classes from './settings.module.css'
 
 type Props = {
-  /** What the editor holds. */
+  /** The editor's text. */
   text: string
   onChange: (text: string) => void
 }
 
 const TONES: Record<GeofeedChange['kind'], Tone> = { added: 'good', changed: 'wait', removed: 'bad' }
 
-/** What the servers' ranges and places come to, against the saved file; a line, or all of it, is taken into the editor. */
+/** Proposes geofeed lines from the servers' ranges and places. Each change, or all, can be copied into the editor. */
 export function GeofeedProposal({ text, onChange }: Props) {
   const t = useT()
   const { mayCall } = useMay()
   const { data, error, refetch } = useQuery(read(fleet.geofeedProposal))
-  // The editor is for those who may save it.
+  // Only roles that may save have the editor.
   const mayTake = mayCall(settings.saveConfig)
   const columns: Column<GeofeedChange>[] = [
     {
@@ -108,5 +108,5 @@ export function GeofeedProposal({ text, onChange }: Props) {
   )
 }
 
-/** No line is proposed and none agrees, since nobody has said where the servers stand. */
+/** There is nothing to compare, because no server has a place yet. */
 const saysNothing = ({ same, changes }: Proposal): boolean => same === 0 && changes.length === 0

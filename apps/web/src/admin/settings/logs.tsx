@@ -12,15 +12,15 @@ import { ErrorState } from '../../kit/states.tsx'
 import { useAddress } from '../../kit/use-address.ts'
 import classes from './settings.module.css'
 
-/** Milliseconds between two looks at the log. */
+/** Milliseconds between polls. */
 const EVERY = 2000
-/** As many as the server keeps of each log. */
+/** The number of lines the server keeps per log. */
 const KEPT = 500
 
 const SEVERITY: Record<LogLevel, number> = { INFO: 0, WARN: 1, ERROR: 2, FATAL: 3 }
 const SOURCES: readonly LogSource[] = ['server', 'task']
 
-/** The latest lines of what answers browsers and of what works on jobs. New ones come by themselves, until it is paused. */
+/** The latest log lines of the web server and the workers. Updates until paused. */
 export function Logs() {
   const t = useT()
   const { query: params, change } = useAddress()
@@ -29,7 +29,7 @@ export function Logs() {
     params.get('level') === 'WARN' || params.get('level') === 'ERROR' ? (params.get('level') as LogLevel) : null
   const [paused, setPaused] = useState(false)
   const search = params.get('find') ?? ''
-  // What is typed is one step, what is chosen another one.
+  // A choice adds a history entry, typing does not.
   const choose = (name: string, value: string) => change({ [name]: value || null }, { push: name !== 'find' })
   const { lines, error, refetch } = useTail(source, paused)
   const term = search.trim().toLowerCase()
@@ -85,7 +85,7 @@ export function Logs() {
 
 type Line = LogTail['lines'][number]
 
-/** All lines that are known of a log: each look asks only for those that are new. */
+/** All known lines of a log. Each poll requests only new ones. */
 function useTail(source: LogSource, paused: boolean) {
   const known = useRef<{ source: LogSource; lines: Line[] }>({ source, lines: [] })
   const { data, error, refetch } = useQuery({
@@ -105,7 +105,7 @@ function useTail(source: LogSource, paused: boolean) {
   return { lines: data?.source === source ? data.lines : undefined, error, refetch }
 }
 
-/** Follows its end, unless somebody has scrolled up to read. */
+/** Scrolls with new lines unless the reader has scrolled up. */
 function Lines({ lines, empty }: { lines: readonly Line[]; empty: string | undefined }) {
   const t = useT()
   const box = useRef<HTMLDivElement>(null)
@@ -121,7 +121,7 @@ function Lines({ lines, empty }: { lines: readonly Line[]; empty: string | undef
       role="log"
       aria-live="off"
       aria-label={t('webSettings.tab.logs')}
-      // Scrolled by keyboard, too.
+      // Focusable for scrolling by keyboard.
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         follows.current = scrollHeight - scrollTop - clientHeight < 40

@@ -14,7 +14,7 @@ import { TABS, type Tab } from './fields.ts'
 import { Logs } from './logs.tsx'
 import { SettingsFormPart } from './settings-form.tsx'
 
-/** Every setting of the shop by tabs, and what its processes log. */
+/** The shop's settings by tab, and the logs of its processes. */
 export default function WebSettingsPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()
@@ -32,7 +32,7 @@ export default function WebSettingsPage() {
             </Tabs.Tab>
           ))}
         </TabBar>
-        {/* One panel for all tabs: what was typed stays while others are looked at. */}
+        {/* One panel for all tabs, so that typed values survive a change of tab. */}
         <Tabs.Panel value={tab.id} pt="md">
           {tab.id === 'logs' && <Logs />}
           <div hidden={tab.id === 'logs'}>

@@ -11,7 +11,7 @@ const NOWHERE: ServerPlace = { country: '', region: '', city: '', postal: '' }
 
 type Server = GeofeedProposal['servers'][number]
 
-/** Where each server stands: what is known, or else what its groups suggest, to be saved. */
+/** Where each server is located: the saved place, or a guess from its groups to be saved. */
 export function Places({ servers }: { servers: readonly Server[] }) {
   const t = useT()
   const [typed, setTyped] = useState<Record<number, ServerPlace>>({})

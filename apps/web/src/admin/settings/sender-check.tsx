@@ -9,7 +9,7 @@ import classes from './settings.module.css'
 
 const RECORDS = ['spf', 'dkim', 'dmarc'] as const
 
-/** Looks up what DNS says of the sending domain, and what to add where something is missing. */
+/** Checks the sending domain's DNS and lists missing records. */
 export function SenderDomain() {
   const t = useT()
   const [running, setRunning] = useState(false)

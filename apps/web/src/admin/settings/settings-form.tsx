@@ -25,13 +25,13 @@ type Values = Record<string, string | boolean>
 type Props = { loaded: ShownSettings; tab: Tab; onTab: (id: string) => void }
 
 const check = rules(SettingsForm)
-/** What is loaded is as new as what is shown: it is shown again as soon as nothing is typed. */
+/** Updates the cache, so that the form shows this answer when nothing is typed. */
 const keepLoaded = (now: ShownSettings) => queryClient.setQueryData(keyOf(settings.config, {}), now)
 
-/** One form over all tabs. Only what was changed is sent, so that two administrators do not undo each other's work. */
+/** One form over all tabs. It sends only changes, so that two administrators do not overwrite each other. */
 export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const t = useT()
-  // What was typed is compared with; a newer answer takes its place where nothing was typed.
+  // The answer that typed values are compared with. A newer one replaces it while nothing is typed.
   const [base, setBase] = useState(loaded)
   const draft = useFormDraft<Values>('settings', loaded.version)
   const [typed, setTyped] = useState(draft.kept as Values)
@@ -73,7 +73,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     keepLoaded(now)
     setBase(now)
   }
-  /** Goes on from what somebody else has saved, with what is entered here. */
+  /** Merges what another user saved with what is entered here. */
   const goOnFrom = (current: ShownSettings) => {
     const [before, now] = [valuesOf(base), valuesOf(current)]
     const merged = merge(before, { ...before, ...latest.current }, now)
@@ -189,14 +189,14 @@ function told(t: T, name: string, value: unknown): string {
   return isSecret(name) && value !== '' ? SECRET_KEPT : String(value)
 }
 
-/** What was saved before, if it is known: nobody is told a secret that was set. */
+/** The former values; undefined if one is a secret, which the server never returns. */
 function undoOf(before: ShownSettings, changed: readonly string[], version: string) {
   const former = Object.fromEntries(changed.map(name => [name, before[name as keyof ShownSettings]]))
   if (Object.values(former).includes(SECRET_KEPT)) return undefined
   return { route: settings.saveConfig, input: { body: { ...former, version } } }
 }
 
-/** As the form compares them: what a number is typed as is a text. */
+/** Values as the form compares them: numbers are text. */
 const valuesOf = ({ version: _version, ...shown }: ShownSettings): Values =>
   Object.fromEntries(
     Object.entries(shown).map(([name, value]) => [name, typeof value === 'boolean' ? value : String(value)])

@@ -6,7 +6,7 @@ import { Moment } from '../../kit/time.tsx'
 import { May, useCommand, WorkButton } from '../kit/index.ts'
 import classes from './settings.module.css'
 
-/** Which secret signed the last webhook, and until when a former one is taken. */
+/** The secret that signed the last webhook, and until when a former one is accepted. */
 export function WebhookSecretsState() {
   const t = useT()
   const { data } = useQuery(read(settings.webhookSecrets))

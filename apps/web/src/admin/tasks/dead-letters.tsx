@@ -15,7 +15,7 @@ import classes from './tasks.module.css'
 
 const CHANGED = [settings.deadLetters, settings.tasks, settings.health, settings.audit]
 
-/** Jobs that failed as often as they may: why, what they were for, and what to do with them, one or many. */
+/** Jobs that used up their retries: why, what they were for, and actions on one or many. */
 export function DeadLetters() {
   const t = useT()
   const [params, setParams] = useSearchParams()
@@ -96,7 +96,7 @@ function Letter({ row, ticked, onTick }: { row: DeadLetter; ticked: boolean; onT
   )
 }
 
-/** The server takes each job once: a second press, or somebody else's, does nothing more. */
+/** The server handles each job once, so a second press has no effect. */
 function Actions({ ids, name }: { ids: readonly string[]; name: string }) {
   const t = useT()
   const retry = useCommand(settings.retryDeadLetters, { success: t('tasks.retried'), invalidate: CHANGED })

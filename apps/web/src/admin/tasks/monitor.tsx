@@ -5,7 +5,7 @@ import { useT } from '../../i18n/admin.ts'
 import { WithReason } from '../kit/index.ts'
 import classes from './tasks.module.css'
 
-/** The job queue's own monitor in a frame; its address is not shown. It is on our origin, so its pages are ours to move. */
+/** The job queue's own monitor in a frame. It is on our origin, so we can navigate it. */
 export function Monitor() {
   const t = useT()
   const frame = useRef<HTMLIFrameElement>(null)
@@ -14,7 +14,7 @@ export function Monitor() {
     const view = frame.current?.contentWindow
     if (view) act(view)
   }
-  // The frame's own pages: its `history` is that of the whole tab, whose entry before the first one is another screen.
+  // `navigation` covers only the frame; the frame's `history` is the whole tab's.
   const look = useCallback(() => {
     const navigation = frame.current?.contentWindow?.navigation
     if (navigation) setCan({ back: navigation.canGoBack, forward: navigation.canGoForward })

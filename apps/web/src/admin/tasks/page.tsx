@@ -11,7 +11,7 @@ import { Queues, Schedules } from './tables.tsx'
 const TABS = { schedules: Schedules, queues: Queues, dead: DeadLetters, monitor: Monitor } as const
 type TabId = keyof typeof TABS
 
-/** What the shop does in the background: when, how much, what failed; and the job queue's own monitor. */
+/** Background work: schedules, queues, failures and the job queue's own monitor. */
 export default function TasksPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

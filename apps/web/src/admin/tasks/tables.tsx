@@ -13,12 +13,12 @@ import { nameOf } from './name.ts'
 import classes from './tasks.module.css'
 import { none } from '../../kit/none.tsx'
 
-/** Queues change all the time, and nobody publishes that. */
+/** Queues change constantly, and the change feed does not report them. */
 const EVERY = 5000
 
 const useTasks = () => useQuery({ ...read(settings.tasks), refetchInterval: EVERY })
 
-/** What runs by itself: when next, what came of the last run, and a run at once. */
+/** Scheduled jobs: next run, last result, and a button to run now. */
 export function Schedules() {
   const t = useT()
   const { data, isPending, error, refetch } = useTasks()
@@ -80,7 +80,7 @@ function RunNow({ of: { queue } }: { of: Schedule }) {
   )
 }
 
-/** What each queue has to do, and how fast it does it. */
+/** Each queue's backlog and throughput. */
 export function Queues() {
   const t = useT()
   const { data, isPending, error, refetch } = useTasks()
@@ -113,7 +113,7 @@ function DeadCount({ of: { queue, dead } }: { of: QueueState }) {
   return <Link to={`?${new URLSearchParams({ tab: 'dead', queue }).toString()}`}>{numberText(dead)}</Link>
 }
 
-/** A queue and what it is for; one of a newer server in that server's words. */
+/** A queue and its purpose; the server's words if it is unknown. */
 function Name({ of: { queue, purpose } }: { of: { queue: string; purpose: string } }) {
   const t = useT()
   const key = `tasks.purpose.${queue}`

@@ -19,7 +19,7 @@ export function StateCell({ ticket: { state, mail } }: { ticket: Ticket }) {
   )
 }
 
-/** The beginning of what was asked. */
+/** The start of the message. */
 export const MessageCell = ({ ticket: { message } }: { ticket: Ticket }) => (
   <span className={classes.beginning}>{message}</span>
 )

@@ -14,12 +14,12 @@ import classes from './tickets.module.css'
 
 type Props = { id: number; row: Ticket | undefined; tools: Tools }
 
-/** A ticket beside the list: who asks what, the answer, and what came of its mail. */
+/** A ticket beside the list: the question, the answer and the state of its mail. */
 export function TicketDrawer({ id, row, tools }: Props) {
   const t = useT()
   const { data, error, refetch } = useQuery({
     ...read(support.ticket, { params: { id } }),
-    // The list has it already, and follows it.
+    // The list already has it and keeps it current.
     enabled: !row
   })
   const ticket = row ?? data

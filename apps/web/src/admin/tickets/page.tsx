@@ -9,7 +9,7 @@ import { MessageCell, StateCell } from './cells.tsx'
 import { TicketDrawer } from './drawer.tsx'
 import classes from './tickets.module.css'
 
-/** What visitors ask the operators: answered by mail, closed, deleted. */
+/** Visitors' questions to the operators: answer by mail, close, delete. */
 export default defineResource({
   key: 'tickets',
   list: support.tickets,

@@ -31,17 +31,17 @@ export function StatusBadge({ user }: { user: Pick<User, 'is_active'> }) {
   )
 }
 
-/** The countries whose flag is shown here; any other one has a globe, as the specification says. */
+/** Countries whose flag is shown here. The specification shows a globe for the others. */
 const FLAGS = new Set('AU BR CA CN DE FR GB HK ID IN IT JP KR MY RU SG TH TW US VN'.split(' '))
 
-/** The flag of a country, or a globe. What it says stands beside it. */
+/** A flag or a globe, decorative because text follows. */
 function Flag({ country }: { country: string | null }) {
   const src = country !== null && FLAGS.has(country) ? flagOf(country) : undefined
   if (!src) return <IconWorld size={16} aria-hidden data-globe />
   return <img src={src} alt="" width={18} height={12} className={classes.flag} data-country={country} />
 }
 
-/** An address with the flag of its country. */
+/** An address with its country's flag. */
 export const Address = ({ ip, country }: { ip: string | null; country: string | null }) =>
   ip === null ? (
     none
@@ -52,7 +52,7 @@ export const Address = ({ ip, country }: { ip: string | null; country: string | 
     </span>
   )
 
-/** A country by its name in the reader's language; 'Unknown' without one. */
+/** A country's name in the current language; 'Unknown' without one. */
 export function Country({ country }: { country: string | null }) {
   const t = useT()
   const language = useLanguage()
@@ -60,7 +60,7 @@ export function Country({ country }: { country: string | null }) {
   return <>{`${countryName(country, language)} (${country})`}</>
 }
 
-/** When somebody logged in last, or 'Never'. */
+/** The last login, or 'Never'. */
 export function LastLogin({ at }: { at: string | null }) {
   const t = useT()
   return at === null ? <>{t('users.never')}</> : <Ago at={at} />

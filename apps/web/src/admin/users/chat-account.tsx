@@ -7,10 +7,10 @@ import { useT } from '../../i18n/admin.ts'
 import { useCommand } from '../kit/index.ts'
 import classes from './users.module.css'
 
-/** The platform's page of the name before any '#'. */
+/** The platform's profile page, by the name before any '#'. */
 const profileOf = (name: string) => `https://discord.com/users/${encodeURIComponent(name.split('#')[0] ?? '')}`
 
-/** The chat account that is bound, with the way to its profile, and what takes it off at once, apart from Save. */
+/** The bound chat account with its profile. Unbinding applies at once, without Save. */
 export function ChatAccount({ user }: { user: User }) {
   const t = useT()
   const [name, setName] = useState(user.discord_name)

@@ -6,7 +6,7 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { useOpenForm, type DialogProps } from '../kit/index.ts'
 import { UserForm } from './user-form.tsx'
 
-/** The Edit dialog. A click beside it does not close it, so that nothing that was entered is lost by one. */
+/** The Edit dialog. A click outside does not close it, to protect what is entered. */
 export function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
   const t = useT()
   const [hasSecret, setHasSecret] = useState(false)

@@ -8,7 +8,7 @@ import { Ago, Day } from '../../kit/time.tsx'
 import { DataTable, type Column } from '../kit/index.ts'
 import { none } from '../../kit/none.tsx'
 
-/** A user's API keys, with those that have ended. Only their owner revokes single ones. */
+/** A user's API keys, including ended ones. Only the owner can revoke a single key. */
 export function KeysTab({ user }: { user: UserDetail }) {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(read(accounts.userApiKeys, { params: { id: user.id } }))

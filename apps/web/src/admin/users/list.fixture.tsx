@@ -9,7 +9,7 @@ import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import Users from './page.tsx'
 import { detail } from './users.fixture.ts'
 
-/** The console's list of users; `one`: what the server says of one of them more than of all. */
+/** Renders the list of users; `one` adds the details of a single user. */
 export function open({
   at = '/dashboard/index/userList',
   rows = [alice],
@@ -22,7 +22,6 @@ export function open({
   return renderScreen(<Users />, { at })
 }
 type Person = ReturnType<typeof open>['user']
-/** Chooses an entry of alice's menu. */
 export const choose = async (user: Person, entry: string) => {
   await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
   await user.click(await screen.findByRole('menuitem', { name: entry }))

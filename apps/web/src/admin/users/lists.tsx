@@ -19,7 +19,7 @@ import { none } from '../../kit/none.tsx'
 
 type Props = { user: UserDetail }
 
-/** Which of a user's orders the tab shows, by the figures that lead here. */
+/** Filters of the tab that the summary's figures link to. */
 const SOME = { live: { live: '1' }, unpaid: { state: 'placed' } } as const
 const NAMES = Object.keys(SOME) as (keyof typeof SOME)[]
 

@@ -9,7 +9,7 @@ import { EditDialog } from './edit-dialog.tsx'
 import { switchUser, whyNotSwitch } from './switch-user.ts'
 import { takes } from './takes.ts'
 
-/** What ends and what goes on, in figures. */
+/** What ends and what continues, in figures. */
 async function figuresOf({ id, username }: User) {
   const { sessions, api_keys, figures } = await call(accounts.user, { params: { id } })
   const { orders, live_orders: live, unpaid_orders: unpaid, owed } = figures
@@ -32,7 +32,7 @@ async function deleteQuestion(t: T, user: User) {
 }
 const whyNotOwn = ({ id }: User, me: CurrentUser | null) => (id === me?.id ? ('whyNot.ownAccount' as const) : undefined)
 
-/** Everybody who has an account. */
+/** Everyone with an account. */
 const Users = defineResource({
   key: 'users',
   list: accounts.users,
@@ -83,7 +83,7 @@ const Users = defineResource({
       icon: IconUserCheck,
       route: accounts.unban,
       whyNot: user => (user.is_active ? 'whyNot.notBanned' : undefined),
-      // No Undo: a ban ends sessions and keys, and would end what began since, or stand for one that another operator chose.
+      // No Undo: a ban ends sessions and keys. Undo would end those created since, or override another operator.
       confirm: (t, user) => ({ title: t('users.unbanTitle'), body: t('users.unbanBody', { user: user.username }) })
     }
   ],

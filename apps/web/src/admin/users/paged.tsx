@@ -9,19 +9,19 @@ import { DataTable, Pager, type Column } from '../kit/index.ts'
 const SIZE = 10
 
 type Props<Row> = {
-  /** Names the tab's words: `users.tab.<name>`, `users.none.<name>`. */
+  /** The suffix of the tab's words: `users.tab.<name>`, `users.none.<name>`. */
   name: 'orders' | 'payments' | 'points' | 'logins' | 'tickets' | 'audit'
   route: Endpoint
   params?: object
   query?: object
   columns: Column<Row>[]
-  /** Rows that need somebody's attention. */
+  /** Marks rows that need attention. */
   problem?: (row: Row) => boolean
 }
 
 const ADDRESS = { page: parseAsInteger.withDefault(1), after: parseAsString.withDefault('') }
 
-/** A list of what is a user's, ten a page; the page is in the address. Where it is longer than anybody counts, pages go by key. */
+/** A list of a user's objects, ten a page; the page is in the address. If the total is not exact, pages go by key. */
 export function Paged<Row extends { id: number }>({ name, route, params, query, columns, problem }: Props<Row>) {
   const t = useT()
   const [at, setAt] = useQueryStates(ADDRESS, { history: 'push' })

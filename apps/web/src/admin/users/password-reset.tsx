@@ -10,7 +10,7 @@ import classes from './users.module.css'
 
 const check = rules(AdminPasswordBody)
 
-/** A password that is typed and not set yet: the form around its field knows of it, too. `refuse` says why at the field. */
+/** A typed password that is not set yet. The surrounding form checks it. `refuse` shows a reason at the field. */
 export function useNewPassword() {
   const [value, setValue] = useState('')
   const [wrong, setWrong] = useState('')
@@ -28,7 +28,7 @@ export function useNewPassword() {
 
 type Props = { user: User; password: ReturnType<typeof useNewPassword> }
 
-/** Sets another password at once, apart from what Save saves. */
+/** Sets a new password at once, without Save. */
 export function PasswordReset({ user, password: { value, wrong, input, set, refuse } }: Props) {
   const t = useT()
   const reset = useCommand(accounts.adminPassword, {
@@ -55,7 +55,7 @@ export function PasswordReset({ user, password: { value, wrong, input, set, refu
         error={wrong}
         visibilityToggleButtonProps={{ 'aria-label': t('users.showPassword') }}
         onChange={event => set(event.currentTarget.value)}
-        // Enter would save the form around it.
+        // Enter would submit the surrounding form.
         onKeyDown={event => {
           if (event.key !== 'Enter') return
           event.preventDefault()

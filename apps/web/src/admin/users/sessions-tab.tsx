@@ -12,7 +12,7 @@ import { Address } from './cells.tsx'
 import { takes } from './takes.ts'
 import classes from './users.module.css'
 
-/** Where a user is signed in; one session or all of them can be ended. */
+/** A user's sessions. One or all can be ended. */
 export function SessionsTab({ user }: { user: UserDetail }) {
   const t = useT()
   const language = useLanguage()

@@ -12,7 +12,7 @@ import { Address, Country, LastLogin, pathOfUser } from './cells.tsx'
 import type { TabName } from './tabs.ts'
 import classes from './users.module.css'
 
-/** What there is to know of a user at a glance; each figure leads to the rows behind it. */
+/** A user at a glance. Each figure links to its rows. */
 export function Summary({ user }: { user: UserDetail }) {
   const t = useT()
   const { figures } = user
@@ -59,7 +59,7 @@ export function Summary({ user }: { user: UserDetail }) {
 
 function Email({ of: { email, mail_blocked: blocked } }: { of: UserDetail }) {
   const t = useT()
-  // Where it is too long for its place it is broken at its signs.
+  // Allow long addresses to wrap at '@' and '.'.
   const broken = email.split(/(?<=[@.])/).map((part, at) => (
     <Fragment key={at}>
       {at > 0 && <wbr />}

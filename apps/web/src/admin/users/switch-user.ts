@@ -8,13 +8,13 @@ import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import type { Tools } from '../kit/index.ts'
 
-/** Only customers that are not banned can be looked through the eyes of. */
+/** Only customers who are not banned can be viewed. */
 export function whyNotSwitch(user: User): Key | undefined {
   if (!user.is_active) return 'whyNot.banned'
   return user.is_superuser ? 'whyNot.operator' : undefined
 }
 
-/** Views the shop as a user, after a question; the banner above each page leads back. */
+/** Views the shop as a user, after a question. The banner on each page leads back. */
 export async function switchUser(user: User, { t, go }: Tools): Promise<void> {
   const yes = await confirm({
     title: t('users.switchTitle'),
@@ -23,7 +23,7 @@ export async function switchUser(user: User, { t, go }: Tools): Promise<void> {
   if (!yes) return notify('info', t('users.cancelled'))
   try {
     const viewed = await call(accounts.switchUser, { body: { user_id: user.id } })
-    // First away from the console: its lists would be asked for as the customer.
+    // Leave the console first, or its lists would be requested as the customer.
     await go('/')
     setSessionUser(viewed)
     notify('good', t('users.switched'))

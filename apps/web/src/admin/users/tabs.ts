@@ -1,4 +1,4 @@
-/** The tabs of a user's page, as its address names them. */
+/** The tabs of a user's page, as in its address. */
 export const TABS = [
   'summary',
   'orders',

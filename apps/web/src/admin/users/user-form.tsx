@@ -34,20 +34,20 @@ import classes from './users.module.css'
 type Values = { email: string; is_superuser: boolean; operator_role: OperatorRole; change: string }
 type Props = {
   user: User
-  /** Whether nobody has left the form: a call may be out for long. */
+  /** Whether the form is still open, for use after a call. */
   isOpen: () => boolean
   onDirty: (dirty: boolean) => void
-  /** Whether a password is entered, which no draft keeps. */
+  /** Whether a password is entered. Drafts do not keep it. */
   onSecret: (entered: boolean) => void
   isUnsaved: () => boolean
   onCancel: () => void
   onSaved: (undo?: Undo) => void
 }
 
-/** What a version covers beside the values of the form. */
+/** What a version covers besides the form's values. */
 const SHOWN = ['username', 'is_active', 'reward_points', 'level_points'] as const satisfies readonly (keyof User)[]
 
-/** What an administrator is before another role is chosen. */
+/** An administrator's role until another is chosen. */
 const FIRST_ROLE: OperatorRole = 'owner'
 
 const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
@@ -56,19 +56,19 @@ const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
   operator_role: operator_role ?? FIRST_ROLE,
   change: '0'
 })
-/** As they are compared: who is no administrator has no role. */
+/** Values for comparison: only administrators have a role. */
 const comparedOf = (values: Values) => ({ ...values, operator_role: rightsOf(values) ?? ('' as const) })
 const check = rules(Schema)
-/** Fields that a mistake can be said of, from the first to the last. */
+/** Fields that can have an error, in order. */
 const FOCUSED = ['email', 'change'] as const
 
-/** A change as it is typed: '+50', '-20'. */
+/** A typed change: '+50', '-20'. */
 const amountOf = (text: string): number => (/^[+-]?\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN)
 
 const rightsOf = ({ is_superuser, operator_role }: Pick<User, 'is_superuser' | 'operator_role'>): OperatorRole | null =>
   is_superuser ? (operator_role ?? 'owner') : null
 
-/** The question before a change of rights or of the address, with what ends by it; nothing before one of coins alone. */
+/** The question before rights or the address change, with what that ends. A change of coins alone needs none. */
 async function changeQuestion(t: T, user: User, sent: { email: string; rights: OperatorRole | null }) {
   const { id, username, email: former } = user
   const changesRights = sent.rights !== rightsOf(user)
@@ -81,7 +81,7 @@ async function changeQuestion(t: T, user: User, sent: { email: string; rights: O
   return { title: t('users.changeTitle', { user: username }), body: body.join('\n'), danger: true }
 }
 
-/** Takes a change of coins back exactly, unless something was owed of them. Whatever else was saved does not come back. */
+/** Reverts a change of coins, unless the user owed some of them or other fields changed too. */
 function undoOf(before: User, after: User, { email, change, ...rights }: Values): Undo | undefined {
   const by = amountOf(change)
   const onlyCoins = email === before.email && rightsOf(rights) === rightsOf(before)
@@ -90,10 +90,12 @@ function undoOf(before: User, after: User, { email, change, ...rights }: Values)
   return { route: accounts.updateUser, input: { params: { id: after.id }, body } }
 }
 
-/** The three cards of the Edit dialog. Coins change by an amount, so that what is spent meanwhile does not come back. */
+/**
+ * The three cards of the Edit dialog. Coins change by an amount, so that coins spent in the meantime do not come back.
+ */
 export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel, onSaved }: Props) {
   const t = useT()
-  // Who may not decide about operators sees the rights, and no way to change them.
+  // Roles that may not manage operators see the rights but cannot change them.
   const owner = useMay().may('operators.change')
   const base = useRef(user)
   const [failure, setFailure] = useState('')
@@ -127,7 +129,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
   const { reward_points } = base.current
   const after = reward_points + amountOf(form.values.change)
 
-  /** Goes on from what somebody else has saved since this form was opened, with what is entered here. */
+  /** Merges what another user saved with what is entered here. */
   const goOnFrom = (current: User) => {
     const before = base.current
     const theirs = valuesOf(current)
@@ -150,7 +152,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
 
   const save = async (values: Values) => {
     const { email, is_superuser, operator_role, change } = values
-    // Save does not set it, and closes the form.
+    // Save does not set the password, and closes the form.
     if (password.value !== '') return password.refuse(t('users.passwordUnsent'))
     setSaving(true)
     setFailure('')
@@ -161,7 +163,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
         email,
         rights: rightsOf({ is_superuser, operator_role })
       })
-      // Who left meanwhile has not asked for it any more.
+      // If the form was closed in the meantime, do not save.
       if (!isOpen() || (question && !(await confirm(question)))) return
       const saved = await call(accounts.updateUser, {
         params: { id: user.id },
@@ -235,7 +237,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
           {owner && (
             <Switch
               label={t('users.is_superuser')}
-              // The label is around the description, too.
+              // The label element also contains the description.
               aria-label={t('users.is_superuser')}
               description={t('users.adminHelp')}
               {...form.getInputProps('is_superuser', { type: 'checkbox' })}

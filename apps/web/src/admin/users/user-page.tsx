@@ -28,7 +28,7 @@ import { TABS, type TabName } from './tabs.ts'
 
 const LIST = pageAt('userList')
 
-/** One user: what the shop has of it, and what can be done with it. The tab is in the address. */
+/** One user: the shop's data and actions. The tab is in the address. */
 export default function UserPage() {
   const t = useT()
   return (
@@ -61,7 +61,7 @@ function Shown({ user }: { user: UserDetail }) {
   )
 }
 
-/** What belongs to one tab is no other's. */
+/** Parameters of one tab that other tabs must not inherit. */
 const ELSEWHERE = { page: null, after: null, orders_are: null, ...NO_LOG }
 
 function Panels({ user }: { user: UserDetail }) {

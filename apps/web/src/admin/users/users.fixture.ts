@@ -1,7 +1,6 @@
 import type { UserDetail } from '@netlet/contract'
 import { user } from '../../testing/shapes.ts'
 
-/** One user as its page begins. */
 export const detail: UserDetail = {
   ...user,
   language: 'en',

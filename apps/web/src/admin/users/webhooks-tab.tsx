@@ -12,7 +12,7 @@ import { DataTable, Keyed, type Column } from '../kit/index.ts'
 /** More than a customer may have. */
 const MOST = 50
 
-/** A user's webhook endpoints, which only their owner changes, and what was sent there. */
+/** A user's webhook endpoints, which only the owner changes, and their deliveries. */
 export function WebhooksTab({ user }: { user: UserDetail }) {
   const t = useT()
   const { mayCall } = useMay()

@@ -10,7 +10,7 @@ import { DeliveryState } from '../../kit/webhooks/cells.tsx'
 import { Delivery } from '../../kit/webhooks/delivery.tsx'
 import { code, column, defineResource, integer, moment, oneOf, textFilter, type Tools } from '../kit/index.ts'
 
-/** Every event on its way to an endpoint, whoever's it is; beside the list, its body and each try. */
+/** Deliveries to every endpoint. The drawer shows the body and each attempt. */
 export const WebhookLog = defineResource({
   key: 'hook-log',
   list: webhooks.allDeliveries,

@@ -12,7 +12,7 @@ import { WebhookLog } from './log.tsx'
 
 const LOG = pageAt('webhooks')
 
-/** What was sent to every endpoint, and the operators' own endpoints. */
+/** Deliveries to all endpoints, and the operators' own endpoints. */
 export default function WebhooksPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

@@ -16,7 +16,7 @@ import { reasonText } from './panel.tsx'
 import { chosenOf, type Chosen } from './selection.ts'
 import classes from './upgrade.module.css'
 
-/** Asks which server is upgraded first, and shows who is left out, before an upgrade begins. */
+/** Asks which server to upgrade first, and shows which are left out. */
 export function UpgradeDialog() {
   const t = useT()
   const [text, setText] = useQueryState('upgrade', parseAsString.withOptions({ history: 'push' }))
@@ -31,7 +31,7 @@ export function UpgradeDialog() {
 }
 
 function Plan({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
-  // How the servers are may have changed a second ago: asked each time that the dialog opens.
+  // Fetch it on each opening, because servers change constantly.
   const { data, error, refetch } = useQuery({
     queryKey: ['plan-upgrade', chosen],
     queryFn: () => call(fleet.planUpgrade, { body: { selection: chosen } }),
@@ -111,7 +111,7 @@ function PlannedUpgrade({ plan, onClose }: { plan: UpgradePlan; onClose: () => v
 type Planned = UpgradePlan['servers'][number]
 const EFFECTS = ['hands_over', 'restarts', 'unknown'] as const
 
-/** What becomes of open tunnels: how many servers hand over and how many are restarted, and which of both each one is. */
+/** What happens to open tunnels: which servers hand over, which restart. */
 function Effects({ servers }: { servers: readonly Planned[] }) {
   const t = useT()
   const by = Map.groupBy(servers, ({ effect }) => effect)
@@ -147,11 +147,11 @@ function Effects({ servers }: { servers: readonly Planned[] }) {
   )
 }
 
-/** So many servers are shown at once. */
+/** The number of servers shown at first. */
 const FEW = 5
 const TONES = { hands_over: 'good', restarts: 'bad', unknown: 'wait' } as const
 
-/** Open connections as the last health checks saw them; '?' where an agent told none. */
+/** Open connections at the last health check; '?' if an agent reported none. */
 const connectionsOf = (servers: readonly Planned[]): string =>
   servers.some(({ connections }) => connections === null)
     ? '?'

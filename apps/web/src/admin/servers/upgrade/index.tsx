@@ -1,7 +1,7 @@
 import { UpgradeDialog } from './dialog.tsx'
 import { UpgradePanel } from './panel.tsx'
 
-/** Above the list of servers: the upgrade that goes on or was the last one, and the dialog that begins one. */
+/** Above the list of servers: the current or last upgrade, and the dialog that starts one. */
 export function Upgrades() {
   return (
     <>

@@ -14,7 +14,7 @@ import { Ago } from '../../../kit/time.tsx'
 import { figures, May, useCommand, WorkButton, type T } from '../../kit/index.ts'
 import classes from './upgrade.module.css'
 
-/** Milliseconds between two looks while servers are upgraded. */
+/** Milliseconds between polls during an upgrade. */
 const WATCH = 1500
 
 const TONES = { running: 'busy', stopped: 'bad', ending: 'busy', done: 'good', ended: 'off' } as const
@@ -22,11 +22,11 @@ const ROW_TONES = { waiting: 'off', installing: 'busy', upgraded: 'good', failed
 
 export const isOpen = ({ state }: Upgrade): boolean => state === 'running' || state === 'stopped' || state === 'ending'
 
-/** Worded as the refusal of a single call would be. */
+/** The words that the refusal of a single call has. */
 export const reasonText = ({ reason, params, msg }: Pick<UpgradeServer, 'reason' | 'params' | 'msg'>): string =>
   failureText(new ApiError('refused', msg ?? '', 409, 409, { reason, params }))
 
-/** The newest upgrade, as far as the shell and this page ask for it. */
+/** The newest upgrade. The shell and this page share the query. */
 export function useNewestUpgrade(): Upgrade | undefined {
   const idle = usePollInterval(15_000)
   const { data } = useQuery({
@@ -57,7 +57,7 @@ export function UpgradeProgress({ upgrade, className }: { upgrade: Upgrade; clas
   )
 }
 
-/** Goes on with an upgrade that stopped, or begins no further server. */
+/** Resumes a stopped upgrade, or ends it before the next server. */
 export function UpgradeButtons({ upgrade }: { upgrade: Upgrade }) {
   const t = useT()
   const invalidate = [fleet.upgrades, fleet.upgradeServers]
@@ -81,7 +81,7 @@ export function UpgradeButtons({ upgrade }: { upgrade: Upgrade }) {
   )
 }
 
-/** How far the upgrade is that goes on, server by server; of one that is over, how it went. */
+/** The progress of the current upgrade by server, or the result of the last. */
 export function UpgradePanel() {
   const t = useT()
   const upgrade = useNewestUpgrade()
@@ -118,7 +118,7 @@ function Rows({ upgrade }: { upgrade: Upgrade }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(fleet.upgradeServers, { params: { id: upgrade.id } }))
   const { waiting, installing } = upgrade.servers
-  // Whoever sees other figures reads the rows that they are of, and the list below.
+  // When the figures change, refetch their rows and the list below.
   useEffect(() => void refresh(fleet.upgradeServers, fleet.servers), [waiting, installing, upgrade.state])
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (

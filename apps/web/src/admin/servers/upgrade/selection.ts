@@ -1,12 +1,12 @@
 import type { Selected } from '../../kit/index.ts'
 
-/** What the address says of the servers that are to be upgraded: ids, or the list's query that all are meant of. */
+/** The servers to upgrade, from the address: ids, or the query of all matching rows. */
 export type Chosen = { ids: number[] } | { query: Record<string, string> }
 
 export const chosenText = (selected: Selected): string =>
   JSON.stringify('ids' in selected ? { ids: selected.ids } : { query: selected.query })
 
-/** Of an address that somebody typed; null where it makes no sense. The server looks at the rest. */
+/** Parses the address; null if it is invalid. The server checks the rest. */
 export function chosenOf(text: string | null): Chosen | null {
   if (!text) return null
   try {
