@@ -3,7 +3,7 @@ import { pageAt } from '@netlet/contract/pages'
 
 export const activeVariants = (product: Product) => product.variants.filter(variant => variant.is_active)
 
-/** The most addresses that one choice can have. A sum would count a server group that two choices share twice. */
+/** The most addresses of one variant. A sum would count a server group shared by two variants twice. */
 export const stockOf = (product: Product) =>
   activeVariants(product).reduce((most, variant) => Math.max(most, variant.variant_stock), 0)
 

@@ -4,13 +4,13 @@ import { useNames } from '../i18n/names.ts'
 import classes from './question-list.module.css'
 
 type Props = {
-  /** Undefined: they are still asked for. */
+  /** Undefined while loading. */
   questions?: Faq[] | undefined
-  /** How many the place is held for meanwhile. */
+  /** The number of placeholders while loading. */
   places: number
 }
 
-/** Questions, each of which shows its answer when it is opened. */
+/** Questions that open to show their answers. */
 export function QuestionList({ questions, places }: Props) {
   const { text } = useNames()
   return (

@@ -5,9 +5,9 @@ import { queryClient } from '../api/query.ts'
 import { sessionQuery, setSessionUser } from '../api/session.ts'
 
 /**
- * Ends whatever session there is when a page is opened. Where nobody is signed in there is nothing to end, and nothing is sent:
- * it could arrive after a login in another tab, which shares the cookie, and end that.
- * @returns settles when it is over: a login that overtook it would be ended with it
+ * Ends the current session when a page opens. Without a session it sends nothing: a logout that arrives after a login
+ * in another tab would end that session, because tabs share the cookie.
+ * @returns resolves when the session has ended; log in only then
  */
 export function useResetSession(): () => Promise<unknown> {
   const reset = useRef<Promise<unknown> | null>(null)

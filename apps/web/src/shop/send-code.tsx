@@ -11,10 +11,10 @@ import { formMessage } from '../kit/form.ts'
 import { notify } from '../kit/notify.ts'
 import { useSecondsUntil } from '../kit/use-countdown.ts'
 
-/** Milliseconds until another code can be sent. */
+/** Milliseconds before another code can be sent. */
 const WAIT = 600_000
 
-/** A code that was mailed: its id, '' before the first one, and when another one can be sent (milliseconds). */
+/** A mailed code: its id ('' before the first), and when another can be sent (milliseconds). */
 export type MailedCode = { id: string; until: number }
 export const NO_CODE: MailedCode = { id: '', until: 0 }
 
@@ -23,11 +23,11 @@ type Props = {
   type: 'register' | 'forgot'
   mailed: MailedCode
   onSent: (mailed: MailedCode) => void
-  /** Of the fields `email` and `email_code`. */
+  /** Errors of the fields `email` and `email_code`. */
   onRefused: (errors: Record<string, string>) => void
 } & ComponentProps<typeof TextInput>
 
-/** The field for a mailed code, with the button that has it sent. */
+/** The field for a mailed code, with its send button. */
 export function SendCode({ email, type, mailed, onSent, onRefused, ...input }: Props) {
   const t = useT()
   const left = useSecondsUntil(mailed.until || null)
@@ -42,7 +42,7 @@ export function SendCode({ email, type, mailed, onSent, onRefused, ...input }: P
     },
     onError: error => {
       const errors = fieldTexts(error)
-      // What has no field of its own is said beside the button.
+      // Other errors show at the code's field.
       onRefused(errors['email'] || errors['email_code'] ? errors : { email_code: failureText(error) })
     }
   })

@@ -8,7 +8,7 @@ import classes from './reference.module.css'
 
 const STATUSES = [400, 401, 403, 404, 409, 413, 415, 429, 500] as const
 
-/** What holds for all calls. */
+/** What applies to all calls. */
 export function About({ reference }: { reference: Reference }) {
   const t = useT()
   const parts: [Key, string][] = [

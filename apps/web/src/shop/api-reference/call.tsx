@@ -84,7 +84,7 @@ function Code({ title, text, copied = false }: { title: string; text: string; co
 
 type FieldList = ReferenceCall['query']
 
-/** @param title of what is sent, where it matters which fields are needed; without one, of what comes back */
+/** @param title the title of request fields, which adds the column "needed"; without it the fields are of the reply */
 function Fields({ title, fields }: { title?: string; fields: FieldList }) {
   const t = useT()
   if (fields.length === 0) return null

@@ -3,14 +3,14 @@ import type { Key } from '../../i18n/reference.ts'
 
 type Translate = (key: Key) => string
 
-/** What a call does; as the server says it where the lists of words do not have it yet. */
+/** What a call does; the server's words if there is no translation. */
 export function summaryOf(call: ReferenceCall, t: Translate): string {
   const key = `call.${call.id}`
   const words = t(key as Key)
   return words === key ? call.summary : words
 }
 
-/** The calls in which each word is found: in what they do, the address, and the names of what they take and answer. */
+/** The calls that contain every word in their summary, address or field names. */
 export function callsThatMatch(calls: ReferenceCall[], search: string, t: Translate): ReferenceCall[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return calls

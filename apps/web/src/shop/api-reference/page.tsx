@@ -15,7 +15,7 @@ import { Call, type Sample } from './call.tsx'
 import { callsThatMatch, summaryOf } from './calls.ts'
 import classes from './reference.module.css'
 
-/** What customers' programs can call, made from the contract by the server. */
+/** The API for customers' programs. The server generates it from the contract. */
 export default function ApiReferencePage() {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery({ ...read(documentation.reference), staleTime: Infinity })

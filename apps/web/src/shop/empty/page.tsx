@@ -5,7 +5,7 @@ import { useT } from '../../i18n/index.ts'
 import { EmptyState } from '../../kit/states.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 
-/** A place for what is to come. */
+/** A placeholder for pages to come. */
 export default function EmptyPage() {
   const t = useT()
   useTitle(t('product.none'))

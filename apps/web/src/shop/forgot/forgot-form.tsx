@@ -24,7 +24,7 @@ export function ForgotForm({ backTo, onVerified }: Props) {
     initialValues: { email: kept.email, email_code: '' },
     validate: values => {
       const { email, ...code } = rules(ForgotVerifyBody)({ ...values, email_code_id: mailed.id })
-      // The sentence of the call is about both fields, and is said of the form as a whole.
+      // The call's message concerns both fields, so show it for the whole form.
       const noCode = Object.keys(code).length > 0
       return { ...(email ? { email } : {}), ...(noCode ? { email_code: formMessage('enter_email_code') } : {}) }
     }

@@ -9,13 +9,13 @@ import { ResetForm } from './reset-form.tsx'
 
 type Proof = { email: string; verifyId: string }
 
-/** The browser keeps an entry's state over a reload, and gives it to no other tab. */
+/** The history state survives a reload and is not shared with other tabs. */
 const proofIn = (state: unknown): Proof | undefined => {
   const { email, verifyId } = (state ?? {}) as Partial<Record<string, unknown>>
   return typeof email === 'string' && typeof verifyId === 'string' ? { email, verifyId } : undefined
 }
 
-/** A forgotten password: a mailed code, and with its proof (`?step=reset`) the new password. */
+/** Resets a forgotten password: first a mailed code, then, with its proof (`?step=reset`), the new password. */
 export default function ForgotPage() {
   const t = useT()
   const navigate = useNavigate()

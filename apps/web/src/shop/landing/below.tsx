@@ -5,13 +5,13 @@ import { loadCode } from '../../kit/load-code.ts'
 import { useNear } from '../../kit/use-near.ts'
 import classes from './landing.module.css'
 
-/** How far away a visitor is when it is loaded: at a glance down the page it is there. */
+/** The distance at which it loads: a short scroll finds it ready. */
 const MARGIN = '900px'
 
-/** Milliseconds until it is tried again where it failed with a connection. */
+/** Milliseconds before a retry after a failure while online. */
 const AGAIN = 5000
 
-/** With the words of the language: without them it would be a page that waits. */
+/** Load the translation as well, or the page would have to wait for it. */
 async function loadMore(): Promise<ComponentType> {
   const [{ More }] = await Promise.all([
     import('./more.tsx'),
@@ -21,8 +21,8 @@ async function loadMore(): Promise<ComponentType> {
 }
 
 /**
- * What stands further down, as code of its own that is loaded for who comes near it. Its place is held meanwhile, however
- * slow the line is; without a connection the page ends before it, and goes on as soon as there is one again.
+ * The lower part of the landing page. Its code loads when the visitor comes near. Until then a placeholder keeps its
+ * space. Offline, the page ends before it and continues when the connection returns.
  */
 export function Below({ load = loadMore }: { load?: () => Promise<ComponentType> }) {
   const [ref, near] = useNear<HTMLDivElement>(MARGIN)
@@ -75,7 +75,7 @@ export function Below({ load = loadMore }: { load?: () => Promise<ComponentType>
 
 const [SECTIONS, CARDS] = [4, 3]
 
-/** The place of it, in the outline of what comes. */
+/** A placeholder with the outline of what follows. */
 const Held = () => (
   <div className={classes.held} aria-hidden>
     {Array.from({ length: SECTIONS }, (_, section) => (

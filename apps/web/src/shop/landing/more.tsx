@@ -10,7 +10,7 @@ import { Questions } from './questions.tsx'
 import { Steps } from './steps.tsx'
 import { Uses } from './uses.tsx'
 
-/** The rest of the landing page. Each part of it is left out where the shop has nothing to say there. */
+/** The rest of the landing page. Parts without content are omitted. */
 export function More() {
   return (
     <>

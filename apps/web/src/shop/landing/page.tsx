@@ -17,7 +17,7 @@ import { Proof } from './proof.tsx'
 import { TagPicker } from './tag-picker.tsx'
 import { tagsIn } from './tags.ts'
 
-/** Rows that the landing page shows before 'See more'. */
+/** Rows on the landing page before 'See more'. */
 const ROWS = 8
 
 export function Landing() {

@@ -10,10 +10,10 @@ import { flagOf } from '../../kit/flags.ts'
 import classes from './more.module.css'
 import { figuresQuery } from './proof.tsx'
 
-/** Names of a country's locations that are shown. */
+/** Locations named per country. */
 const NAMES = 6
 
-/** The countries of the locations on sale, with their flags. */
+/** The countries of the locations on sale, with flags. */
 export function Places() {
   const t = useT()
   const { data, isPending } = useQuery(figuresQuery)

@@ -15,7 +15,7 @@ type Props = {
   products: Product[] | undefined
   pending: boolean
   error: unknown
-  /** How many rows to hold the place of while they are loaded. */
+  /** The number of placeholder rows while loading. */
   rows: number
   onRetry: () => void
   onReset?: (() => void) | undefined

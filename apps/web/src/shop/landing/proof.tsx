@@ -10,10 +10,10 @@ import { durationText } from '../../kit/duration.ts'
 import { numberText } from '../../kit/number.ts'
 import classes from './proof.module.css'
 
-/** Shared with the locations further down. */
+/** Shared with the locations below. */
 export const figuresQuery = { ...read(status.figures), staleTime: 60_000 }
 
-/** What the shop measures of itself: only what is known is shown, and its place is held. */
+/** The shop's measured figures. Unknown ones are omitted, but their space is kept. */
 export function Proof() {
   const t = useT()
   const language = useLanguage()
@@ -44,7 +44,7 @@ export function Proof() {
 type Figure = {
   name: 'countries' | 'addresses' | 'networks' | 'delivery' | 'uptime'
   text: string
-  /** Of the uptime: how many it is of. */
+  /** For the uptime: the number of days it covers. */
   days?: number
 }
 
@@ -59,5 +59,5 @@ function figuresOf({ countries, addresses, networks, delivery_seconds, uptime }:
   return figures
 }
 
-/** These were rounded down. */
+/** The server rounds these down. */
 const atLeast = (count: number) => `${numberText(count)}+`

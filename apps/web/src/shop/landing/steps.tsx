@@ -2,7 +2,7 @@ import { useT } from '../../i18n/landing.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import classes from './more.module.css'
 
-/** What a customer's first request looks like; the words in capitals come from the order. */
+/** A customer's first request. The words in capitals come from the order. */
 const LINE = 'curl -x http://USER:PASSWORD@IP:PORT https://www.example.com/'
 
 export function Steps() {

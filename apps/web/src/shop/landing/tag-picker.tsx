@@ -21,7 +21,7 @@ export function TagPicker({ applied, onConfirm }: Props) {
     setMissing(false)
     setChosen(ids)
   }
-  // Back and forward: what is marked is what the table shows.
+  // After Back or Forward, mark the tags that the table shows.
   if (shown !== applied.join()) {
     setShown(applied.join())
     choose(applied)

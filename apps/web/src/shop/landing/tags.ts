@@ -1,8 +1,8 @@
 import { numberOf } from '../../kit/use-address.ts'
 
-/** Tags that are asked for at once. */
+/** Largest number of tags in a query. */
 const MOST = 20
 
-/** The tags that an address asks for (`?tags=1,2`), each once; what is no id is left out. */
+/** The unique tags in an address (`?tags=1,2`). Invalid ids are ignored. */
 export const tagsIn = (query: URLSearchParams): number[] =>
   [...new Set((query.get('tags') ?? '').split(',').flatMap(part => numberOf(part) ?? []))].slice(0, MOST)

@@ -10,12 +10,12 @@ import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import classes from './more.module.css'
 
-/** Rules that are shown; the server has those first that most products sell. */
+/** Number of rules shown. The server sorts them by the number of products that sell them. */
 const SHOWN = 12
-/** Sites of each that are named. */
+/** Sites named per rule. */
 const SITES = 3
 
-/** What plans are bought for: the access rules that some product has addresses for, each leading to the products with it chosen. */
+/** Uses of the plans: the access rules with addresses on sale, linked to the products with the rule selected. */
 export function Uses() {
   const t = useT()
   const names = useNames()

@@ -24,12 +24,12 @@ export default function LoginPage() {
   const after = query.get('return')
   useTitle(t('login.title'))
 
-  // The chat platform sends the browser back here when it refuses: to where it was asked.
+  // After a refusal the chat platform redirects back here. Show the tab the login started from.
   const refusal = refusalIn(query)
 
   return (
     <AuthCard title={t('login.title')}>
-      {/* Both stay: what was typed in one is there after a look at the other. */}
+      {/* Keep both tabs mounted, so that typed values survive a switch. */}
       <Tabs defaultValue={refusal ? 'chat' : 'password'} keepMounted>
         <Tabs.List grow mb="lg">
           <Tabs.Tab value="password" leftSection={<IconLock size={16} aria-hidden />}>
@@ -61,7 +61,7 @@ export default function LoginPage() {
   )
 }
 
-/** What the address says of a login by chat that came to nothing. */
+/** The failure of a chat login, from the address. */
 function refusalIn(query: URLSearchParams): Key | null {
   const outcome = query.get('discord')
   if (!outcome) return null

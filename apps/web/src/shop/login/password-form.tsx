@@ -14,13 +14,13 @@ import { PasswordInput } from '../../kit/password-input.tsx'
 import { LoginBody } from '../../kit/schemas.ts'
 
 type Props = {
-  /** Settles when the former session is over; a login that overtook it would be ended with it. */
+  /** Resolves when the former session has ended, because a login before that would be ended with it. */
   before: () => Promise<unknown>
   onDone: (user: CurrentUser) => void
   forgotPath: string
 }
 
-/** What the captcha's field needs is said in words of its own. */
+/** The captcha field has its own message. */
 const check = rules(LoginBody.omit({ captcha: true }))
 
 const wantsCaptcha = (error: unknown) =>

@@ -26,16 +26,16 @@ type Props = {
   options: Options
   basePrice: string
   family: AddressFamily
-  /** Addresses in a block: a rule with fewer is sold out for this plan. */
+  /** Addresses per block. A rule with fewer is sold out for this plan. */
   step: number
-  /** Addresses that are wanted: a rule with fewer says so. */
+  /** The wanted number of addresses. Rules with fewer say so. */
   quantity: number
   chosen: number[]
   onClose: () => void
   onConfirmed: (rules: number[], info: VariantInfo) => void
 }
 
-/** The access rules of a plan with their prices and stock. Confirm prices the selection. */
+/** The access rules of a plan with prices and stock. Confirm asks for the price of the selection. */
 export function AclDialog({
   product,
   options,
@@ -54,7 +54,7 @@ export function AclDialog({
   const [search, setSearch] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  // The page has asked for it, too: Confirm has the server look again.
+  // The page has loaded it too. Confirm checks again on the server.
   const { data, isPending, error, refetch } = useQuery(
     read(catalog.ruleStock, { body: { product_id: product.id, option_selected: options } })
   )
@@ -167,7 +167,7 @@ export function AclDialog({
   )
 }
 
-/** `onClear`: none matches a search; without it there are none. */
+/** `onClear`: a search found none; without it there are none at all. */
 function NoRules({ onClear }: { onClear: (() => void) | undefined }) {
   const t = useT()
   if (!onClear) return <EmptyState compact title={t('acl.empty')} body={t('acl.emptyHint')} />

@@ -10,7 +10,7 @@ import classes from './product.module.css'
 
 type To = { collection?: number | undefined; id?: number }
 
-/** The address of a list of products, or of one, with the access rules that this address asks for. */
+/** Returns a function for the path of a product or collection that keeps the selected access rules. */
 export function useProductPath(): (to: To) => string {
   const [query] = useSearchParams()
   const { rules } = readChoice(query)
@@ -24,7 +24,7 @@ export function useProductPath(): (to: To) => string {
   }
 }
 
-/** Says above the products which rules are chosen for whichever is opened, with a way to go on without them. */
+/** Shows above the products which rules are selected, with a button to clear them. */
 export function AskedRules({ collection }: { collection: number | undefined }) {
   const t = useT()
   const { rule: nameOf } = useNames()

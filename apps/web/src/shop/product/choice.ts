@@ -16,11 +16,11 @@ const same = (one: Options, other: Options) => NAMES.every(name => one[name] ===
 export const findVariant = (variants: readonly Variant[], options: Options) =>
   variants.find(variant => same(optionsOf(variant), options))
 
-/** The initial choice: the first one that can be had. */
+/** The initial variant: the first one in stock. */
 export const firstVariant = (variants: readonly Variant[]) =>
   variants.find(variant => variant.variant_stock >= variant.cart_step) ?? variants[0]
 
-/** The pickers of a product: for each option, its values that lead to a variant on sale. */
+/** The options of a product, each with the values that lead to a variant on sale. */
 export function pickers(product: Product, variants: readonly Variant[]) {
   return NAMES.flatMap((name, index) => {
     const values = [...new Set(variants.map(variant => optionsOf(variant)[name]).filter(Boolean))]
@@ -31,7 +31,7 @@ export function pickers(product: Product, variants: readonly Variant[]) {
   })
 }
 
-/** The options after `value` was picked: the others stay where that leads to a variant, and give way where not. */
+/** The options after picking `value`. Others stay if a variant has them, else they change. */
 export function pick(variants: readonly Variant[], options: Options, name: keyof Options, value: string): Options {
   const wanted = { ...options, [name]: value }
   if (findVariant(variants, wanted)) return wanted
@@ -44,14 +44,14 @@ export function pick(variants: readonly Variant[], options: Options, name: keyof
   return best ? optionsOf(best) : options
 }
 
-/** A quantity that can be ordered: whole steps, at least one, at most what an order can have. */
+/** The nearest quantity that can be ordered: whole steps, at least one, at most the limit. */
 export function wholeSteps(quantity: number, step: number, most: number): number {
   const last = Math.max(step, Math.floor(most / step) * step)
   const asked = Number.isFinite(quantity) ? Math.round(quantity / step) * step : step
   return Math.min(last, Math.max(step, asked))
 }
 
-/** What was typed as a quantity: `1,000` and `1.000` are a thousand, `8.5` is not 85. NaN where it is no number. */
+/** Parses a typed quantity: `1,000` and `1.000` are a thousand, `8.5` is not 85. NaN if it is no number. */
 export function typedNumber(text: string): number {
   return /^\d{1,3}([.,]\d{3})+$/.test(text)
     ? Number(text.replaceAll(/[.,]/g, ''))
@@ -65,24 +65,24 @@ export const total = (price: string, quantity: number) => fromCents(toCents(pric
 export const withRules = (base: string, rules: readonly Pick<RuleStock, 'price'>[]) =>
   fromCents(rules.reduce((sum, rule) => sum + toCents(rule.price), toCents(base)))
 
-/** The most quantities that are offered at once. */
+/** Largest number of quantity buttons. */
 const OFFERED = 8
 
-/** Quantities to choose from at once: 1, 2, 4, 8 … steps, up to what an order can have. */
+/** Quantities for the buttons: 1, 2, 4, 8 … steps, up to the limit. */
 export function presets(step: number, most: number): number[] {
   const doubled = Array.from({ length: OFFERED }, (_, at) => step * 2 ** at)
   return doubled.filter(quantity => quantity <= most)
 }
 
-/** What is wanted of a product. `quantity`: 0 where nobody has said. */
+/** The choice for a product. `quantity`: 0 if none was chosen. */
 export type Wanted = { options: Options; rules: number[]; quantity: number }
 
-/** What a price is asked for. */
+/** The request for the price of a choice. */
 export const selectionOf = (product: Pick<Product, 'id'>, options: Options, rules: number[]) => ({
   body: { product_id: product.id, option_selected: { ...options, acl_selected: rules } }
 })
 
-/** What a part of the choice is in the address, where it can be sent, reloaded, and found again after the login. */
+/** The address parameters of a part of the choice, so that it can be shared, reloaded and restored after the login. */
 export function parametersOf({ options, rules, quantity }: Partial<Wanted>): AddressChange {
   return {
     ...(options && Object.fromEntries(NAMES.map((name, index) => [`o${index + 1}`, options[name] || null]))),
@@ -91,17 +91,17 @@ export function parametersOf({ options, rules, quantity }: Partial<Wanted>): Add
   }
 }
 
-/** The choice as the parameters of a link. */
+/** The choice as a link's query. */
 export function choiceQuery(choice: Wanted): string {
   const set = Object.entries(parametersOf(choice)).filter(([, value]) => value !== null)
   return new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()
 }
 
-/** The most that an order may have: of rules, and of addresses. */
+/** The contract's limits for an order: rules and addresses. */
 const MOST_RULES = 500
 export const MOST_ADDRESSES = 999_999_999
 
-/** What the address asks for, as far as it can be an order at all: anybody can write an address. */
+/** The choice in an address. Anyone can write an address, so ignore impossible values. */
 export function readChoice(query: URLSearchParams): Wanted {
   const rules = (query.get('acl') ?? '').split(',').flatMap(id => numberOf(id) ?? [])
   return {

@@ -9,7 +9,7 @@ import { useNames } from '../../i18n/names.ts'
 import { useProductPath } from './asked-rules.tsx'
 import classes from './product.module.css'
 
-/** The collections as a row of links: each is an address that can be kept and sent. */
+/** The collections as links that can be bookmarked and shared. */
 export function CollectionFilter({ selected }: { selected: number | undefined }) {
   const t = useT()
   const names = useNames()

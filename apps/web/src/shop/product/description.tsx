@@ -2,7 +2,7 @@ import classes from './description.module.css'
 
 const POINT = /^\s*[•*–-]\s+/
 
-/** A product's description: its lines as they are, and a list where lines begin with a bullet. */
+/** A product's description. Lines that start with a bullet become a list. */
 export function Description({ text }: { text: string }) {
   return (
     <div className={classes.desc}>
@@ -23,7 +23,7 @@ export function Description({ text }: { text: string }) {
 
 type Part = { points: boolean; lines: string[] }
 
-/** Lines of the same kind that follow each other. Empty lines end a part. */
+/** Groups consecutive lines of the same kind. Empty lines end a group. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = []
   let ended = true

@@ -6,7 +6,7 @@ import classes from './included.module.css'
 
 const FACTS = ['product.fact1', 'product.fact2', 'product.fact4', 'product.fact3', 'product.fact5'] as const
 
-/** What a plan has: its figures, then what holds for all of them. */
+/** What a plan includes: its figures, then what all plans include. */
 export function Included({ variant }: { variant: Variant }) {
   const t = useT()
   return (

@@ -11,7 +11,7 @@ import { Stock } from '../stock.tsx'
 import { placeOption } from './places.tsx'
 import classes from './locations.module.css'
 
-/** Where a plan's addresses are, by the option that says so: with the country's flag where the name tells it. */
+/** A plan's locations from its location option, with a flag if the name contains a country. */
 export function Locations({ product }: { product: Product }) {
   const t = useT()
   const language = useLanguage()

@@ -6,21 +6,18 @@ import { CellArt } from '../../kit/block-art.tsx'
 import { useNear } from '../../kit/use-near.ts'
 import classes from './occupancy.module.css'
 
-/** Fewer cells are no picture. */
+/** With fewer cells it does not look like a picture. */
 const FEWEST = 12
-/** An empty grid, as large as a picture may be. */
+/** An empty grid of the largest size. */
 const UNKNOWN = Array.from({ length: 240 }, () => 0)
 
 type Props = {
   id: number
-  /** Says below it what it shows; otherwise only its name does. */
+  /** Shows the description below the picture, not only as its accessible name. */
   caption?: boolean
 }
 
-/**
- * Which parts of a product's addresses are leased, as the server measures it. Until that is known, and where it cannot be,
- * an empty grid, which claims nothing.
- */
+/** The leased parts of a product's addresses, as the server measures them. An empty grid if they are unknown. */
 export function OccupancyArt({ id, caption = false }: Props) {
   const t = useT()
   const [ref, near] = useNear<HTMLElement>('300px')

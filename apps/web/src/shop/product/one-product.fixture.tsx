@@ -47,7 +47,7 @@ export const tab = {
   document: document.implementation.createHTMLDocument()
 }
 
-/** What a product's page asks for, where a test says nothing else. */
+/** Default answers for a product's page. */
 export function answerAll(): void {
   answer(orders.limits, { addresses: 1024 })
   answer(orders.list, pageOf())

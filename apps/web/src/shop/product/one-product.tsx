@@ -29,11 +29,11 @@ import { useChoice } from './use-choice.ts'
 import { usePurchase } from './use-purchase.ts'
 import classes from './one-product.module.css'
 
-/** Milliseconds between two looks at a plan without stock. */
+/** Milliseconds between polls of a plan without stock. */
 const SOLD_OUT_LOOK = 30_000
 
 type Props = {
-  /** Undefined where the address has one that no product can have. */
+  /** Undefined if the address has an impossible id. */
   id: number | undefined
   collection: number | undefined
   onOrdered: (payment: { pending: Pending; blocked: boolean }) => void
@@ -45,7 +45,7 @@ export function OneProduct({ id, collection, onOrdered }: Props) {
   const { data, isPending, error, refetch } = useQuery({
     ...read(catalog.products, { query: { id, limit: 1 } }),
     enabled: id !== undefined,
-    // What is out of stock may be free a moment later.
+    // A sold-out plan may get stock again at any time.
     refetchInterval: ({ state }) => (state.data?.data.some(one => stockOf(one) === 0) ? SOLD_OUT_LOOK : false)
   })
   const product = data?.data[0]

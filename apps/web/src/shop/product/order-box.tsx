@@ -21,12 +21,12 @@ type Props = {
   product: Product
   choice: Choice
   purchase: ReturnType<typeof usePurchase>
-  /** The total and its button stand elsewhere: on a phone, at the bottom of the window. */
+  /** On a phone the total and the button are at the bottom of the window. */
   withoutTotal: boolean
   onSelectRules: () => void
 }
 
-/** From the choice of a plan to the order: options, access rules, quantity, price. */
+/** The order form: options, access rules, quantity, price. */
 export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRules }: Props) {
   const t = useT()
   const names = useNames()
@@ -113,7 +113,7 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
   )
 }
 
-/** The confirmed rules with their prices. While they stand, the options are locked. */
+/** The confirmed rules with prices. The options are locked while there are any. */
 function ChosenRules({ choice, onUnlock }: { choice: Choice; onUnlock: () => void }) {
   const t = useT()
   const names = useNames()

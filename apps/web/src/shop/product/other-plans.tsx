@@ -9,7 +9,7 @@ import classes from './product.module.css'
 
 const MOST = 3
 
-/** Plans with a tag of this one: the ones that can be had first, of these the ones with more of its tags. */
+/** Plans that share a tag: those in stock first, then by the number of shared tags. */
 export function OtherPlans({ product }: { product: Product }) {
   const t = useT()
   const tags = product.product_tags.map(tag => tag.id)

@@ -39,7 +39,7 @@ export default function ProductPage() {
 function Shelf({ collection }: { collection: number | undefined }) {
   const t = useT()
   const shopT = useShopT()
-  // A link to one rule's plans leads to those that have addresses under it.
+  // A link with one rule lists only plans that have addresses for it.
   const { rules } = readChoice(useAddress().query)
   const acl = rules.length === 1 ? rules[0] : undefined
   const { data, isPending, error, refetch } = useQuery(
@@ -72,7 +72,7 @@ function Shelf({ collection }: { collection: number | undefined }) {
   )
 }
 
-function NoProducts({ narrowed }: { /** To a collection or a rule. */ narrowed: boolean }) {
+function NoProducts({ narrowed }: { /* To a collection or a rule. */ narrowed: boolean }) {
   const t = useT()
   const shopT = useShopT()
   return (

@@ -9,14 +9,14 @@ import classes from './product-card.module.css'
 
 const PLACE = /location|country|city|region|place|地区|地点|国家|城市|位置/i
 
-/** The option that says where a plan's addresses are. */
+/** The option that names a plan's location. */
 export const placeOption = (product: Product) =>
   pickers(product, activeVariants(product)).find(({ label, values }) => PLACE.test(label) || values.every(countryIn))
 
-/** Flags on a card: more say less. */
+/** Flags per card. */
 const MOST = 5
 
-/** The countries in which a plan can be had. */
+/** The countries where a plan is available. */
 export function Flags({ product }: { product: Product }) {
   const language = useLanguage()
   const places = placeOption(product)?.values ?? []

@@ -8,12 +8,12 @@ import { presets, total, withRules } from './choice.ts'
 import type { Choice } from './use-choice.ts'
 import classes from './price-table.module.css'
 
-/** The most rows; the quantity that is chosen may be one more. */
+/** Largest number of rows, plus one for the chosen quantity. */
 const ROWS = 6
 
 type Column = { key: string; title: string; price: string }
 
-/** What a plan comes to, by quantity and by access rules: an order has at least one of them. */
+/** A plan's prices by quantity and access rules. An order needs at least one rule. */
 export function PriceTable({ choice }: { choice: Choice }) {
   const t = useT()
   const { variant, offered, info, quantity, limit, isSoldOut } = choice
@@ -68,7 +68,7 @@ export function PriceTable({ choice }: { choice: Choice }) {
   )
 }
 
-/** The price of one address with the cheapest rule, with the confirmed rules, and with every rule that is in stock. */
+/** The price of one address with the cheapest rule, with the confirmed rules, and with all rules in stock. */
 function columnsOf({ variant, offered = [], info }: Choice, t: ReturnType<typeof useT>): Column[] {
   const rules = offered.filter(rule => rule.stock >= variant.cart_step)
   const cheapest = rules.toSorted((one, other) => Number(toCents(one.price) - toCents(other.price)))[0]

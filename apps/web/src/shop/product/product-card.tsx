@@ -12,7 +12,7 @@ import { stockOf } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
 import classes from './product-card.module.css'
 
-/** Colours that tell the collections' pictures apart. */
+/** Colours that distinguish the collections' pictures. */
 const HUES = 4
 
 export function ProductPicture({ product, caption }: { product: Product; caption?: boolean }) {
@@ -31,7 +31,7 @@ export function ProductPicture({ product, caption }: { product: Product; caption
 type Props = {
   product: Product
   collection: number | undefined
-  /** Of its heading. */
+  /** The heading's level. */
   level?: 2 | 3
 }
 

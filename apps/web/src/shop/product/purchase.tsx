@@ -14,7 +14,7 @@ import classes from './purchase.module.css'
 
 type Props = { product: Product; choice: Choice; purchase: ReturnType<typeof usePurchase> }
 
-/** The total and the button that orders it, or why it cannot be ordered. */
+/** The total with the order button, or why it cannot be ordered. */
 export function Purchase({ product, choice, purchase }: Props) {
   const t = useT()
   const names = useNames()
@@ -24,7 +24,7 @@ export function Purchase({ product, choice, purchase }: Props) {
   const amount = total(price, quantity)
   const note = useLevelWords().note(amount, discount)
   const isShort = stock < variant.cart_step
-  // The shop's limit is below one step: no order of this plan can be placed.
+  // The shop's limit is below one step, so this plan cannot be ordered.
   const isOverLimit = limit < variant.cart_step
   const isPriced = rules.length === 0 || info !== null
   const hasOther = activeVariants(product).some(other => other.variant_stock >= other.cart_step)

@@ -9,8 +9,8 @@ import classes from './quantity.module.css'
 type Props = { value: number; step: number; most: number; onChange: (quantity: number) => void }
 
 /**
- * A number of addresses in whole steps. `onChange` gets what is typed as it is, at once: it is ordered, and counted, in whole
- * steps, which the field itself shows when it is left.
+ * A number of addresses in whole steps. `onChange` is called with every typed value; the field itself rounds to whole
+ * steps on blur.
  */
 export function Quantity({ value, step, most, onChange }: Props) {
   const t = useT()
@@ -20,13 +20,13 @@ export function Quantity({ value, step, most, onChange }: Props) {
     onChange(quantity)
   }
   const type = (text: string) => {
-    // Of any width: an input method for Chinese may write them as wide as its characters.
+    // Chinese input methods may produce full-width digits.
     const kept = text
       .normalize('NFKC')
       .replaceAll(/[^\d.,]/g, '')
       .slice(0, 9)
     setTyped(kept)
-    // More than there is, too: the page says why it is lowered.
+    // Accept more than the stock, because the page explains why it is lowered.
     if (/\d/.test(kept)) onChange(wholeSteps(typedNumber(kept), 1, MOST_ADDRESSES))
   }
   const last = wholeSteps(most, step, most)
@@ -67,7 +67,7 @@ export function Quantity({ value, step, most, onChange }: Props) {
   )
 }
 
-/** Quantities to take at once, in doubling steps up to what an order can have. */
+/** Buttons for quantities in doubling steps, up to the limit. */
 export function Presets({ value, step, most, onChange }: Props) {
   const t = useT()
   const offered = presets(step, most)

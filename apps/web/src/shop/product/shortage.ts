@@ -15,7 +15,7 @@ export const shortRules = (t: T, rules: readonly Short[], names: Names): string 
   rules.map(rule => t('order.shortRule', { name: names.rule(rule), stock: numberText(rule.stock) })).join(', ')
 
 /**
- * Why an order was not placed: where stock is short, of which rules, or of all together.
+ * Why an order was not placed; if stock is short, for which rules, or in total.
  * @param offered the rules as the shop lists them
  */
 export function orderFailureText(t: T, error: unknown, names: Names, offered: readonly RuleStock[] = []): string {

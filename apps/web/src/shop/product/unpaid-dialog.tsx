@@ -9,7 +9,7 @@ import classes from './purchase.module.css'
 
 type Props = { pending: Pending; onPay: () => void; onAnother: () => void; onClose: () => void }
 
-/** Offers the unpaid order of the same choice before another one is placed. */
+/** Offers an unpaid order of the same choice before another is placed. */
 export function UnpaidDialog({ pending, onPay, onAnother, onClose }: Props) {
   const t = useT()
   const held = useHeldUntil(pending.deadline)

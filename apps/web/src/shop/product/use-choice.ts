@@ -20,8 +20,8 @@ import {
 } from './choice.ts'
 
 /**
- * What is being ordered, kept in the address. `info` is the price and stock with the confirmed rules, asked of the server;
- * while there are any, options are locked.
+ * What is being ordered, kept in the address. `info` is the server's price and stock with the confirmed rules. Options
+ * are locked while rules are confirmed.
  */
 export function useChoice(product: Product) {
   const variants = activeVariants(product)
@@ -29,7 +29,7 @@ export function useChoice(product: Product) {
   if (!first) throw new Error('a product without variants cannot be ordered')
   const { query, change: changeAddress } = useAddress()
   const { options: asked, rules, quantity: said } = useMemo(() => readChoice(query), [query])
-  // Written in place: Back leads to the page before, not to each click.
+  // Replace the history entry, so that Back leaves the page.
   const change = (part: Partial<Wanted>) => changeAddress(parametersOf(part))
 
   const variant = findVariant(variants, asked) ?? first
@@ -43,7 +43,7 @@ export function useChoice(product: Product) {
     enabled: !isSoldOut
   })
 
-  // What cannot be ordered any more is not asked for again; a busy server may be.
+  // Do not retry a choice that can no longer be ordered. A busy server (429 and above) may be retried.
   const refused = check.error instanceof ApiError && check.error.kind === 'refused' && check.error.status < 429
   const [wereRefused, setRefused] = useState(false)
   const [before, setBefore] = useState<number[]>([])
@@ -55,7 +55,7 @@ export function useChoice(product: Product) {
     // oxlint-disable-next-line react/exhaustive-deps -- once for each refusal
   }, [refused])
 
-  // Until the limit is read, or where that fails, the server refuses an order that is too large.
+  // Without the limit, the server refuses orders that are too large.
   const { data: limits } = useQuery({ ...read(orders.limits), staleTime: Infinity })
   const stock = info?.stock ?? variant.variant_stock
   const limit = limits?.addresses ?? Infinity
@@ -67,16 +67,16 @@ export function useChoice(product: Product) {
     rules,
     info,
     check,
-    /** Each rule with its price and stock; undefined until they are read. */
+    /** Each rule with price and stock; undefined while loading. */
     offered: offered.data,
-    /** Rules to begin a selection with: the confirmed ones, or the last that were. */
+    /** Rules to preselect: the confirmed ones, or the last confirmed. */
     suggested: rules.length > 0 ? rules : before,
     wereRefused,
     isSoldOut,
     stock,
-    /** The most addresses of one order, of any plan. */
+    /** The most addresses of one order, for any plan. */
     limit,
-    /** The most of this one. */
+    /** The most addresses of this order. */
     most,
     wanted,
     quantity: wholeSteps(wanted, variant.cart_step, most),

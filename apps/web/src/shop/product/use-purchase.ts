@@ -23,7 +23,7 @@ import { useUnpaid } from './use-unpaid.ts'
 
 export type Ordered = { pending: Pending; blocked: boolean }
 
-/** Milliseconds that an order's addresses are held. */
+/** Milliseconds for which an order's addresses are held. */
 const HELD = RESERVATION_MINUTES * 60_000
 
 type Order = {
@@ -36,11 +36,11 @@ type Props = {
   product: Product
   choice: Choice
   onOrdered: (ordered: Ordered) => void
-  /** No access rules were confirmed yet. */
+  /** Called if no access rules are confirmed. */
   onRulesMissing: () => void
 }
 
-/** Places the order and leads to its payment. */
+/** Places the order and opens its payment. */
 export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Props) {
   const t = useT()
   const names = useNames()
@@ -61,11 +61,11 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const asked = JSON.stringify(wanted)
   const idempotency = useIdempotencyKey()
   const { unpaid, looking } = useUnpaid({ product: product.id, variant: variant.id, rules, quantity })
-  /** The order that is offered instead of another one, as long as it is that of the choice and can be paid. */
+  /** The id of an offered unpaid order. It counts only while that order matches the choice and can be paid. */
   const [offered, setOffered] = useState<number | null>(null)
   const [failure, setFailure] = useState<{ error: unknown; asked: string } | null>(null)
 
-  // The choice as it was when it was ordered: another one may be made while the call is out.
+  // The variables hold the choice at the time of the order, because it may change during the call.
   const order = useMutation({
     mutationFn: ({ body }: Order) =>
       call(orders.checkout, { body }, { headers: { 'idempotency-key': idempotency.keyFor(body) } }),
@@ -79,7 +79,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
       void refresh(orders.list, catalog.products)
     },
     onError: (error, { tab, body }) => {
-      // A refusal placed nothing. After a lost reply an order may have been placed: asked again, it is that one.
+      // A refusal placed nothing. If the reply was lost, an order may exist, and the same key returns it.
       if (error instanceof ApiError && error.kind === 'refused') idempotency.forgetKey()
       tab.close()
       setFailure({ error, asked: JSON.stringify(body) })
@@ -89,7 +89,7 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
 
   const start = () => {
     if (rules.length === 0) return onRulesMissing()
-    // No tab for an order that cannot be placed.
+    // Do not open a tab for an order that cannot be placed.
     if (!onlineManager.isOnline()) return setFailure({ error: new ApiError('network', ''), asked })
     if (!info) return void check.refetch()
     if (!user) {
@@ -119,27 +119,27 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
         ? null
         : {
             pending: unpaid.pending,
-            /** Its link leads to the checkout. */
+            /** The button is itself a link to the checkout. */
             onPay: () => {
               setOffered(null)
               keepPayment(unpaid.pending)
               onOrdered({ pending: unpaid.pending, blocked: false })
             },
             onAnother: () => {
-              // A key whose reply was lost may be that of the order that was offered.
+              // The key of a lost reply may belong to the offered order.
               idempotency.forgetKey()
               place()
             },
             onClose: () => setOffered(null)
           },
-    /** Why the present choice was not ordered. */
+    /** Why the current choice was not ordered. */
     problem: failure?.asked === asked ? orderFailureText(t, failure.error, names, choice.offered) : null
   }
 }
 
 /**
- * When the addresses of an order are free again, by the clock of this machine: what the server says, as far as the order can
- * have been placed in this time. A repeated request gets the reply to the first one; clocks differ.
+ * When an order's addresses are released, by this machine's clock: the server's time, limited to what is possible given
+ * when we asked. A repeated request returns the first reply, and clocks differ.
  */
 export const deadlineOf = (expiresAt: string, askedAt: number, now: number): number =>
   Math.min(Math.max(Date.parse(expiresAt), askedAt + HELD), now + HELD)

@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.ts'
 import { useClock } from '../../kit/clock.ts'
 import { payable, type Pending } from '../../kit/payment/pending.ts'
 
-/** More than a customer may hold unpaid at once, as shops are set up. */
+/** More unpaid orders than a customer may have by default. */
 const MOST = 100
 
 export type Unpaid = { order: Order; pending: Pending }
@@ -14,8 +14,8 @@ export type Unpaid = { order: Order; pending: Pending }
 type Wanted = { product: number; variant: number; rules: readonly number[]; quantity: number }
 
 /**
- * The order of the same plan, rules and quantity that the customer has not paid yet and still can. `looking`: it is not known
- * yet whether there is one. Where that cannot be read, an order is placed as if there were none.
+ * An unpaid order of the same plan, rules and quantity that can still be paid. `looking`: not known yet. If the orders
+ * cannot be read, assume there is none.
  */
 export function useUnpaid({ product, variant, rules, quantity }: Wanted) {
   const { user } = useSession()

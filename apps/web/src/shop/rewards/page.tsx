@@ -11,7 +11,7 @@ import { Day } from '../../kit/time.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import classes from './rewards.module.css'
 
-/** Level points from which each level begins. */
+/** Level points at which each level begins. */
 const TIERS = [100, 5000, 10_000, 20_000, 50_000]
 
 type Sample = { at: string; reason: Key; point: number }
@@ -28,7 +28,7 @@ const EXCHANGE = [
   { mount: 25, coins: 2000 }
 ]
 
-/** How the rewards work, shown by a sample: what somebody has earned is in the dashboard. */
+/** Explains the rewards with sample data. The user's own are in the dashboard. */
 export default function PublicRewardsPage() {
   const t = useT()
   const { nameOf } = useLevelNames()

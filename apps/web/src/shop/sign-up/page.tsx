@@ -20,7 +20,7 @@ import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 import { SendCode, type MailedCode } from '../send-code.tsx'
 
-/** Survives a reload: the mail with the code may be open in the same tab. */
+/** Survives a reload, because the user may open the mail in the same tab. */
 const draft = draftOf('sign-up', {
   username: '',
   email: '',
@@ -32,8 +32,8 @@ const draft = draftOf('sign-up', {
 const OPTIONAL = ['invite_code', 'discord_id']
 
 /**
- * A press on a button or link leaves the focus in its field: what is said of a field that is left would move the button away
- * from the pointer before it is released.
+ * Keeps the focus in the field when a button or link is pressed: an error shown on blur would move the button away
+ * before the click ends.
  */
 function keepFocus(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest('button, a')) event.preventDefault()
@@ -49,7 +49,7 @@ export default function SignUpPage() {
   useTitle(t('signUp.create'))
   const form = useForm({
     initialValues: {
-      // What the way back from the chat platform proposes, where nothing was typed yet.
+      // Defaults from the chat platform's redirect.
       username: kept.username || (query.get('username') ?? '').slice(0, 10),
       email: kept.email,
       email_code: kept.email_code,
@@ -62,7 +62,7 @@ export default function SignUpPage() {
       const { email_code_id: noCode, ...errors } = rules(SignUpBody)({ ...values, email_code_id: mailed.id })
       return noCode ? { email_code: noCode, ...errors } : errors
     },
-    // What the server said of a field stays when it is left, until it is changed.
+    // Keep the server's error on blur until the field changes.
     enhanceGetInputProps: ({ field, form: { errors, validateField } }) => ({
       onBlur: () => void (errors[field] ?? validateField(field))
     })
@@ -83,12 +83,12 @@ export default function SignUpPage() {
       void navigate(safePath(after) ?? pageAt('product'), { replace: true })
     },
     onError: error => {
-      // It may take another code.
+      // Allow another code at once.
       setMailed({ ...mailed, until: 0 })
       failure.refused(error)
     }
   })
-  // Only shown: whose account it is proves the cookie of the way back.
+  // For display only. The cookie from the redirect proves whose account it is.
   const chatName = query.get('discord_id') ? (query.get('discord_name') ?? '').slice(0, 64) : ''
   const incomplete = Object.entries(form.values).some(([name, value]) => !OPTIONAL.includes(name) && !value.trim())
   const eye = { visibilityToggleButtonProps: { 'aria-label': t('login.show') } }

@@ -8,7 +8,7 @@ import classes from './status.module.css'
 
 type Props = { what: 'confirm' | 'end'; token: string }
 
-/** Where the links in mails lead. It asks first, since mail scanners open every link. */
+/** The target of links in mails. It asks first, because mail scanners open every link. */
 export function LinkCard({ what, token }: Props) {
   const t = useT()
   const act = useMutation({

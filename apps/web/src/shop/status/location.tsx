@@ -19,7 +19,7 @@ export const TONES: Record<LocationState, Tone> = {
   unknown: 'off'
 }
 const DAY = 86_400_000
-/** Of a bar in the drawing. */
+/** The size of a bar. */
 const [STEP, WIDTH, HEIGHT] = [4, 3, 32]
 
 type Props = {
@@ -28,13 +28,13 @@ type Props = {
   from: string
 }
 
-/** A location: how it does now, and a bar a day. */
+/** A location: its current state, and one bar per day. */
 export function LocationCard({ location, from }: Props) {
   const t = useT()
   const { state, up, days } = location
   const name = useNames().location(location)
   const say = useDayText(from)
-  // Of the shop's own name: another language may call it by words that say no country.
+  // From the original name, because a translation may not contain a country.
   const country = countryIn(location.name)
   const flag = country && flagOf(country)
   const last = days.length - 1
@@ -64,7 +64,7 @@ export function LocationCard({ location, from }: Props) {
         </h3>
         <StateBadge tone={TONES[state]}>{t(`is.${state}`)}</StateBadge>
       </div>
-      {/* A slider over the days: whoever does not see the bars hears each day, and a finger or the arrow keys pick one. */}
+      {/* A slider over the days, for screen readers, touch and arrow keys. */}
       <div
         className={classes.bars}
         role="slider"
@@ -83,7 +83,7 @@ export function LocationCard({ location, from }: Props) {
         <svg viewBox={`0 0 ${days.length * STEP - (STEP - WIDTH)} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden>
           {days.map((day, index) => (
             <rect
-              // oxlint-disable-next-line react/no-array-index-key -- the days are a fixed row
+              // oxlint-disable-next-line react/no-array-index-key -- the days never reorder
               key={index}
               x={index * STEP}
               width={WIDTH}

@@ -18,10 +18,10 @@ import { LocationCard, TONES } from './location.tsx'
 import classes from './status.module.css'
 import { SubscribeForm } from './subscribe-form.tsx'
 
-/** Milliseconds between two looks: what it says changes by the minute. */
+/** Milliseconds between polls. */
 const FOLLOW = 60_000
 
-/** How each location does and did, incidents, and the mails about them. Everybody may read it. */
+/** The public status page: locations now and over time, incidents, and the subscription to mails. */
 export default function StatusPage() {
   const t = useT()
   const [query] = useSearchParams()
@@ -88,7 +88,7 @@ function Shown({ status: { at, state, locations, from, current, past } }: { stat
   )
 }
 
-/** The incident that a mail or an order leads to, which may be older than what the page lists. */
+/** The incident that a mail or order links to. It may be older than those listed. */
 function Asked({ id }: { id: number }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(status.publicIncident, { params: { id } }))

@@ -12,7 +12,7 @@ import { rules } from '../../kit/form.ts'
 import { SubscribeForm as SubscribeRules } from '../../kit/schemas.ts'
 import classes from './status.module.css'
 
-/** Mails about incidents, for whoever confirms the address. */
+/** Subscribes an address to incident mails after a confirmation. */
 export function SubscribeForm() {
   const t = useT()
   const shopT = useShopT()

@@ -12,13 +12,13 @@ import { useAddress } from '../../kit/use-address.ts'
 import { QuestionList } from '../question-list.tsx'
 import classes from './support.module.css'
 
-/** How many are shown at first, and how many of a search. */
+/** Questions shown at first, and of a search. */
 const FIRST = 5
 const FOUND = 10
-/** Characters that the server searches for at most. */
+/** The server's limit for a search, in characters. */
 const LONGEST = 200
 
-/** The questions, or what a search of them found; what is searched for is in the address (`?q=`). */
+/** The questions, or those that a search found. The search is in the address (`?q=`). */
 export function Faq() {
   const t = useT()
   const { query, change } = useAddress()
@@ -27,7 +27,7 @@ export function Faq() {
   const [typed, setTyped] = useState(search)
   const [shown, setShown] = useState(search)
   const [missing, setMissing] = useState(false)
-  // Back and forward: the field says what is found.
+  // After Back or Forward, show the search in the field.
   if (shown !== search) {
     setShown(search)
     setTyped(search)
@@ -97,7 +97,7 @@ export function Faq() {
   )
 }
 
-/** `onClear`: none were found; without it there are none. */
+/** `onClear`: a search found none; without it there are none at all. */
 function NoQuestions({ onClear }: { onClear: (() => void) | undefined }) {
   const t = useT()
   if (!onClear)

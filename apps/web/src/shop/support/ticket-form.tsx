@@ -21,7 +21,7 @@ export function TicketForm() {
     initialValues: { username: '', email: '', phone: '', message: '', captcha: '' },
     validate: values => ({
       ...check(values),
-      // The sentence for what is empty is about the whole form, and is said of it.
+      // The message for empty fields concerns the whole form.
       ...Object.fromEntries(
         FILLED.filter(name => !values[name].trim()).map(name => [
           name,
@@ -43,7 +43,7 @@ export function TicketForm() {
       form.setFieldValue('captcha', '')
       failure.refused(error)
     },
-    // A picture counts once, whatever came of it.
+    // Each picture is valid once, whatever the result.
     onSettled: captcha.renew
   })
   const incomplete = FILLED.some(name => !form.values[name].trim())

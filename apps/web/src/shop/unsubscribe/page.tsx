@@ -8,7 +8,7 @@ import { useT } from '../../i18n/index.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 
-/** Where the link at the end of a mail leads. It asks first, since mail scanners open every link. */
+/** The target of a mail's unsubscribe link. It asks first, because mail scanners open every link. */
 export default function UnsubscribePage() {
   const t = useT()
   const [query] = useSearchParams()
