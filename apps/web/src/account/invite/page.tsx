@@ -12,7 +12,7 @@ import { Day } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import classes from './invite.module.css'
 
-/** As long as what is to come, so that it takes as many lines. */
+/** As long as the real code, so that it wraps to as many lines. */
 const SAMPLE_CODE = 'w'.repeat(8)
 const SAMPLE_URL = `${window.location.origin}${pageAt('createAccount')}?invite_code=${SAMPLE_CODE}`
 

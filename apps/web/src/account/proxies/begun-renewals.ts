@@ -1,13 +1,13 @@
 import type { Order } from '@netlet/contract'
 
-/** For all tabs of this browser, since a checkout that is open in one of them can be paid. */
+/** Shared by all tabs, because a checkout in any of them can be paid. */
 const KEY = 'netlet-renewals-begun'
-/** Milliseconds for which a checkout is taken for open: nothing tells when its tab is closed. */
+/** Milliseconds for which a checkout counts as open, because we cannot see its tab close. */
 const LIFE = 86_400_000
 
 type Begun = { id: number; uid: number; was: string; at: number }
 
-/** What a payment changes: the end of a delivered order, and the sum of one that is on its way. */
+/** Changes with a payment: a delivered order gets a new end, one in delivery a new sum. */
 const paidState = ({ expired_at, pay_amount }: Order) => `${expired_at} ${pay_amount}`
 
 function read(): Begun[] {
@@ -26,11 +26,11 @@ function keep(rows: Begun[]): void {
     if (rows.length > 0) localStorage.setItem(KEY, JSON.stringify(rows))
     else localStorage.removeItem(KEY)
   } catch {
-    // A browser that keeps nothing asks nothing.
+    // Without storage there is no warning.
   }
 }
 
-/** Was a checkout opened for the renewal of this order that was not paid since, in whatever tab of this browser? */
+/** Was a checkout for this order's renewal opened in this browser and not paid since? */
 export const isBegun = (order: Order): boolean =>
   read().some(({ id, uid, was }) => id === order.id && uid === order.uid && was === paidState(order))
 
@@ -40,5 +40,5 @@ export const begin = (order: Order): void =>
     { id: order.id, uid: order.uid, was: paidState(order), at: Date.now() }
   ])
 
-/** No checkout came of it, and none was open before. */
+/** Call it if no checkout was opened and none was open before. */
 export const takeBack = (orderId: number): void => keep(read().filter(({ id }) => id !== orderId))

@@ -25,7 +25,7 @@ import { isBegun } from './begun-renewals.ts'
 import { mayOpenAnother } from './use-renewal.ts'
 import type { Renewals } from './use-renewals.ts'
 
-/** Milliseconds between two looks at an order whose checkout was opened, where no change feed tells of it. */
+/** Milliseconds between polls of an order whose checkout was opened, without the change feed. */
 const WATCH = 2500
 
 type Answer = ReplyOf<typeof orders.renewMany>[number]
@@ -36,7 +36,7 @@ type Props = {
   onClose: () => void
 }
 
-/** Renewals of several orders: browsers open one tab for a click, so each order has its own way to its checkout. */
+/** Renews several orders. A browser opens only one tab per click, so each order has its own checkout button. */
 export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onClose }: Props) {
   const t = useT()
   const asked = picked.slice(0, MOST_RENEWALS)
@@ -44,7 +44,7 @@ export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onCl
   const { data, error, refetch } = useQuery({
     queryKey: ['renewals', ids],
     queryFn: () => call(orders.renewMany, { body: { order_ids: ids } }),
-    // Links to pay at are made for this dialog, and once, whatever else is read again.
+    // Create the payment links once per dialog. They must not be refetched.
     staleTime: 'static',
     gcTime: 0,
     retry: false
@@ -84,7 +84,7 @@ export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onCl
   )
 }
 
-/** What these terms cost together today: not said where the platform did not answer for one of them. */
+/** The current total. Hidden if the platform gave no price for one of them. */
 function Total({ answers }: { answers: Answer[] }) {
   const t = useT()
   const priced = answers.flatMap(answer => ('checkout_url' in answer ? [answer] : []))
@@ -171,7 +171,7 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
           rightSection={<IconExternalLink size={16} aria-hidden />}
           aria-label={`${t('bulk.pay')}: ${order.order_id}`}
           onClick={event => {
-            // Another tab may have opened one since this was drawn.
+            // Another tab may have opened one since the last render.
             if (!isBegun(order)) return onOpen()
             event.preventDefault()
             void openAgain(url)

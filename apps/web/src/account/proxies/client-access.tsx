@@ -6,7 +6,7 @@ import { useT } from '../../i18n/proxies.ts'
 import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
 import { hasProxies } from '../../kit/order-may.ts'
 
-/** The button to say how clients of an order's proxies are let in, and the dialog behind it. */
+/** The button and dialog for how clients authenticate at an order's proxies. */
 export function ClientAccessButton({ order }: { order: Order | undefined }) {
   const t = useT()
   const [open, setOpen] = useState(false)

@@ -20,7 +20,7 @@ const NAMES: Record<Exclude<Tool, 'extension'>, string> = {
   wget: 'Wget'
 }
 
-/** How to use a proxy in a program. The password is in what is copied, and not on the screen. */
+/** How to use a proxy in a program. The copied code has the password; the screen masks it. */
 export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: () => void }) {
   const t = useT()
   const tAccount = useAccountT()

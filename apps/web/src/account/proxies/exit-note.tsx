@@ -4,11 +4,11 @@ import { CopyButton } from '../../kit/copy-button.tsx'
 import { hostPort } from '../../kit/host-port.ts'
 import classes from './panel.module.css'
 
-/** The way to ask for the address of a session, in words that a shell takes. */
+/** A shell command that requests the address of a session. */
 const sessionSnippet = ({ ip, port, username, password }: Proxy): string =>
   `curl -x 'http://${hostPort(ip, port)}' -U '${username}-session-abc:${password}' https://example.com`
 
-/** What an order's IPv6 addresses are, and what connections through them leave from. Nothing of IPv4 ones. */
+/** Explains an order's IPv6 addresses and how its connections leave. Nothing for IPv4. */
 export function ExitNote({ order, proxy }: { order: Order; proxy: Proxy | undefined }) {
   const t = useT()
   if (order.address_family === 'ipv4') return null

@@ -13,19 +13,19 @@ import { payable } from '../../kit/payment/pending.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Amber under 7 days, red under 3, to the millisecond: what is said as 6 days is under 7. */
+/** Amber under 7 days, red under 3, to the millisecond: time shown as 6 days is under 7. */
 export function urgency(left: number): 'far' | 'soon' | 'verySoon' {
   if (left < 3 * DAY) return 'verySoon'
   return left < 7 * DAY ? 'soon' : 'far'
 }
 
-/** How much time is left at least: whole days; below two days in hours, below an hour in minutes. @param left milliseconds */
+/** The time left, rounded down: days, then hours below two days, minutes below an hour. @param left milliseconds */
 export function timeLeft(left: number, language: string): string {
   const [unit, length] = left >= 2 * DAY ? ['day', DAY] : left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
   return unitText(Math.max(0, Math.floor(left / length)), language, { unit, unitDisplay: 'long' })
 }
 
-/** A day, with its year where that is not this one: 'Dec 23'. */
+/** A day, with its year unless it is the current one: 'Dec 23'. */
 export const dayText = (at: string, now: number, language: string): string =>
   new Intl.DateTimeFormat(language, {
     month: 'short',
@@ -33,13 +33,13 @@ export const dayText = (at: string, now: number, language: string): string =>
     ...(new Date(at).getFullYear() === new Date(now).getFullYear() ? {} : { year: 'numeric' })
   }).format(new Date(at))
 
-/** When an order's time ends, as a date and how long that is; or what there is to say instead. */
+/** An order's end as a date and the time left; otherwise what applies instead. */
 export function Expiry({ order }: { order: Order }) {
   const t = useT()
   const language = useLanguage()
   const now = useClock()
   const { grace_until, expired_at, state, pay_status } = order
-  // Its time ended with the refund, whatever it would have been.
+  // A refund ends an order, so its original end no longer applies.
   if (state === 'refunded') return none
   const pending = payable(order, now)
   if (pending) return <PayBy deadline={pending.deadline} />
@@ -74,7 +74,7 @@ export function Expiry({ order }: { order: Order }) {
   )
 }
 
-/** Until when an unpaid order has to be paid. */
+/** Until when an unpaid order can be paid. */
 function PayBy({ deadline }: { deadline: number }) {
   const t = useT()
   const language = useLanguage()

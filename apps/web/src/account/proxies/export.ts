@@ -13,7 +13,7 @@ const byStatus: Record<number, Key> = {
   500: 'export.500'
 }
 
-/** What to say when the lines of an order could not be fetched: the server's words, or by its status. */
+/** The message if an order's lines could not be loaded: the server's words, or one by status. */
 export function exportFailure(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error && error.message ? error.message : t('export.failed')
   if (error.message) return failureText(error)
@@ -24,8 +24,8 @@ export function exportFailure(error: unknown): string {
 }
 
 /**
- * The lines of a reply. @throws with the words to show where there are none.
- * @param picked only those of these addresses ('ip:port'); of all of them where it is empty
+ * The lines of a reply. @throws with a message to show if there are none
+ * @param picked only these addresses ('ip:port'); empty: all
  */
 export function linesOf(reply: { proxy_lines?: unknown } | null | undefined, picked: readonly string[] = []): string[] {
   const all = reply?.proxy_lines
@@ -40,7 +40,7 @@ export function linesOf(reply: { proxy_lines?: unknown } | null | undefined, pic
   return lines
 }
 
-/** By which name each proxy of a reply is reached over TLS, by its line. */
+/** Maps each line of a reply to the host name under which its proxy speaks TLS. */
 export const hostsOf = (reply: Partial<ProxyLines> | null | undefined): ReadonlyMap<string, string> =>
   new Map(
     (reply?.https_hosts ?? []).flatMap((host, at) => {
@@ -50,8 +50,8 @@ export const hostsOf = (reply: Partial<ProxyLines> | null | undefined): Readonly
   )
 
 /**
- * The lines of a reply in the chosen format. @throws with the words to show where one is no proxy's, or none has that format
- * @param hosts by which name a line's proxy is reached over TLS
+ * The lines in the chosen format. @throws with a message to show if a line is malformed or none fits the format
+ * @param hosts the TLS host name of each line's proxy
  */
 export function textOf(lines: string[], choice: FormatChoice, hosts: ReadonlyMap<string, string> = new Map()): string {
   if (choice.format === 'line') return lines.join('\n')
@@ -66,11 +66,11 @@ export function textOf(lines: string[], choice: FormatChoice, hosts: ReadonlyMap
   return text
 }
 
-/** A name that a file can have, whatever the server sent. */
+/** A safe file name, whatever the server sent. */
 export const fileName = (name: string | null | undefined, orderId: number) =>
   name?.replaceAll(/[^\w.\-() ]/g, '_') || `order_${orderId}_proxies.txt`
 
-/** Hands a text to the browser as a file. */
+/** Downloads a text as a file. */
 export function download(name: string, text: string, type = 'text/plain'): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')

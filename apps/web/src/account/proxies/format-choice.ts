@@ -3,7 +3,7 @@ import { DEFAULT_TEMPLATE, FORMATS, MAX_TEMPLATE, type FormatChoice } from './fo
 
 const KEY = 'netlet-proxy-format'
 
-/** What this browser remembers, as far as it is one. */
+/** The choice stored in this browser, if it is valid. */
 export function storedChoice(): FormatChoice {
   const choice: FormatChoice = { format: 'line', template: DEFAULT_TEMPLATE }
   try {
@@ -13,12 +13,12 @@ export function storedChoice(): FormatChoice {
     if (format) choice.format = format
     if (typeof template === 'string') choice.template = template.slice(0, MAX_TEMPLATE)
   } catch {
-    // Nothing that can be read: the usual lines.
+    // Unreadable: use the default.
   }
   return choice
 }
 
-/** How proxies are copied and exported, remembered on this device. */
+/** The format for copying and exporting, remembered on this device. */
 export function useFormatChoice() {
   const [choice, setChoice] = useState(storedChoice)
   const choose = (next: FormatChoice) => {
@@ -26,7 +26,7 @@ export function useFormatChoice() {
     try {
       localStorage.setItem(KEY, JSON.stringify(next))
     } catch {
-      // It then holds until the page is left.
+      // Without storage it lasts until the page closes.
     }
   }
   return [choice, choose] as const

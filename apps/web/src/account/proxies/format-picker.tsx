@@ -6,7 +6,7 @@ import { FORMATS, formatProxies, MAX_TEMPLATE, type Credentials, type Format, ty
 import classes from './panel.module.css'
 import { MASK } from './snippets.ts'
 
-/** Written as they are: what a program reads is the same in each language. */
+/** Not translated, because programs read them. */
 const NAMES: Partial<Record<Format, string>> = {
   line: 'ip:port:user:pass',
   at: 'user:pass@ip:port',
@@ -15,12 +15,12 @@ const NAMES: Partial<Record<Format, string>> = {
   socks5: 'socks5://user:pass@ip:port'
 }
 const BLANKS = ['ip', 'host', 'port', 'user', 'pass', 'n'].map(name => `{${name}}`).join(' ')
-/** Shown where an order has no proxies yet. */
+/** Shown while an order has no proxies. */
 const SAMPLE: Credentials = { ip: '203.0.113.7', port: 1080, username: 'user', password: MASK }
 
 type Props = { choice: FormatChoice; onChoose: (choice: FormatChoice) => void }
 
-/** @param secure whether some of the proxies are reached over TLS */
+/** @param secure whether some of the proxies speak TLS */
 export function FormatPicker({ choice, onChoose, secure }: Props & { secure: boolean }) {
   const t = useT()
   return (
@@ -40,7 +40,7 @@ export function FormatPicker({ choice, onChoose, secure }: Props & { secure: boo
   )
 }
 
-/** The customer's own pattern, with what it makes of the first proxy; passwords are not shown here. */
+/** The customer's own pattern with a preview for the first proxy. Its password is masked. */
 export function TemplateField({ choice, onChoose, first }: Props & { first: Credentials | undefined }) {
   const t = useT()
   const id = useId()

@@ -1,10 +1,10 @@
 import type { Proxy } from '@netlet/contract'
 import { hostPort } from '../../kit/host-port.ts'
 
-/** What a program needs of a proxy. */
+/** What a program needs to use a proxy. */
 export type Credentials = Pick<Proxy, 'ip' | 'port' | 'username' | 'password'> & Partial<Pick<Proxy, 'https'>>
 
-/** How proxies are written for other programs; `template`: by the customer's own pattern. */
+/** Formats for other programs; `template` is the customer's own pattern. */
 export const FORMATS = ['line', 'at', 'http', 'https', 'socks5', 'csv', 'json', 'template'] as const
 export type Format = (typeof FORMATS)[number]
 export type FormatChoice = { format: Format; template: string }
@@ -13,25 +13,25 @@ export const DEFAULT_TEMPLATE = '{ip}:{port}:{user}:{pass}'
 /** Characters. */
 export const MAX_TEMPLATE = 500
 
-/** For a user or password in a URL, also where the URL then stands in quotes. */
+/** Escapes a user or password for a URL that may itself be quoted. */
 export const urlPart = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
 export const proxyUrl = (scheme: 'http' | 'socks5', { ip, port, username, password }: Credentials): string =>
   `${scheme}://${urlPart(username)}:${urlPart(password)}@${hostPort(ip, port)}`
 
-/** By the name that its certificate bears; null where none leads to the proxy, or its server speaks no TLS. */
+/** The URL with the name in the server's certificate; null if no name leads to the proxy or its server has no TLS. */
 export function httpsUrl({ port, username, password, https }: Credentials): string | null {
   return https?.leads ? `https://${urlPart(username)}:${urlPart(password)}@${hostPort(https.host, port)}` : null
 }
 
-/** A cell of a CSV file. What a spreadsheet would calculate gets an apostrophe before it, as in the server's files. */
+/** A CSV cell. Text that a spreadsheet would evaluate gets a leading apostrophe, as in the server's files. */
 export function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Fills the blanks of a template; what is no blank stays as it is. @param n the number of the proxy, from 1 */
+/** Fills in a template's placeholders; unknown ones stay. @param n the proxy's number, from 1 */
 export function fillTemplate(template: string, { ip, port, username, password }: Credentials, n: number): string {
   const values = new Map([
     ['ip', ip],
@@ -51,7 +51,7 @@ const lines: Record<Exclude<Format, 'https' | 'csv' | 'json' | 'template'>, (pro
   socks5: proxy => proxyUrl('socks5', proxy)
 }
 
-/** Proxies as a text, without a line break at its end. */
+/** Proxies as text, without a final line break. */
 export function formatProxies(proxies: readonly Credentials[], { format, template }: FormatChoice): string {
   if (format === 'json')
     return JSON.stringify(
@@ -70,12 +70,12 @@ export function formatProxies(proxies: readonly Credentials[], { format, templat
     const pattern = template.trim() === '' ? DEFAULT_TEMPLATE : template
     return proxies.map((proxy, index) => fillTemplate(pattern, proxy, index + 1)).join('\n')
   }
-  // Those that are not reached so are left out.
+  // Skip proxies without TLS.
   if (format === 'https') return proxies.flatMap(proxy => httpsUrl(proxy) ?? []).join('\n')
   return proxies.map(lines[format]).join('\n')
 }
 
-/** The proxy of an `ip:port:user:password` line, IPv6 in brackets; null for what is none. */
+/** Parses `ip:port:user:password`, with IPv6 in brackets; null if it is invalid. */
 export function proxyOfLine(line: string): Credentials | null {
   const [, bracketed, plain, port, username, password] =
     /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5}):([^:]*):(.*)$/.exec(line) ?? []
@@ -89,7 +89,7 @@ const KINDS: Partial<Record<Format, { ending: string; type: string }>> = {
   json: { ending: 'json', type: 'application/json' }
 }
 
-/** The file for a format, named after the one for lines: 'order_7_proxies.txt' is 'order_7_proxies.csv'. */
+/** The file of a format, named after that for lines: 'order_7_proxies.txt' becomes 'order_7_proxies.csv'. */
 export function fileOf(name: string, format: Format): { name: string; type: string } {
   const kind = KINDS[format]
   return kind ? { name: `${name.replace(/\.txt$/, '')}.${kind.ending}`, type: kind.type } : { name, type: 'text/plain' }

@@ -2,10 +2,10 @@ import { useT } from '../../i18n/proxies.ts'
 import { delayLevel } from '../../kit/delay.tsx'
 import classes from './latency.module.css'
 
-/** Milliseconds at which a bar is full. */
+/** Milliseconds at which the bar is full. */
 const FULL = 1500
 
-/** How long a site took to answer through a proxy, as a figure and a bar. */
+/** A site's response time through a proxy, as a figure and a bar. */
 export function Latency({ ms }: { ms: number | null }) {
   const t = useT()
   const level = delayLevel(ms)

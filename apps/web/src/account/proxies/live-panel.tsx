@@ -13,7 +13,7 @@ import type { TakeOut } from './use-take-out.ts'
 
 type Props = { order: Order; first: Proxy | undefined; takeOut: TakeOut; onDismiss: () => void }
 
-/** What came of the payment that was just made: how far the delivery is, then that the proxies work. */
+/** The result of the payment just made: the progress of the delivery, then that the proxies work. */
 export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
   const t = useT()
   const tAccount = useAccountT()

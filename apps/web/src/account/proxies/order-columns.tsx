@@ -82,7 +82,7 @@ export const orderColumns = (context: Context): Column<Order>[] => {
   ]
 }
 
-/** What all payments of an order brought; what it is to be paid with, where there was none. */
+/** The sum of all payments; without one, the amount to pay. */
 function Amount({ order: { pay_amount, amount, discount } }: { order: Order }) {
   const { note, short } = useLevelWords()
   if (pay_amount !== null) return money(pay_amount)

@@ -7,7 +7,7 @@ import { useT } from '../../i18n/proxies.ts'
 import classes from './orders.module.css'
 import { useOrderWords } from './use-order-words.ts'
 
-/** The customer's label of an order, which it edits where it stands: Enter saves, Escape leaves it as it was. */
+/** The customer's label of an order, edited in place: Enter saves, Escape cancels. */
 export function OrderLabel({ order }: { order: Order }) {
   const t = useT()
   const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'label')

@@ -7,7 +7,6 @@ import { useT } from '../../i18n/proxies.ts'
 import classes from './panel.module.css'
 import { useOrderWords } from './use-order-words.ts'
 
-/** What the customer has written down about an order. */
 export function OrderNote({ order }: { order: Order }) {
   const t = useT()
   const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'note')

@@ -50,7 +50,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const [payment, setPayment] = useOpenPayment()
   const [picked, setPicked] = useState(NOBODY)
   const [renewals, renew] = useRenewals()
-  // The page stays where another customer signs in: what was chosen is none of the next one's business.
+  // The page stays open when another customer signs in, so clear the selection.
   useEffect(() => onSessionChange(() => setPicked(NOBODY)), [])
   const { renewing, start } = useRenewal()
   const cancel = useCancel()
@@ -65,9 +65,9 @@ function Proxies({ collection }: { collection: number | undefined }) {
   const { live } = list
   useEffect(() => {
     if (live !== null) shows.current = narrow
-    // oxlint-disable-next-line react/exhaustive-deps -- once for each payment, not for a window that is made narrower
+    // oxlint-disable-next-line react/exhaustive-deps -- once per payment, not when the window gets narrower
   }, [live])
-  // On a phone the proxies are screens below the order that was tapped, or paid for.
+  // On a phone the proxies are far below the selected or paid order, so scroll there.
   useEffect(() => {
     if (!shows.current || !panel.current) return
     shows.current = false
@@ -82,7 +82,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
   }
   const renewed = ({ opened }: Renewals) => {
     renew(null)
-    // Chosen once more, they would be renewed twice.
+    // Clear the selection, so that the orders are not renewed twice.
     if (opened.length > 0) setPicked(NOBODY)
   }
   const pay = (pending: Pending) => {
@@ -150,7 +150,7 @@ function Proxies({ collection }: { collection: number | undefined }) {
           needs={59}
         />
       </div>
-      {/* Below rows that are not there yet it would move. */}
+      {/* Wait for the rows above, or the panel would move. */}
       {list.hasPanel && !list.pending && (
         <div ref={panel}>
           <ProxyPanel

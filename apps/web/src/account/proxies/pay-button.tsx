@@ -4,7 +4,7 @@ import type { Pending } from '../../kit/payment/pending.ts'
 
 type Props = ButtonProps & { pending: Pending; onPay: (pending: Pending) => void }
 
-/** Leads to an order's checkout in a new tab; `onPay` watches the payment. */
+/** Opens an order's checkout in a new tab; `onPay` starts watching the payment. */
 export function PayButton({ pending, onPay, ...button }: Props) {
   const t = useT()
   return (

@@ -23,7 +23,7 @@ export const proxy: Proxy = {
 export const other: Proxy = { ...proxy, id: 72, ip: '2001:db8::7', status: null, google_delay: null, bing_delay: null }
 export const LINES = ['198.51.100.7:1080:u7:s3cret', '[2001:db8::7]:1080:u7:s3cret']
 
-/** Its addresses are held for long enough. */
+/** Its addresses are held for the duration of a test. */
 export const unpaid: Order = {
   ...order,
   state: 'placed',
@@ -48,14 +48,14 @@ export const show = (now: Order = order, ...proxies: Proxy[]) =>
     next: null
   })
 
-/** Opens the page with one order. `copied`: what goes to the clipboard. */
+/** Opens the page with one order. `copied`: a spy on what is copied. */
 export function open(now: Order = order, at = '/dashboard/index/proxies') {
   answer(accounts.whoIsSignedIn, customer)
   answer(orders.traffic, noOrderTraffic)
   answer(orders.credits, [])
   answer(orders.list, pageOf(now))
   const view = renderAt(<ProxiesPage />, { at, route: '/dashboard/index/proxies', user: customer })
-  // The kit of the tests brings a clipboard of its own.
+  // After rendering, because the test library installs its own clipboard.
   return { ...view, copied: vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue() }
 }
 export const lastCopy = (copied: { mock: { calls: string[][] } }) => copied.mock.calls.at(-1)?.[0]

@@ -13,16 +13,16 @@ import { renewable, useRenewal } from './use-renewal.ts'
 
 type Props = { order: Order | undefined; loading: boolean; tasks: ReturnType<typeof useOrderTasks> }
 
-/** What of an order that is not served: nothing of it can be changed. */
+/** Reasons for which an order is not served and cannot be changed. */
 const UNSERVED: ReadonlySet<Obstacle> = new Set(['notPaid', 'refunded', 'over'])
 
-/** Why no own work on an order can be asked for now: other work runs, or not all of it is delivered. */
+/** Why the customer cannot start a task now: another one runs, or the delivery is not complete. */
 export const whyNotNow = (order: Order, task: 'check' | 'change' | 'reset', t: T): string | undefined => {
   const why = whyNotAsk(order, task)
   return why === 'busy' || why === 'underway' ? t(`proxy.why.${why}`) : undefined
 }
 
-/** What can be done with the order itself. */
+/** Actions on the order itself. */
 export function OrderActions({ order, loading, tasks }: Props) {
   const t = useT()
   const { renewing, start } = useRenewal()
@@ -46,7 +46,7 @@ export function OrderActions({ order, loading, tasks }: Props) {
       {order &&
         own.map(({ task, left, most, icon: Icon }) => {
           const why = whyNotAsk(order, task)
-          // Not allowed by the operator, or no order that is served.
+          // Hide it if the operator does not allow it or the order is not served.
           if (most === 0 || most === undefined || !isRunning(order) || (why && UNSERVED.has(why))) return null
           const usedUp = left === 0 && most !== null
           return (

@@ -22,11 +22,11 @@ type Props = {
   loading: boolean
   first: Proxy | undefined
   picked: ReadonlyMap<number, Proxy>
-  /** Only some of the proxies are listed: what is done without a selection is done to all. */
+  /** Only some of the proxies are listed. Without a selection, actions apply to all. */
   filtered: boolean
   onUnpick: () => void
   choice: FormatChoice
-  /** Some of the proxies are reached over TLS. */
+  /** Some of the proxies speak TLS. */
   secure: boolean
   onChoose: (choice: FormatChoice) => void
   takeOut: TakeOut
@@ -34,7 +34,7 @@ type Props = {
   reveal: Reveal
 }
 
-/** What can be done with the proxies that are listed below, which it stays above. */
+/** Actions on the proxies listed below. The bar stays above them. */
 export function ProxyBar(props: Props) {
   const { order, loading, first, picked, filtered, onUnpick, choice, secure, onChoose, takeOut, tasks, reveal } = props
   const t = useT()
@@ -44,7 +44,7 @@ export function ProxyBar(props: Props) {
   const isPicked = chosen.length > 0
   const all = filtered && order ? order.delivery_num : undefined
   const count = numberText(isPicked ? chosen.length : (all ?? 0))
-  // Without an order each of them says that one has to be selected.
+  // Without an order each button says that one must be selected.
   const off = loading || (order !== undefined && !hasProxies(order))
   return (
     <div className={classes.tools} role="group" aria-label={t('proxy.tools')}>

@@ -51,7 +51,10 @@ export function ProxyStatus({ status }: { status: boolean | null }) {
   return <StateBadge tone={status ? 'good' : 'bad'}>{t(status ? 'proxy.good' : 'proxy.bad')}</StateBadge>
 }
 
-/** Copies one proxy, with its password, in the chosen format; where that is a whole file's, or it has none such, as a line. */
+/**
+ * Copies one proxy with its password in the chosen format. As a line if the format is a whole file or does not apply to
+ * it.
+ */
 export function CopyProxy({ proxy, choice }: { proxy: Proxy; choice: FormatChoice }) {
   const t = useT()
   const isFile = choice.format === 'csv' || choice.format === 'json'
@@ -66,7 +69,7 @@ export function CopyProxy({ proxy, choice }: { proxy: Proxy; choice: FormatChoic
   )
 }
 
-/** Selects a proxy, or all of a page; the target is larger than the box. */
+/** Selects a proxy or a whole page. The click target is larger than the box. */
 export function PickBox(props: { name: string; checked: boolean; some?: boolean; onChange: () => void }) {
   const { name, checked, some = false, onChange } = props
   return (

@@ -20,7 +20,7 @@ const sortName = (t: T, by: (typeof SORTS)[number]) =>
 
 type Props = { list: ProxyList; narrow: boolean; field: RefObject<HTMLInputElement | null> }
 
-/** Finds proxies of an order; on a phone, where the table has no head, it also sorts them. */
+/** Filters an order's proxies. On a phone, which has no table header, it also sorts. */
 export function ProxyFilters({ list, narrow, field }: Props) {
   const t = useT()
   const tAccount = useAccountT()

@@ -34,10 +34,10 @@ import { useTakeOut } from './use-take-out.ts'
 
 type Props = {
   order: Order | undefined
-  /** The order is still asked for. */
+  /** The order is loading. */
   loading: boolean
   format: readonly [FormatChoice, (choice: FormatChoice) => void]
-  /** It was paid for just now. */
+  /** It was just paid. */
   live: boolean
   onDismiss: () => void
   onPay: (pending: Pending) => void
@@ -45,7 +45,7 @@ type Props = {
 
 const NOBODY: ReadonlyMap<number, Proxy> = new Map()
 
-/** The proxies of the selected order and what can be done with them. */
+/** The selected order's proxies and actions. */
 export function ProxyPanel({ order, loading, format: [kept, choose], live, onDismiss, onPay }: Props) {
   const t = useT()
   const names = useNames()
@@ -54,7 +54,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   const now = list.order
   const tasks = useOrderTasks(now)
   const secure = (list.rows ?? []).some(({ https }) => https?.leads)
-  // What was chosen for another order is none of this one's.
+  // The remembered format may not apply to this order: `https` needs proxies that speak TLS.
   const choice = useMemo(
     () => (kept.format === 'https' && !secure ? { ...kept, format: 'line' as const } : kept),
     [kept, secure]
@@ -62,7 +62,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   const takeOut = useTakeOut(now, choice)
   const reveal = useReveal()
   const [picked, setPicked] = useState(NOBODY)
-  // What was chosen is not there any more with other addresses.
+  // The selected proxies are replaced by others.
   const isChanging = now?.task === 'change'
   useEffect(() => {
     if (isChanging) setPicked(NOBODY)
@@ -81,7 +81,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   const first = list.rows?.[0]
   const heading = useRef<HTMLHeadingElement>(null)
   const field = useRef<HTMLInputElement>(null)
-  // The table's head stays below the bar, however many lines that takes.
+  // The table's header stays below the bar, whose height varies.
   const { ref: bar, height } = useElementSize()
   const isListed = Boolean(now) && (list.pending || Boolean(list.rows?.length) || isFiltered(list.filters))
   return (
@@ -160,10 +160,10 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   )
 }
 
-/** It was paid, and the money bought a term. */
+/** A payment bought a term. */
 const isPaid = ({ pay_amount, state }: Order) => pay_amount !== null && state !== 'failed' && state !== 'refunded'
 
-/** What an order was paid with in all, and of that what its running term cost, where that is less. */
+/** The total paid for an order, and the price of its current term if that is less. */
 function Paid({ order: { pay_amount, last_amount } }: { order: Order }) {
   const t = useT()
   return (

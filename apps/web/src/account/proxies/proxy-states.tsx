@@ -15,12 +15,12 @@ import { renewable, useRenewal } from './use-renewal.ts'
 
 type Props = {
   order: Order | undefined
-  /** Takes the filters away that no proxy of the order matches. */
+  /** Clears filters that no proxy matches. */
   onClear: (() => void) | undefined
   onPay: (pending: Pending) => void
 }
 
-/** Why an order has no proxies to show, and what to do about it. */
+/** Why an order has no proxies to show, and what to do. */
 export function NoProxies({ order, onClear, onPay }: Props) {
   const t = useT()
   const { renewing, start } = useRenewal()
@@ -87,7 +87,7 @@ export function NoProxies({ order, onClear, onPay }: Props) {
   )
 }
 
-/** What an unpaid order costs, and until when it can be paid. */
+/** An unpaid order's price and payment deadline. */
 function Unpaid({ pending, onPay }: { pending: Pending; onPay: (pending: Pending) => void }) {
   const t = useT()
   const { amount, discount } = pending.bought

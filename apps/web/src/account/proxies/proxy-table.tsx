@@ -92,7 +92,7 @@ const rowOf = (
   onToggle: reveal.toggle
 })
 
-// What is pressed above the list, as Check, is answered before a slow machine would have drawn all of its rows again.
+// Memoised, so that a slow machine answers a click above the list without rendering all rows.
 const ProxyRow = memo(function ProxyRow({ proxy, isPicked, isShown, choice, onPick, onToggle }: RowProps) {
   return (
     <tr data-selected={isPicked || undefined}>
@@ -125,7 +125,7 @@ const ProxyRow = memo(function ProxyRow({ proxy, isPicked, isShown, choice, onPi
 function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } & Pick<Props, 'sort' | 'onSort'>) {
   const active = sort.by === by
   const Icon = !active ? IconArrowsSort : sort.order === 'asc' ? IconArrowUp : IconArrowDown
-  // A third press is how the order was delivered again.
+  // The third click restores the order of delivery.
   const next: Sort = !active
     ? { by, order: 'asc' }
     : sort.order === 'asc'
@@ -152,7 +152,7 @@ function PickProxy({ proxy, isPicked, onPick }: Pick<RowProps, 'proxy' | 'isPick
   )
 }
 
-/** The same on a narrow screen. */
+/** The same as cards for a narrow screen. */
 export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Props) {
   const t = useT()
   return (

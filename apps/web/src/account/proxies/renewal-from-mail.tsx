@@ -12,7 +12,7 @@ import { notify } from '../../kit/notify.ts'
 import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { renewable, useRenewal } from './use-renewal.ts'
 
-/** Reminder mails lead here with `?renew=ID`: that order's renewal starts as soon as its customer says so. */
+/** Handles `?renew=ID` of reminder mails: renews that order after the customer confirms. */
 export function RenewalFromMail() {
   const t = useT()
   const { query, change } = useAddress()
@@ -26,7 +26,7 @@ export function RenewalFromMail() {
   const refused = asked && (error !== null || (order !== undefined && !renewable(order)))
   useEffect(() => {
     if (!refused) return
-    // An order that is nobody's, or another one's, is as good as one that cannot be renewed.
+    // A missing or another customer's order is reported like one that cannot be renewed.
     const lost = error instanceof ApiError && error.kind !== 'refused'
     notify('bad', lost ? failureText(error) : t('renew.gone'))
     change({ renew: null })

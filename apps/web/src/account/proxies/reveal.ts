@@ -10,11 +10,11 @@ function stored(): boolean {
   }
 }
 
-/** Which passwords can be read on the screen: all of them, as this tab remembers, or single ones until the page is left. */
+/** Which passwords are visible: all, as this tab remembers, or single ones until the page closes. */
 export function useReveal() {
   const [all, setAll] = useState(stored)
   const [single, setSingle] = useState<ReadonlySet<number>>(new Set())
-  /** Turns over what `all` says for one of them. */
+  /** Proxies whose visibility is the opposite of `all`. */
   const toggle = useCallback(
     (id: number) =>
       setSingle(before => {
@@ -33,7 +33,7 @@ export function useReveal() {
         if (shown) sessionStorage.setItem(KEY, '1')
         else sessionStorage.removeItem(KEY)
       } catch {
-        // It then holds until the page is left.
+        // Without storage it lasts until the page closes.
       }
     },
     shows: (id: number) => all !== single.has(id),

@@ -3,10 +3,10 @@ import { useT } from '../../i18n/proxies.ts'
 import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
 
-/** Names that are shown of a long list. */
+/** Names shown of a long list. */
 const SHOWN = 2
 
-/** The rules of an order: the first ones, and the others when they are asked for. However many there are, they take the same width. */
+/** The first rules of an order, and the rest on request, in a fixed width. */
 export function Rules({ names }: { names: string[] }) {
   const t = useT()
   const [all, setAll] = useState(false)

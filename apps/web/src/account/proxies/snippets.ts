@@ -3,30 +3,30 @@ import { urlPart, type Credentials } from './formats.ts'
 
 export const TOOLS = ['curl', 'python', 'node', 'playwright', 'puppeteer', 'scrapy', 'wget', 'extension'] as const
 export type Tool = (typeof TOOLS)[number]
-/** Those that can speak TLS to a proxy. */
+/** Tools that support TLS to a proxy. */
 const SECURE_TOOLS: readonly Tool[] = ['curl', 'python', 'node', 'playwright', 'puppeteer', 'extension']
 
-/** Tools for a proxy; over TLS, where its name does not lead to it, those that can be told where it is. */
+/** The tools for a proxy. Over TLS, if its name does not resolve to it, only tools that accept an address. */
 export function toolsFor({ https }: Credentials, secure: boolean): readonly Tool[] {
   if (!secure || !https) return TOOLS
   return https.leads ? SECURE_TOOLS : ['curl']
 }
 
-/** What stands on the screen for a password. */
+/** Shown instead of a password. */
 export const MASK = '••••••••'
 const TARGET = 'https://example.com'
 
-/** A text for a shell, and for JavaScript or Python. */
+/** Quotes a text for a shell, and for JavaScript or Python. */
 const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 const literal = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`
 
 export type ExtensionWords = Record<'protocol' | 'server' | 'port' | 'username' | 'password', string>
 
 /**
- * How a tool is told to use a proxy, in its own language.
+ * Code that uses a proxy with a tool.
  * @param words the names of a browser extension's fields
  * @param options.masked for the screen: without the password
- * @param options.secure over TLS to the proxy, by the name of its certificate
+ * @param options.secure TLS to the proxy, by the name in its certificate
  */
 export function snippetOf(
   tool: Tool,

@@ -18,7 +18,7 @@ const words: Record<OwnTask, { started: Key; failed: Key }> = {
   reset: { started: 'reset.started', failed: 'reset.failed' }
 }
 
-/** Work on an order that its customer may ask for. `refusal`: why the last one was not begun, to stand beside the buttons. */
+/** Starts a customer's task on an order. `refusal`: why the last one did not start, shown beside the buttons. */
 export function useOrderTasks(order: Order | undefined) {
   const t = useT()
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -30,11 +30,11 @@ export function useOrderTasks(order: Order | undefined) {
     },
     onSuccess: (_, task) => notify('info', t(words[task].started)),
     onError: (error, task) => {
-      // Other work runs, or the term's quota is used up: that is about this order, and stays to be read.
+      // A refusal (another task runs, or the quota is used up) concerns this order and stays visible.
       if (error instanceof ApiError && error.kind === 'refused') setRefusal(failureText(error, t(words[task].failed)))
       else notify('bad', failureText(error, error instanceof ApiError ? t(words[task].failed) : error.message))
     },
-    // Also after a refusal: the page did not know of what runs.
+    // Also after a refusal, because the page may not know of a running task.
     onSettled: () => refresh(orders.list, orders.proxyDetail)
   })
   const ask = async (task: 'change' | 'reset') => {

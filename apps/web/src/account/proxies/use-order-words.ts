@@ -11,10 +11,9 @@ import { useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 
 /**
- * A customer's own words for an order, its label or its note, edited where they stand: `form` saves them, Escape leaves them
- * as they were, and an empty text takes them away. `text` is null while `button`, which opens the form, stands there. What is
- * typed and not saved is there again after another order was looked at, a reload, or a session that ended meanwhile;
- * `takesFocus` is false then.
+ * A customer's label or note on an order, edited in place. `form` saves, Escape cancels, an empty text deletes. `text`
+ * is null while `button`, which opens the form, is shown. A draft survives another selection, a reload and an expired
+ * session; `takesFocus` is then false.
  */
 export function useOrderWords(order: Order, field: 'label' | 'note') {
   const t = useT()
@@ -22,7 +21,7 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
   const draft = draftOf(`${field}-${order.id}`, { text: '', before: '' })
   const [text, setText] = useState(() => {
     const kept = draft.read()
-    // Where other words were saved meanwhile, as in another browser, they are shown, and not written over unseen.
+    // If another browser saved other words, show those instead of overwriting them unseen.
     return kept.before === before && kept.text ? kept.text : null
   })
   const [takesFocus, setTakesFocus] = useState(false)
@@ -43,7 +42,7 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
   const save = useMutation({
     mutationFn: (words: string) => call(orders.label, { params: { id: order.id }, body: { [field]: words } }),
     onSuccess: async () => {
-      // Shown before the field closes, so that the former text does not come up in between.
+      // Refresh before the field closes, so that the old text does not flash up.
       await refresh(orders.list, orders.proxyDetail)
       notify('good', t(`${field}.saved`))
       close()
@@ -58,7 +57,7 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
     },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
-      // The full view stays.
+      // Stop it from also closing the full view.
       event.stopPropagation()
       close()
     }

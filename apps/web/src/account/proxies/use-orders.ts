@@ -8,13 +8,12 @@ import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import { OF_ONE_ORDER } from './use-proxy-list.ts'
 
-/** Milliseconds between two looks at an order that something is being done to, where no change feed tells of it. */
+/** Milliseconds between polls of an order with a running task, without the change feed. */
 const WATCH = 2500
 
 /**
- * A page of the customer's orders, and which of them is selected: the one that the address names (`order`), on whatever
- * page it is, else the newest one of the page that did not end unpaid. `live`: the order that was paid for just now, until it is
- * dismissed or the page is loaded again.
+ * A page of the customer's orders and the selected one: that of the address (`order`), on any page, else the newest on
+ * this page that did not end unpaid. `live`: the order just paid, until it is dismissed or the page reloads.
  */
 export function useOrders(collection: number | undefined) {
   const interval = usePollInterval(WATCH)
@@ -28,7 +27,7 @@ export function useOrders(collection: number | undefined) {
   const rows = data?.data
   const chosen = numberIn(query, 'order')
   const newest = rows?.find(order => order.state !== 'cancelled' && order.state !== 'timed_out') ?? rows?.[0]
-  // It stays while it is looked at, whatever becomes of it, as long as this page of the list is shown.
+  // Keep the selection while this page of the list is shown, even if the order changes.
   const place = `${paging.limit} ${paging.offset}`
   const [auto, setAuto] = useState<{ place: string; id: number } | null>(null)
   const kept = auto?.place === place ? rows?.find(order => order.id === auto.id) : undefined
@@ -43,7 +42,7 @@ export function useOrders(collection: number | undefined) {
   useEffect(() => {
     if (!isLive) return
     setLive(chosen)
-    // A reload, or a link that is passed on, is no payment.
+    // A reload or a shared link is not a new payment.
     change({ live: null })
   }, [isLive, chosen, change])
 
@@ -56,9 +55,9 @@ export function useOrders(collection: number | undefined) {
     retry: () => void refetch(),
     paging,
     selected: chosen === undefined ? (kept ?? newest) : (onPage ?? found),
-    /** Which order is selected is not known yet. */
+    /** The selected order is not known yet. */
     looking: isPending || (elsewhere && other.isPending),
-    /** There are orders, or there may be. */
+    /** There are or may be orders. */
     hasPanel: (isPending || rows?.length !== 0 || found !== undefined) && !(error && !data),
     select: (id: number) => change({ ...(id === chosen ? {} : OF_ONE_ORDER), order: id }, { push: true }),
     live,

@@ -10,11 +10,11 @@ import { useAddress, type AddressChange } from '../../kit/use-address.ts'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 
 export const SIZES = [10, 20, 50, 100]
-/** Milliseconds between two looks at an order that something is being done to, where no change feed tells of it. */
+/** Milliseconds between polls of an order with a running task, without the change feed. */
 const WATCH = 2500
-/** Milliseconds without a key after which the typing pauses. */
+/** Milliseconds without typing before the search starts. */
 const PAUSE = 300
-/** What the contract takes of a search. */
+/** The contract's limit for a search. */
 const LONGEST = 200
 
 /** A site's answer as one choice: 'answers:google', 'silent:bing'. */
@@ -29,7 +29,7 @@ export const isFiltered = ({ search, status, site }: Filters) => search !== '' |
 export const statusOf = (text: string): Filters['status'] => PROXY_STATUSES.find(one => one === text) ?? ''
 export const siteOf = (text: string): SiteFilter => SITE_FILTERS.find(one => one === text) ?? ''
 
-/** The reply counts as long as it holds a list, whatever its code. */
+/** Accept the reply if it has a list, whatever its code. */
 const holdsList = (body: Record<string, unknown>) =>
   typeof body['data'] === 'object' && body['data'] !== null && 'proxy_list' in body['data']
 
@@ -45,12 +45,12 @@ function queryOf({ search, status, site }: Filters, { by, order }: Sort): QueryO
   }
 }
 
-/** What of the address is about the proxies of one order; those of another one begin without it. */
+/** Parameters about one order's proxies. Removed when another order is selected. */
 export const OF_ONE_ORDER = { proxy_page: null, proxy_q: null, proxy_status: null, proxy_site: null, proxy_sort: null }
 
 const wordsIn = (text: string) => text.trim().slice(0, LONGEST)
 
-/** Filters and sorting as the address says them: `proxy_sort=-ip` is by address, the last one first. */
+/** Filters and sort in the address: `proxy_sort=-ip` sorts by address, descending. */
 function askedIn(query: URLSearchParams): { filters: Filters; sort: Sort } {
   const sort = query.get('proxy_sort') ?? ''
   const by = SORTS.find(one => one === sort.replace(/^-/, ''))
@@ -65,9 +65,8 @@ function askedIn(query: URLSearchParams): { filters: Filters; sort: Sort } {
 }
 
 /**
- * What is asked of an order's proxies, kept in the address. What is chosen is a step that Back undoes; what is typed is none,
- * and is written once the typing pauses. The address names the order along with it: without that it would be whichever is the
- * newest one by then.
+ * The filters and sort of an order's proxies, kept in the address. A choice adds a history entry; typing does not, and
+ * is written when it pauses. The address also names the order, because the default selection may change.
  */
 function useAsked(order: Order | undefined) {
   const { query, change } = useAddress()
@@ -76,7 +75,7 @@ function useAsked(order: Order | undefined) {
   const along = useMemo((): AddressChange => (id === undefined ? {} : { order: id }), [id])
   const [typed, setTyped] = useState(filters.search)
   const [known, setKnown] = useState(filters.search)
-  // Back and forward: the field says what is found.
+  // After Back or Forward, show the search in the field.
   if (known !== filters.search) {
     setKnown(filters.search)
     setTyped(filters.search)
@@ -111,7 +110,7 @@ function useAsked(order: Order | undefined) {
   }
 }
 
-/** A page of an order's proxies: filtered, sorted, and read again while something is being done to them. */
+/** A page of an order's proxies, filtered and sorted. Polls while a task runs. */
 export function useProxyList(order: Order | undefined) {
   const interval = usePollInterval(WATCH)
   const { along, ...asked } = useAsked(order)
@@ -135,7 +134,7 @@ export function useProxyList(order: Order | undefined) {
     rows: malformed ? undefined : data?.proxy_list,
     total: malformed ? undefined : data?.total,
     malformed,
-    // Without an order nothing is asked for.
+    // Without an order, no query runs.
     pending: order !== undefined && isPending,
     stale: isPlaceholderData,
     error: malformed ? new Error('malformed') : error,

@@ -11,17 +11,17 @@ import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts
 import { webAddress } from '../../kit/web-address.ts'
 import { begin, isBegun, takeBack } from './begun-renewals.ts'
 
-/** What was paid can go on, until its grace is over; what failed or went back cannot. The server decides. */
+/** Paid orders can be renewed until their grace period ends, but not failed or refunded ones. The server decides. */
 export function renewable(order: Order | undefined): boolean {
   if (order?.pay_status !== 1 || order.state === 'failed' || order.state === 'refunded') return false
   return order.state !== 'expired' || (order.grace_until !== null && Date.parse(order.grace_until) > Date.now())
 }
 
-/** Each visit of a renewal's link makes a checkout of its own, and each of them can be paid: a second one is asked about. */
+/** Every visit of a renewal's link creates another checkout that can be paid, so ask before a second one. */
 export const mayOpenAnother = (): Promise<boolean> =>
   confirm({ title: t('renew.againTitle'), body: t('renew.againBody') })
 
-/** Renews an order at its own checkout, in a new tab. `renewing`: the order whose checkout is on its way. */
+/** Renews an order at its own checkout in a new tab. `renewing`: the order whose checkout is being created. */
 export function useRenewal() {
   const t = useT()
   const { sentence } = useLevelWords()
@@ -35,7 +35,7 @@ export function useRenewal() {
             ? t('proxy.renewOpened', { days })
             : t('proxy.renewPrice', { days, price: sentence(price, discount) })
         )
-      // No tab was let open: this one leads to the checkout, from where the browser's own button leads back.
+      // The new tab was blocked, so this tab goes to the checkout. Back returns here.
       else if (webAddress(checkout_url)) window.location.assign(checkout_url)
     },
     onError: (error, { id, tab, another }) => {
@@ -52,7 +52,7 @@ export function useRenewal() {
       const another = isBegun(order)
       if (another && !(await mayOpenAnother())) return
       begin(order)
-      // Its tab is opened before the call.
+      // Open the tab before the call, within the click.
       renew.mutate({ id: order.id, tab: checkoutTab(t('proxy.renewOpening')), another })
     }
   }

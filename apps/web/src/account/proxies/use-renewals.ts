@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { onSessionChange, useSession } from '../../api/session.ts'
 import { draftOf } from '../../kit/draft.ts'
 
-/** Renewals that were asked for together, as the orders were then, and those of them whose checkout was opened. */
+/** Orders to renew together, as they were then, and those whose checkout was opened. */
 export type Renewals = { orders: Order[]; opened: number[] }
 
 const draft = draftOf('renewals', { renewals: '' })
@@ -20,8 +20,8 @@ function keptOf(userId: number): Renewals | null {
 }
 
 /**
- * The renewals whose dialog is open, also after a reload of the tab: without them nobody knows which checkouts are open, and
- * which orders are still to be renewed. It is closed for whoever else is signed in.
+ * The renewals of the open dialog, restored after a reload, so that opened checkouts are not lost. It closes when the
+ * signed-in user changes.
  */
 export function useRenewals() {
   const { user } = useSession()

@@ -9,12 +9,12 @@ import { notify } from '../../kit/notify.ts'
 import { download, exportFailure, fileName, hostsOf, linesOf, textOf } from './export.ts'
 import { fileOf, type FormatChoice } from './formats.ts'
 
-/** Milliseconds: a large order takes its time. */
+/** Milliseconds. A large order takes a while. */
 const EXPORT_TIMEOUT = 30_000
 
 /**
- * Copies and exports proxies of an order in a format: those with the given addresses ('ip:port'), or all of it where none
- * are given. They are asked for anew each time: what was selected before a change of the password would not work any more.
+ * Copies and exports an order's proxies: the given addresses ('ip:port'), or all. They are fetched each time, because a
+ * password change makes older lines useless.
  */
 export function useTakeOut(order: Order | undefined, choice: FormatChoice) {
   const t = useT()

@@ -11,7 +11,6 @@ import { money } from '../../kit/money.ts'
 import { Day } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 
-/** The orders that something was paid for. */
 export function OrderList() {
   const t = useT()
   const names = useNames()

@@ -13,11 +13,11 @@ import { ReceiptSheet } from './receipt-sheet.tsx'
 import { Uncounted } from './uncounted.tsx'
 import classes from './receipts.module.css'
 
-/** What was paid: the paid orders, and the receipts of the one that the address names. */
+/** The paid orders, or the receipts of the order in the address. */
 export default function ReceiptsPage() {
   const { order } = useParams()
   if (order === undefined) return <OrderList />
-  // An id that is none is answered as one that is not there.
+  // An invalid id counts as unknown.
   return <Receipts orderId={numberOf(order) ?? 0} />
 }
 

@@ -10,7 +10,7 @@ import classes from './receipts.module.css'
 
 type Line = { title: string; variant: string | null; quantity: number; unit: string | null; amount: string }
 
-/** One payment, on a sheet of its own when it is printed. */
+/** One payment, printed on its own sheet. */
 export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Receipt }) {
   const t = useT()
   const language = useLanguage()
@@ -96,8 +96,8 @@ const namesOf = (names: Names, { product, variant, rules, translations }: Receip
   names.order({ product_name: product, variant_name: variant, acl_names: rules, translations })
 
 /**
- * What the platform reported, in the reader's language where it is worded as the order's plan or rules are; of a payment
- * from before that was kept, the order by what it is.
+ * The lines that the platform reported, translated if they match the order's plan or rules. Older payments without
+ * lines show the order itself.
  */
 function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, total, discount }: Receipt): Line[] {
   const said = new Map<string, string>([
@@ -110,7 +110,8 @@ function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, tota
     return lines.map(({ unit_price: unit, title, variant, ...line }) => ({
       ...line,
       unit,
-      // The platform sells the rules as variants of a product of its own; the plan's own variant may be called as a rule is.
+      // The platform sells rules as variants of a separate product. A plan's own variant may have the same name as a
+      // rule.
       title: variant !== null && title !== order.product && order.rules.includes(variant) ? rule : say(title),
       variant: variant === null ? null : say(variant)
     }))

@@ -4,7 +4,7 @@ import { moneyIn } from '../../kit/money.ts'
 import { Day } from '../../kit/time.tsx'
 import classes from './receipts.module.css'
 
-/** Payments of an order that do not count: there is no receipt for them, but whoever paid sees where the money is. */
+/** Payments that do not count. They have no receipt, but the customer sees where the money is. */
 export function Uncounted({ payments }: { payments: UncountedPayment[] }) {
   const t = useT()
   if (payments.length === 0) return null

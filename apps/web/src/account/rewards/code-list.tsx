@@ -10,7 +10,7 @@ import { discountText } from '../../kit/discount.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
 
-/** The user's promo codes; `gifts`: only those that are gift cards. */
+/** The user's promo codes; `gifts`: only gift cards. */
 export function CodeList({ gifts = false }: { gifts?: boolean }) {
   const t = useT()
   const { data, isPending, error, refetch } = useQuery(read(rewards.coupons, { query: { limit: 200 } }))

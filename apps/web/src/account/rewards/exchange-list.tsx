@@ -18,7 +18,6 @@ import classes from './rewards.module.css'
 
 type Option = { mount: string; point: number }
 
-/** What the coins can be exchanged for. */
 export function ExchangeList() {
   const t = useT()
   const { user } = useSession()
@@ -34,7 +33,7 @@ export function ExchangeList() {
     },
     onError: failure => {
       notify('bad', failureText(failure))
-      // Its price may be another by now.
+      // Its price may have changed.
       void refresh(rewards.exchangeList)
     }
   })

@@ -2,13 +2,13 @@ import { NO_NEXT_LEVEL } from '@netlet/contract/limits'
 
 export type Standing = {
   level: number
-  /** The threshold of the next level, or NO_NEXT_LEVEL. */
+  /** The next level's threshold, or NO_NEXT_LEVEL. */
   next: number
-  /** Level points that are missing for it; 0 at the highest. */
+  /** Level points to the next level; 0 at the highest. */
   missing: number
 }
 
-/** Which level the points reach: level 1 at the first threshold, 5 at the fifth. The thresholds may come in any order. */
+/** The level that the points reach: level 1 at the first threshold, 5 at the fifth. Sorts the thresholds. */
 export function standingOf(points: number, thresholds: readonly number[]): Standing {
   const sorted = thresholds.toSorted((one, other) => one - other).slice(0, 5)
   const level = sorted.filter(threshold => points >= threshold).length
@@ -16,7 +16,7 @@ export function standingOf(points: number, thresholds: readonly number[]): Stand
   return { level, next, missing: next === NO_NEXT_LEVEL ? 0 : next - points }
 }
 
-/** How much of each level's stretch is filled, from 0 to 1. */
+/** The filled part of each level's section, from 0 to 1. */
 export function fillOf(points: number, thresholds: readonly number[]): number[] {
   const sorted = thresholds.toSorted((one, other) => one - other).slice(0, 5)
   return sorted.map((threshold, index) => {

@@ -20,7 +20,7 @@ import classes from './rewards.module.css'
 export default function RewardsPage() {
   const t = useT()
   const activity = useActivity()
-  // Asked for along with the rest, though it is shown later.
+  // Prefetched, because it renders later.
   usePrefetchQuery(read(rewards.exchangeList))
   return (
     <div className="stack" style={{ gap: '1.75rem' }}>
@@ -29,7 +29,7 @@ export default function RewardsPage() {
         <h2 className={classes.title}>{t('points.title')}</h2>
         <Activity {...activity} />
       </section>
-      {/* Nobody knows before how many rows stand above it: below a place holder it would move. */}
+      {/* Wait for the rows above, whose number is unknown, or this part would move. */}
       {!activity.isPending && (
         <section className="stack" aria-label={t('exchange.title')}>
           <h2 className={classes.title}>{t('exchange.title')}</h2>

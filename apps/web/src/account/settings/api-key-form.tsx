@@ -19,13 +19,13 @@ import classes from './api-keys.module.css'
 type Values = { name: string; scopes: Scope[]; password: string }
 
 type Props = {
-  /** Gets the key itself: no later reply tells it again. */
+  /** Called with the key, which the server never returns again. */
   onMade: (key: string) => void
-  /** Gets the button that makes it. */
+  /** Set to the button that creates it. */
   button: RefObject<HTMLButtonElement | null>
 }
 
-/** What was typed and not made: it is there again after a reload, or a session that ended meanwhile. */
+/** Unsaved input, restored after a reload or an expired session. */
 const draftFor = (userId: number) => draftOf(`api-key-by-${userId}`, { name: '', scopes: 'read' })
 
 export function ApiKeyForm({ onMade, button }: Props) {

@@ -19,7 +19,7 @@ import { Ago, Day } from '../../kit/time.tsx'
 import { ApiKeyForm } from './api-key-form.tsx'
 import classes from './api-keys.module.css'
 
-/** Keys for the customer's own scripts: make one, see it once, see when it was used, revoke it. */
+/** API keys of the customer: create, show once, last use, revoke. */
 export function ApiKeys() {
   const t = useT()
   const [made, setMade] = useState<string | null>(null)

@@ -10,7 +10,7 @@ import { passFocus, useInPlace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { ConfirmForm } from './confirm-form.tsx'
 
-/** Connects a Discord account, or takes it off, for the password. */
+/** Connects or disconnects a Discord account, with the password. */
 export function ChatAccount({ user }: { user: CurrentUser }) {
   const t = useT()
   const [asked, setAsked] = useState<'bind' | 'unbind' | null>(null)
@@ -27,7 +27,7 @@ export function ChatAccount({ user }: { user: CurrentUser }) {
     notify('good', t('settings.chatDone'))
     close()
     await reloadSession()
-    // Its button goes with the account.
+    // The Disconnect button disappears with the account.
     if (document.activeElement === takeOff.current || document.activeElement === document.body) passFocus(ask.current)
   }
   const bound = Boolean(user.discord_id)

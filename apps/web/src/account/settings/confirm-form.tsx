@@ -9,17 +9,17 @@ import { PasswordInput } from '../../kit/password-input.tsx'
 import { ConfirmBody } from '../../kit/schemas.ts'
 
 type Props = {
-  /** The words of the button that does it. */
+  /** The text of the submit button. */
   label: string
   danger?: boolean
   onConfirm: (password: string) => Promise<unknown>
   onCancel: () => void
 }
 
-/** The library takes letters, digits and dashes. */
+/** The library allows only letters, digits and dashes. */
 const formNameOf = (id: string) => id.replaceAll(/[^a-zA-Z0-9]/g, '-')
 
-/** Asks for the password again: what it confirms must not be done by whoever finds the session open. */
+/** Asks for the password again, to protect a session that someone else finds open. */
 export function ConfirmForm({ label, danger, onConfirm, onCancel }: Props) {
   const t = useT()
   const form = useForm({ name: formNameOf(useId()), initialValues: { password: '' }, validate: rules(ConfirmBody) })

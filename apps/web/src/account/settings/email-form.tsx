@@ -13,7 +13,7 @@ import { notify } from '../../kit/notify.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { EmailChangeBody, EmailChangeCodeBody } from '../../kit/schemas.ts'
 
-/** Changes the e-mail address: first a code goes to the new one, then it is typed in. */
+/** Changes the e-mail address with a code mailed to the new one. */
 export function EmailForm({ onDone }: { onDone: () => void }) {
   const t = useT()
   const [codeId, setCodeId] = useState<string | null>(null)

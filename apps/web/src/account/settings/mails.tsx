@@ -14,7 +14,7 @@ const KINDS = ['payments', 'proxies', 'expiry'] as const satisfies (keyof MailCh
 
 const choicesOf = ({ payments, proxies, expiry }: MailChoices): MailChoices => ({ payments, proxies, expiry })
 
-/** Which mails a customer gets. Each change is kept at once. */
+/** A customer's mail settings. Each change is saved at once. */
 export function Mails() {
   const t = useT()
   const choices = read(mail.choices)

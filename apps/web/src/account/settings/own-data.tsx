@@ -14,14 +14,14 @@ import { notify } from '../../kit/notify.ts'
 import { leaveForGood } from '../../kit/return-path.ts'
 import { ConfirmForm } from './confirm-form.tsx'
 
-/** A download that cannot begin is told of by the browser alone, if at all. */
+/** The browser alone would report the failed download, if at all. */
 function sayIfOffline(event: MouseEvent): void {
   if (onlineManager.isOnline()) return
   event.preventDefault()
   notify('bad', failureText(new ApiError('network', '')))
 }
 
-/** Downloads the own data; deletes the own account, which an administrator's is not. */
+/** Downloads the user's data and deletes the account. Administrators cannot delete theirs. */
 export function OwnData({ canDelete }: { canDelete: boolean }) {
   const t = useT()
   const navigate = useNavigate()
@@ -32,7 +32,7 @@ export function OwnData({ canDelete }: { canDelete: boolean }) {
     await endSession(
       () => call(accounts.deleteAccount, { body: { password } }),
       () => {
-        // Its guard may be drawn once more before the other page is.
+        // The guard may render once more before the other page does.
         leaveForGood(pathname + search, pageAt('home'))
         return navigate(pageAt('home'))
       }

@@ -79,7 +79,7 @@ export default function SettingsPage() {
           </Button>
           <Link to={pageAt('receipts')}>{t('settings.receipts')}</Link>
         </Part>
-        {/* The last of its column: however many there are, they push nothing down when they come. */}
+        {/* Last in its column, so that loading sessions push nothing down. */}
         <Part title={t('sessions.title')}>
           <Sessions />
         </Part>
@@ -111,7 +111,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-/** The chat platform sends the browser back with flags in the address: they are told once and taken away. */
+/** Shows the result of the chat platform's redirect once and removes its parameters. */
 function useBindNotice() {
   const t = useT()
   const { query, change } = useAddress()

@@ -11,7 +11,7 @@ import { formMessage, rules } from '../../kit/form.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { ChangePasswordBody } from '../../kit/schemas.ts'
 
-/** The change gives no message of its own: the fields are emptied, or say what is wrong with them. */
+/** Shows no message after success: it only empties the fields. */
 export function PasswordForm({ chatName }: { chatName: string | null }) {
   const t = useT()
   const form = useForm({

@@ -16,12 +16,12 @@ import { Ago } from '../../kit/time.tsx'
 import classes from './api-keys.module.css'
 import { ConfirmForm } from './confirm-form.tsx'
 
-/** How many are shown at first; the present one is the first. */
+/** Sessions shown at first; the current one comes first. */
 const FEW = 5
-/** As many as a reply has: there may be more. */
+/** The most that a reply contains; there may be more. */
 const MOST = 100
 
-/** Where the account is signed in; each session but this one can be ended, or all of them, for the password. */
+/** The account's sessions. Each other one, or all others, can be ended with the password. */
 export function Sessions() {
   const t = useT()
   const part = useRef<HTMLDivElement>(null)
@@ -30,7 +30,7 @@ export function Sessions() {
   const { data, isPending, error, refetch } = useQuery(read(accounts.sessions))
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (isPending) return <Skeleton height={160} />
-  /** The session takes its form along, and the focus in it. */
+  /** The form disappears with its session, and the focus with it. */
   const keepFocus = () => {
     const { activeElement: active } = document
     if (!active || active === document.body || part.current?.contains(active)) passFocus(list.current)
@@ -55,7 +55,6 @@ export function Sessions() {
 
 type OthersProps = { count: number; isAll: boolean; onEnded: () => void }
 
-/** Ends all sessions but this one. */
 function EndOthers({ count, isAll, onEnded }: OthersProps) {
   const t = useT()
   const [asked, setAsked] = useState(false)

@@ -8,7 +8,7 @@ import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { Endpoints, useEndpoints } from '../../kit/webhooks/endpoints.tsx'
 import { DeliveryLog, NO_LOG } from '../../kit/webhooks/log.tsx'
 
-/** Where the customer's own server is told of what happens to the orders; the endpoint whose log is open is in the address. */
+/** The customer's webhook endpoints. The address names the endpoint whose log is open. */
 export function Webhooks() {
   const t = useT()
   const { user } = useSession()
@@ -17,7 +17,7 @@ export function Webhooks() {
   const shown = numberIn(query, 'endpoint')
   const log = data?.find(({ id }) => id === shown)
   const showLog = (id: number | null) => change({ ...NO_LOG, endpoint: id }, { push: true })
-  // Where events go outlasts the visit of an administrator.
+  // Endpoints outlast an administrator's visit as the customer, so such a visit cannot change them.
   const canChange = !user?.impersonated_by
   return (
     <>
