@@ -27,7 +27,7 @@ export const emailCode = z
   .trim()
   .regex(/^\d{6}$/, message('enter_email_code'))
 
-/** The password of whoever is signed in, asked for again by what a stolen session must not do. */
+/** The signed-in user's password, required again for calls that a stolen session must not make. */
 export const ownPassword = z
   .string({ error: message('enter_your_password') })
   .min(1, message('enter_your_password'))

@@ -19,7 +19,7 @@ export const User = z.object({
   discord_name: z.string().nullable(),
   is_active: z.boolean(),
   is_superuser: z.boolean(),
-  /** What an administrator may do; null for a customer. */
+  /** An administrator's role; null for a customer. */
   operator_role: z.enum(OPERATOR_ROLES).nullable(),
   reward_points: z.number(),
   points: z.number(),
@@ -36,19 +36,19 @@ export const User = z.object({
 })
 export type User = z.infer<typeof User>
 
-/** The session's user; `impersonated_by` names the administrator who views the shop as this user. */
+/** The session's user. `impersonated_by`: the administrator who views the shop as this user. */
 export const CurrentUser = User.extend({
   impersonated_by: z.string().nullable(),
-  /** Of `reward_points`, the coins that cannot be spent yet. */
+  /** The coins in `reward_points` that cannot be spent yet. */
   pending_points: z.number()
 })
 export type CurrentUser = z.infer<typeof CurrentUser>
 
-/** A user as the console's page of it begins. */
+/** A user with the details of the console's user page. */
 export const UserDetail = User.extend(UserMore.shape)
 export type UserDetail = z.infer<typeof UserDetail>
 
-/** A field of a form that was left empty. */
+/** An empty field of a form. */
 const blank = z.literal('').transform(() => undefined)
 
 const NO_CAPTCHA = message('enter_captcha')
@@ -68,7 +68,7 @@ export const LoginBody = z.object({
   captcha: z.union([blank, z.coerce.number()], { error: NO_CAPTCHA }).optional()
 })
 
-/** A missing one is told by its own rule. @param form anything: it was not found right yet */
+/** Whether a second password was entered; a missing one has its own rule. @param form unvalidated */
 function isRepeated(form: unknown): boolean {
   const { password, repassword } = (form ?? {}) as Partial<Record<string, unknown>>
   return typeof password === 'string' && typeof repassword === 'string' && repassword !== ''
@@ -84,13 +84,13 @@ export const SignUpBody = z
     repassword: z.string({ error: message('repeat_password') }).min(1, message('repeat_password')),
     invite_code: optionalText(32),
     discord_id: optionalText(64),
-    /** Of its mails; by default what the browser prefers. */
+    /** The language of mails; by default the browser's. */
     language: z.enum(LANGUAGES).optional()
   })
   .refine(form => form.password === form.repassword, {
     path: ['repassword'],
     message: message('passwords_differ'),
-    // It is said with what else is wrong, once the password was typed again.
+    // Report it together with other errors, once the password has been repeated.
     when: ({ value }) => isRepeated(value)
   })
 
@@ -98,7 +98,7 @@ export const EmailValidateBody = z.object({
   email: email(message('enter_your_email')),
   type: z.enum(['register', 'forgot']),
   check_user: z.union([z.literal(0), z.literal(1), z.literal('0'), z.literal('1')]).optional(),
-  /** Of the page that asks: the mail with the code is in it. */
+  /** The page's language, used for the mail with the code. */
   language: z.enum(LANGUAGES).optional()
 })
 
@@ -124,7 +124,7 @@ export const ChangePasswordBody = z.object({
     .min(1, message('enter_old_password'))
     .max(200),
   new_password: password(message('enter_new_password')),
-  /** Also takes the chat account off, so that nobody logs in with it. */
+  /** Also disconnects the chat account, so that it cannot be used to log in. */
   unbind_discord: z.boolean().optional()
 })
 
@@ -148,7 +148,7 @@ export const UserForm = z.object({
     .nullish()
     .transform(role => role ?? undefined),
   is_active: z.boolean().optional(),
-  /** Only what it is already: coins change by `reward_points_change`. */
+  /** Must equal the current balance. `reward_points_change` changes it. */
   reward_points: z
     .int({ error: message('enter_points') })
     .min(0, message('enter_points'))
@@ -167,7 +167,7 @@ export const accounts = {
   }),
   login: route('POST', '/api/auth/login', { summary: 'Log in', access: 'public', body: LoginBody, reply: CurrentUser }),
   session: route('GET', '/api/auth/login', { summary: "The session's user", access: 'user', reply: CurrentUser }),
-  /** For the shop's own pages: that nobody is signed in is an answer, and no error in a visitor's browser. */
+  /** For the shop's own pages: a visitor gets null instead of an error in the browser's console. */
   whoIsSignedIn: route('GET', '/api/auth/session/', {
     summary: 'Who is signed in by the cookie; null: nobody',
     access: 'public',
@@ -324,7 +324,7 @@ export const accounts = {
     reply: z.object({
       invite_url: z.string(),
       invite_code: z.string(),
-      /** What invited users' payments earned of the next coin: 0 to 0.99. */
+      /** The fraction of the next coin earned by invited users' payments: 0 to 0.99. */
       coin_fraction: z.number()
     })
   }),

@@ -1,4 +1,4 @@
-/** Who had an address, and how a range is used: what of the inventory's calls is about single addresses. */
+/** Calls of the inventory about single addresses: their holders, and how a range is used. */
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { listQuery, page } from './list.ts'
@@ -6,93 +6,93 @@ import { LeaseProof } from './proofs.ts'
 import { route } from './route.ts'
 import { IdName, IdParams, Instant, RuleId, Time } from './shapes.ts'
 
-/** Addresses that one order held under its rules for a time: one entry of the lease history. */
+/** Addresses that one order held under its rules for a period: an entry of the lease history. */
 export const AddressLease = z.object({
   id: z.number(),
-  /** The address, or the aligned range that was leased as one ('192.0.2.8/29'). */
+  /** An address, or an aligned range leased as one ('192.0.2.8/29'). */
   address: z.string(),
   order_id: z.number(),
-  /** The order's public id. */
+  /** The order's public number. */
   order: z.string(),
   user_id: z.number(),
   username: z.string(),
   acls: z.array(IdName),
   leased_at: Time,
-  /** Since when it is paid for; null: it was reserved only. */
+  /** When it was paid; null: only reserved. */
   active_from: Time.nullable(),
   /** Null: still held. */
   released_at: Time.nullable(),
   /**
-   * When its proxies stopped, the last time or, at an instant, the time before or next after it: with its release, or with
-   * the end of its order, after which a grace only holds it. Null: they have not stopped.
+   * When its proxies last stopped (for a query at an instant: the stop nearest to it), at release or at the order's
+   * end, after which the grace period only holds the address. Null: still working.
    */
   stopped_at: Time.nullable(),
-  /** The term of the order as it stands now. */
+  /** The order's current term. */
   delivered_at: Time.nullable(),
   expired_at: Time.nullable(),
-  /** Whether its credentials were seen refused after they ended; null: nothing was tried. */
+  /** Whether its credentials were seen to be refused after they ended; null: never tried. */
   proof: LeaseProof.nullable()
 })
 export type AddressLease = z.infer<typeof AddressLease>
 
-/** Of a block of addresses: how many are leased, held (reserved, not paid yet), resting, and free. */
+/** Numbers of addresses in a block. `held`: reserved and not paid. */
 const Usage = z.object({
   leased: z.number(),
   held: z.number(),
-  /** In quarantine after their release. */
+  /** In quarantine after release. */
   resting: z.number(),
-  /** Free, but leased under a rule with a site in common, so that they cannot be sold under this one. */
+  /** Free, but leased under another rule with a common site, so it cannot be sold under this one. */
   blocked: z.number(),
   free: z.number()
 })
 
-/** How a range, or a part of it, is used: a picture of at most 256 blocks, and figures by rule. */
+/** How a range, or part of it, is used: up to 256 blocks, and figures by rule. */
 export const Occupancy = z.object({
   cidr: z.string(),
   server: IdName.nullable(),
-  /** What the picture shows: the range, or a part of it. */
+  /** The range or the part of it that is shown. */
   part: z.string(),
   /** Addresses (IPv6: /64s) of the part, and of each block. */
   units: z.number(),
   block_units: z.number(),
-  /** The rule that the picture is of; null: an address counts as leased where it is leased under any rule. */
+  /** The rule shown; null: leased under any rule counts as leased. */
   rule: IdName.nullable(),
   blocks: z.array(Usage.extend({ part: z.string() })),
-  /** `excluded`: the range is never sold with this rule; what was leased before runs on. */
+  /** `excluded`: the range is never sold with this rule. Existing leases continue. */
   rules: z.array(Usage.extend({ id: z.number(), name: z.string(), excluded: z.boolean() }))
 })
 export type Occupancy = z.infer<typeof Occupancy>
 
-/** What excluding rules from a range, or allowing them again, would do. Nothing is saved. */
+/** What a change of excluded rules would do. Nothing is saved. */
 export const RangeEffect = z.object({
-  /** It belongs to a server; otherwise it is out of stock anyhow. */
+  /** It belongs to a server; otherwise none of it is for sale. */
   sells: z.boolean(),
-  /** `free` addresses leave the stock of this rule; `leased` ones run on until their orders end. */
+  /** `free` addresses leave this rule's stock; `leased` ones continue until their orders end. */
   excluded: z.array(IdName.extend({ free: z.number(), leased: z.number(), orders: z.number() })),
-  /** `free` addresses come into the stock of this rule. */
+  /** `free` addresses join this rule's stock. */
   allowed: z.array(IdName.extend({ free: z.number() })),
-  /** Orders that hold addresses of the range under any rule that is excluded. */
+  /** Orders with addresses of the range under any excluded rule. */
   orders: z.number()
 })
 export type RangeEffect = z.infer<typeof RangeEffect>
 
 /** What saving or deleting a rule would do. Nothing is saved. */
 export const RuleEffect = z.object({
-  /** Orders that hold addresses under the rule, expired ones in their grace among them, and how many are not paid yet. */
+  /** Orders with addresses under the rule, including expired ones in grace, and how many of them are unpaid. */
   orders: z.number(),
   unpaid: z.number(),
-  /** Addresses that those hold. */
+  /** The addresses of those orders. */
   addresses: z.number(),
-  /** Addresses that are for sale under the rule, or would be under a new one. */
+  /** Addresses for sale under the rule, or under a new rule. */
   free: z.number(),
-  /** Domains that come and go. */
+  /** Numbers of domains added and removed. */
   added: z.number(),
   removed: z.number(),
-  /** Orders that hold addresses without the rule: they lose the domains that come, and reach those that go. */
+  /** Orders without the rule. They lose access to added domains and gain access to removed ones. */
   others: z.number(),
   /** Agents that get new deny lists. */
   agents: z.number(),
-  /** Rule groups that have it. */
+  /** Rule groups that contain it. */
   groups: z.array(IdName)
 })
 export type RuleEffect = z.infer<typeof RuleEffect>
@@ -113,20 +113,20 @@ export const addressRoutes = {
     permission: 'addresses.view',
     query: z.object({
       address,
-      /** Without it now. */
+      /** Default: now. */
       at: Instant().optional()
     }),
     reply: z.object({
       address: z.string(),
       at: Time,
-      /** The range that has the address today, and its server. */
+      /** The range that contains the address today, and its server. */
       range: z.object({ id: z.number(), cidr: z.string() }).nullable(),
       server: IdName.nullable(),
-      /** Several where it was leased under several rules. */
+      /** Several if it was leased under several rules. */
       held: z.array(AddressLease),
       before: AddressLease.nullable(),
       after: AddressLease.nullable(),
-      /** A ready answer to whoever complains, by language. It names no customer. */
+      /** A reply to a complaint, by language. It names no customer. */
       texts: z.object({ en: z.string(), 'zh-CN': z.string() })
     })
   }),
@@ -144,7 +144,7 @@ export const addressRoutes = {
     params: IdParams,
     query: z.object({
       rule: RuleId.optional(),
-      /** A part of the range, as a block of the picture names it. */
+      /** A part of the range, as named in a block. */
       part: z.string().trim().max(64).optional()
     }),
     reply: Occupancy

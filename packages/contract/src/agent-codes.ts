@@ -1,6 +1,5 @@
 /**
- * Codes of the agent's access log that say that it refused: all others but `ok` tell of something that went wrong. The
- * user `-` (with the address `-`) has the refusals of clients that no user could be told of.
+ * Codes in the agent's access log for its own refusals. User and address `-` stand for clients whose user is unknown.
  */
 export const AGENT_REFUSALS = [
   'no-auth',
@@ -28,7 +27,7 @@ export const AGENT_REFUSALS = [
   'refused-port'
 ] as const
 
-/** The others but `ok`: what went wrong. */
+/** All other codes except `ok`: errors. */
 export const AGENT_ERRORS = [
   'killed',
   'replaced',
@@ -57,5 +56,5 @@ export type AgentError = (typeof AGENT_ERRORS)[number]
 export type AgentCode = 'ok' | AgentRefusal | AgentError
 
 const refusals: ReadonlySet<string> = new Set(AGENT_REFUSALS)
-/** Whether the agent itself declined. Of a code that this version does not know it cannot be told, so it is an error. */
+/** Whether the agent itself refused. Unknown codes count as errors. */
 export const isAgentRefusal = (code: string): code is AgentRefusal => refusals.has(code)

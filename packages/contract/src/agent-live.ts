@@ -1,8 +1,8 @@
-/** What an agent tells of the moment: what is wrong, signs of abuse, open connections, and its log as it is written. */
+/** Live data from an agent: problems, abuse, open connections, and its log. */
 import { z } from 'zod'
 import { ABUSE_KINDS } from './abuse.ts'
 
-/** What an agent finds wrong with itself. Newer agents may know more. */
+/** Problems that an agent reports. Newer agents may report others. */
 export const AGENT_PROBLEMS = [
   'worker_missing',
   'disk_not_writable',
@@ -14,7 +14,7 @@ export const AGENT_PROBLEMS = [
 ] as const
 export type AgentProblem = (typeof AGENT_PROBLEMS)[number]
 
-/** What a database takes, whoever says it. */
+/** Formats that the database accepts, whatever an agent sends. */
 const userName = z.string().regex(/^[A-Za-z0-9._@-]{1,64}$/)
 const recent = z.iso.datetime().regex(/^20/)
 const line = (most: number) =>
@@ -23,11 +23,11 @@ const line = (most: number) =>
     .max(most)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u)
 
-/** A sign of abuse that goes on, or ended within the last hour. `count`: of its worst minute. */
+/** Abuse that continues or ended within the last hour. `count` is from its worst minute. */
 export const agentAlarm = z.object({
   kind: z.enum(ABUSE_KINDS),
   user: userName,
-  /** The target, or for `guessing` the client, that was seen last. */
+  /** The last target; for `guessing`, the last client. */
   subject: line(400),
   count: z.int().nonnegative(),
   since: recent,
@@ -39,10 +39,9 @@ export type AgentAlarm = z.infer<typeof agentAlarm>
 export const agentAlarms = z.object({ alarms: z.array(agentAlarm).max(200) })
 export type AgentAlarms = z.infer<typeof agentAlarms>
 
-/** Whole numbers that are figures of a screen. */
 const figure = z.int().nonnegative()
 
-/** Of a user with open connections. Bytes are those of the open ones; `since` is when the oldest was opened. */
+/** A user with open connections. Bytes are of the open ones; `since` is when the oldest was opened. */
 export const agentLiveUser = z.object({
   user: z.string().max(64),
   count: figure,
@@ -50,7 +49,7 @@ export const agentLiveUser = z.object({
   down: figure,
   since: z.iso.datetime()
 })
-/** An open connection of a user. `target` is '-' before it asks for one. */
+/** An open connection. `target` is '-' until it requests one. */
 export const agentLiveConnection = z.object({
   id: z.string().max(40),
   client: z.string().max(64),
@@ -61,12 +60,12 @@ export const agentLiveConnection = z.object({
   since: z.iso.datetime()
 })
 
-/** The most rows of one reply, whatever is asked for. */
+/** Largest number of rows in a reply, even if more are requested. */
 export const MOST_LIVE_ROWS = 200
 
 /**
- * Reply of `GET /api/connections`: the users with the most connections, or with `user` the oldest connections of that one.
- * `total` counts all connections (of the user). `refusals` are those since `refusals_since`, by reason.
+ * Reply of `GET /api/connections`: the users with the most connections, or with `user` that user's oldest connections.
+ * `total` counts all (of the user). `refusals` counts by reason since `refusals_since`.
  */
 export const agentConnections = z.object({
   total: figure,
@@ -82,8 +81,8 @@ export const agentEnded = z.object({ ended: figure })
 export type AgentEnded = z.infer<typeof agentEnded>
 
 /**
- * Reply of `GET /api/log/follow`: lines of the access log after `after` (0: the newest) that match. `next` is the next
- * `after`; `missed` says how many lines came and went between two calls without being looked at.
+ * Reply of `GET /api/log/follow`: matching lines of the access log after `after` (0: the newest). `next` is the next
+ * `after`; `missed` counts lines that were overwritten between two calls.
  */
 export const agentLogLines = z.object({
   lines: z.array(z.string().max(2000)).max(MOST_LIVE_ROWS),

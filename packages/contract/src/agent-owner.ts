@@ -1,27 +1,26 @@
-// To which console a node agent belongs, and how a console that was restored from a backup is told from the one before.
+// Which console owns a node agent, and how an agent detects a console restored from a backup.
 import { z } from 'zod'
 
 /**
- * Header of each changing call of a console: its id, and after a blank the mark that it gave the agent last. Agents that
- * belong to a console demand it of every `PUT` and `DELETE`; a `POST` (the classic verbs) may do without.
+ * Header of a console's changing calls: its id, a space, and the agent's latest mark. An owned agent requires it for
+ * `PUT` and `DELETE`, but not for `POST` (the classic verbs).
  */
 export const CONSOLE_HEADER = 'netlet-console'
 
 const word = z.string().regex(/^[A-Za-z0-9-]{1,64}$/)
 
 /**
- * `id` and `name` of the console, `server`: by which of its servers it knows the agent. `mark`: a random word that the
- * console writes down before it tells it to the agent; each session of changes has a new one.
+ * The console's `id` and `name`; `server` is its id for the agent; `mark` is a random word that the console stores
+ * before it sends it. Each session of changes has a new one.
  */
 export const agentOwner = z.object({ id: word, name: z.string().max(200), server: word, mark: word })
 export type AgentOwner = z.infer<typeof agentOwner>
 
 /**
- * Body of `PUT /api/owner`: a console wants to change something. An agent without owner belongs to it from then on. One that
- * belongs to it takes `mark` where its own is `mark` or one of `known`; otherwise the console has forgotten what it
- * told the agent (409 `olderConsole`), as after its database was restored. One that belongs to another console refuses (409
- * `foreignConsole`) unless `take_over_from` names that one; it then gets a mark that no console knows, so that whoever took
- * it over is asked to look at what it holds first.
+ * Body of `PUT /api/owner`, by which a console claims the agent before changes. An agent without owner accepts. Its
+ * owner must send a `mark` or `known` that equals the agent's mark; otherwise the console's database is older than the
+ * agent (409 `olderConsole`). Another console gets 409 `foreignConsole` unless `take_over_from` names the owner. The
+ * agent then gets a mark that no console knows, so that the new owner must first review what it holds.
  */
 export const agentClaim = agentOwner.extend({
   known: z.array(word).max(4).default([]),

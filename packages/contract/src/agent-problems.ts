@@ -1,4 +1,4 @@
-/** What is wrong with a server's agent, as it or the console finds: codes, and their English sentences. */
+/** Problems of a server's agent, found by itself or the console: codes with English sentences. */
 export const agentProblems = {
   worker_missing: 'Not all workers serve',
   disk_not_writable: 'The disk cannot be written',

@@ -1,8 +1,8 @@
-/** The TLS that an agent speaks to proxy clients: what the console sends, and what the agent tells. For Node only. */
+/** The agent's TLS towards proxy clients: the console's request and the agent's report. Node only. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
-/** Characters: a chain of certificates, and a key. */
+/** Largest length in characters of a certificate chain, and of a key. */
 export const MOST_CHAIN = 100_000
 export const MOST_KEY = 20_000
 
@@ -12,8 +12,8 @@ const file = z
   .regex(/^\/[^\p{Cc}\p{Cs}]*$/u)
 
 /**
- * Body of `PUT /api/proxy-tls`, the whole of what is wanted. `none`: no TLS. `pasted`: chain and key as PEM. `files`: paths on the
- * agent's machine, which are read again when they change. Agents of before this call answer 404.
+ * Body of `PUT /api/proxy-tls`, the complete configuration. `pasted`: chain and key as PEM. `files`: paths on the
+ * agent's machine, reloaded when they change. Older agents answer 404.
  */
 export const agentProxyTls = z.discriminatedUnion('source', [
   z.object({ source: z.literal('none') }),
@@ -26,15 +26,15 @@ export const agentProxyTls = z.discriminatedUnion('source', [
 ])
 export type AgentProxyTls = z.infer<typeof agentProxyTls>
 
-/** Names exactly this wish, its key included. */
+/** A hash of the configuration, key included. */
 export const proxyTlsHash = (wanted: AgentProxyTls): string =>
   createHash('sha256')
     .update(JSON.stringify(wanted.source === 'none' ? [] : [wanted.source, wanted.certificate, wanted.key]))
     .digest('hex')
 
 /**
- * What an agent holds, in `GET /api/state` and as the reply of the call. `environment`: PROXY_TLS_CERT decides, and the call is
- * refused. `hash`: of what it was sent last; null: nothing yet. `fault`: why nothing is shown although it should be.
+ * What an agent has, in `GET /api/state` and as the call's reply. `environment`: PROXY_TLS_CERT is set and the call is
+ * refused. `hash`: of the last request; null: none. `fault`: why no certificate is served although one is configured.
  */
 export const agentProxyTlsState = z.object({
   source: z.enum(['none', 'environment', 'pasted', 'files']),
@@ -43,12 +43,12 @@ export const agentProxyTlsState = z.object({
 })
 export type AgentProxyTlsState = z.infer<typeof agentProxyTlsState>
 
-/** The most names of a certificate that are told. */
+/** Largest number of names reported from a certificate. */
 export const MOST_NAMES = 100
 
 /**
- * Host names and addresses that a certificate is for. Its common name counts for nothing, as it does for clients.
- * @param subjectAltName as Node words it: 'DNS:a.example, IP Address:203.0.113.7'
+ * A certificate's host names and addresses. The common name is ignored, as clients ignore it.
+ * @param subjectAltName in Node's format: 'DNS:a.example, IP Address:203.0.113.7'
  */
 export const certificateNames = (subjectAltName: string | undefined): string[] =>
   (subjectAltName ?? '')

@@ -1,4 +1,4 @@
-/** Why settings of a server's agent are not saved or not applied: part of `refusals`. */
+/** Why agent settings are not saved or applied. Part of `refusals`. */
 export const agentSettingRefusals = {
   setting_unknown: [400, 'An agent has no such setting'],
   setting_whole: [400, '{name} must be a whole number from {least} to {most}'],

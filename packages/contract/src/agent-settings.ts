@@ -1,5 +1,5 @@
-// Settings of a node agent that operators may want to be other ones on each server. The agent reads them from its environment
-// by what is written here, and the console checks by the same what is typed.
+// Agent settings that operators can set per server. The agent parses its environment with them, and the console uses
+// the same code to check input.
 import { parsePrefixes, type Prefix } from './prefixes.ts'
 
 type Unit = 'seconds' | 'per_second' | 'per_minute' | 'megabytes'
@@ -13,12 +13,12 @@ const rate = (fallback: number) => ({ ...count(fallback), unit: 'per_second' }) 
 const alarm = (fallback: number) => ({ ...count(fallback, 1, 100_000_000), unit: 'per_minute' }) as const
 
 /**
- * What an agent knows of the settings below: it rises with each setting, and with each way of writing one, that agents of before do
- * not know. An agent tells it (`settings_format`); those that tell none know 2, and those that tell nothing of their program 1.
+ * The version of the settings below. It rises with each new setting and each new syntax of a value. An agent reports it
+ * as `settings_format`; agents that do not report it have 2, and those that report nothing about their program have 1.
  */
 export const AGENT_SETTINGS_FORMAT = 3
 
-/** By their groups, as the console shows them. `fallback`: what the agent takes where nothing is set. */
+/** In groups, as in the console. `fallback` is the default. */
 export const AGENT_SETTINGS = {
   AGENT_ALLOW_CLIENTS: { kind: 'prefixes', fallback: '' },
   AGENT_ALLOW_PORTS: { kind: 'ports', fallback: '' },
@@ -47,7 +47,7 @@ export const AGENT_SETTINGS = {
   AGENT_LOG_FILES: count(5, 0, 100)
 } as const satisfies Record<string, Kind>
 
-/** From which format on an agent knows a setting, where that is not the first. */
+/** The first format that supports a setting, unless it is 1. */
 const SINCE: Readonly<Partial<Record<keyof typeof AGENT_SETTINGS, number>>> = {
   AGENT_ALLOW_CLIENTS: 2,
   AGENT_ALLOW_PORTS: 3,
@@ -67,12 +67,12 @@ const SINCE: Readonly<Partial<Record<keyof typeof AGENT_SETTINGS, number>>> = {
   AGENT_ALARM_MAIL: 2,
   AGENT_ALARM_GUESSING: 2
 }
-/** Lists of ports are of single ones for agents of before. */
+/** Older agents accept only single ports, not ranges. */
 const RANGES_SINCE = 3
 
 /**
- * What an agent of this format makes of a setting. `ignores`: it does not know the name. `fails`: it knows the name and not this way to
- * write the text, so that it does not start with it.
+ * How an agent of this format handles a setting. `ignores`: it does not know the name. `fails`: it does not know the
+ * syntax and would not start.
  */
 export function takenBy(format: number, name: AgentSettingName, text: string): 'takes' | 'ignores' | 'fails' {
   if ((SINCE[name] ?? 1) > format) return 'ignores'
@@ -87,17 +87,17 @@ type NamesOf<K extends Kind['kind']> = {
 }[AgentSettingName]
 export type WholeSettingName = NamesOf<'whole'>
 
-/** Parts of a comma list; blanks around them and empty ones are nothing. */
+/** The parts of a comma-separated list, trimmed, without empty ones. */
 export const listOf = (text: string): string[] =>
   text
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
 
-/** `problem`: a sentence that names the setting, and what would make sense. */
+/** `problem`: a sentence with the setting's name and what is allowed. */
 type Read<T> = { ok: true; value: T } | { ok: false; problem: string }
 
-/** A whole number within the setting's bounds; empty is what it is by itself. */
+/** A whole number within the setting's limits. Empty means the default. */
 export function readWhole(name: WholeSettingName, text: string): Read<number> {
   const { least, most, fallback } = AGENT_SETTINGS[name]
   if (text === '') return { ok: true, value: fallback }
@@ -106,10 +106,10 @@ export function readWhole(name: WholeSettingName, text: string): Read<number> {
   return { ok: false, problem: `${name} must be a whole number from ${least} to ${most}.` }
 }
 
-/** Ports from `first` to `last`, both included. */
+/** Ports from `first` to `last`, inclusive. */
 export type PortRange = { first: number; last: number }
 
-/** Ports and ranges of them: `80`, `8000-8999`. */
+/** Ports and ranges: `80`, `8000-8999`. */
 export function readPorts(name: NamesOf<'ports'>, text: string): Read<PortRange[]> {
   const ranges = listOf(text).map(part => {
     const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? []
@@ -134,18 +134,18 @@ export function readSwitch(name: NamesOf<'switch'>, text: string): Read<boolean>
   return { ok: false, problem: `${name} must be on or off.` }
 }
 
-/** So many characters of a list reach an environment file at most. */
+/** Largest length of a list in an environment file. */
 const LONGEST = 10_000
 
 /**
- * What a text means for a setting, in the one form that is written to the agent's environment: digits, words, and lists with
- * commas, nothing that a shell would read otherwise.
+ * Normalises a setting's text for the agent's environment file: digits, words and comma-separated lists, without
+ * characters that a shell would interpret.
  */
 export function readSetting(name: AgentSettingName, text: string): Read<string> {
   if (text.length > LONGEST) return { ok: false, problem: `${name} is too long.` }
-  // Lists are typed one a line, too.
+  // Lists may also be typed one per line.
   const list = text.trim().replaceAll(/[\s,]+/g, ',')
-  // An empty list where there is one by itself.
+  // 'none' is an empty list for settings whose default is not empty.
   const given = list === 'none' ? '' : list
   const { kind } = AGENT_SETTINGS[name]
   if (kind === 'whole') return map(readWhole(name as WholeSettingName, given), String)

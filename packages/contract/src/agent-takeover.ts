@@ -1,16 +1,16 @@
-/** What an agent tells of its program, and of the processes that take over from each other. */
+/** An agent's report about its program and about handovers between its processes. */
 import { z } from 'zod'
 
 /**
- * The version of the messages that two processes of the agent speak to each other while one takes over: it rises with each change that
- * the other end would not understand, be it of the messages or of what is in them. Two of different formats do not take over.
+ * The version of the messages between two agent processes during a handover. It rises with every incompatible change of
+ * the messages or their contents. Processes with different formats do not hand over.
  */
 export const TAKEOVER_FORMAT = 2
 
-/** `none`: the process has not been asked to hand over. One that succeeded is told by the process that serves now. */
+/** `none`: no handover was requested. After a success, the new process reports. */
 export const TAKEOVER_STATES = ['none', 'running', 'failed'] as const
 
-/** The last try to hand over to a new process. `reason` says why it failed, `at` when this state began. */
+/** The last attempt to hand over to a new process. `reason`: why it failed. `at`: when this state began. */
 export const agentTakeover = z.object({
   state: z.enum(TAKEOVER_STATES),
   reason: z.string().max(1000).nullable(),
@@ -18,7 +18,7 @@ export const agentTakeover = z.object({
 })
 export type AgentTakeover = z.infer<typeof agentTakeover>
 
-/** A process of before that still has tunnels, `since` when it takes no new ones. */
+/** An earlier process that still has tunnels. `since`: when it stopped accepting new ones. */
 export const agentDraining = z.object({
   version: z.string().max(100),
   pid: z.int().nonnegative(),
@@ -27,13 +27,13 @@ export const agentDraining = z.object({
 })
 export type AgentDraining = z.infer<typeof agentDraining>
 
-/** The most processes that drain at once: of more, the oldest one's tunnels are cut. */
+/** Largest number of draining processes. If there are more, the oldest one's tunnels are cut. */
 export const MOST_DRAINING = 3
 
 /**
- * In the reply of `GET /api/view-server-info`. `program_path` is the file that the process was started from, as the installation names
- * it; another `program_started_at` is another process. `draining`: newest first. Agents of before tell none of it, or no format: theirs
- * was 2. `settings_format`: see `agent-settings.ts`.
+ * In the reply of `GET /api/view-server-info`. `program_path`: the file of the process, as the installation names it. A
+ * new `program_started_at` means a new process. `draining`: newest first. Older agents send none of this, or no format,
+ * which then is 2. `settings_format`: see `agent-settings.ts`.
  */
 export const agentProgram = z.object({
   program_version: z.string().max(100),

@@ -1,5 +1,5 @@
-// The node agent's management API: what the console sends, what the agent answers, and the texts of its refusals.
-// For Node only (the hashes need node:crypto): the browser never talks to an agent.
+// The node agent's management API: requests, replies and texts of refusals. Node only (hashes need node:crypto):
+// browsers never talk to an agent.
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -13,7 +13,7 @@ import { agentAlarm } from './agent-live.ts'
 import { agentProxyTlsState, MOST_NAMES } from './agent-proxy-tls.ts'
 import { agentProgram } from './agent-takeover.ts'
 
-/** What a refusal says. Operators' scripts compare the first two word by word. */
+/** The texts of refusals. Operators' scripts compare the first two literally. */
 export const agentTexts = {
   badUser: 'Bad format for user.',
   badPrefix: 'Invalid prefix.',
@@ -49,40 +49,40 @@ export const agentTexts = {
 
 export type AgentReason = keyof typeof agentTexts
 
-/** A refusal: the HTTP status again, a stable reason, and a sentence (with the offending value where there is one). */
+/** A refusal: the HTTP status, a stable reason, and a sentence that includes the rejected value, if any. */
 export const agentFailure = z.object({
   status: z.number(),
   reason: z.string(),
   msg: z.string(),
-  /** Of `foreignConsole` and `olderConsole`: to whom the agent belongs. */
+  /** With `foreignConsole` and `olderConsole`: the agent's owner. */
   owner: agentOwner.optional()
 })
 export type AgentFailure = z.infer<typeof agentFailure>
 
-/** Proxy user names are in `Basic` credentials and in `ip:port:user:password` lines, so neither ':' nor spaces. */
+/** Users appear in `Basic` credentials and `ip:port:user:password` lines, so they contain neither ':' nor spaces. */
 export const agentUserName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, agentTexts.badUser)
-/** Visible ASCII without ':' and spaces; at most 128 characters. */
+/** Visible ASCII without ':' and spaces; up to 128 characters. */
 export const agentPassword = z.string().regex(/^[!-9;-~]{1,128}$/, agentTexts.badPassword)
 
 /**
- * How a user's clients are let in. `password`: by the password, from everywhere where no client address is listed, else from the
- * listed ones. `address`: a listed one needs no password, any other one does. `password_and_address`: both are asked for.
+ * How a user's clients authenticate. `password`: with the password, and only from listed addresses if there are any.
+ * `address`: listed addresses need no password, others do. `password_and_address`: both are required.
  */
 export const agentAccess = z.enum(['password', 'address', 'password_and_address'])
 export type AgentAccess = z.infer<typeof agentAccess>
 
-/** What the connections of a user that leases whole IPv6 /64s leave from. */
+/** The source address for users who lease IPv6 /64s. */
 export const agentEgress = EgressMode
 export type AgentEgress = z.infer<typeof agentEgress>
 
-/** The most client addresses of a user, and the shortest prefixes, where no password is asked for. */
+/** The most client addresses of a user, and the widest prefixes, if no password is required. */
 export const MOST_OPEN_CLIENTS = 256
 export const WIDEST_OPEN_CLIENT = { 4: 24, 6: 48 } as const
 
 /**
- * What a user may do at most; what is left out is not limited for this user. `mbps` are megabits a second in each
- * direction, `connections` open ones, `connections_per_second` new ones. `quota`: after so many bytes (both directions),
- * counted from when the agent first saw this `id`, the user's connections end, and further ones are refused.
+ * A user's limits; missing ones are unlimited. `mbps`: megabits per second in each direction. `connections`: open ones.
+ * `connections_per_second`: new ones. `quota`: after so many bytes in both directions, counted since the agent first
+ * saw this `id`, connections end and new ones are refused.
  */
 export const agentUserLimits = z.object({
   mbps: z.number().min(0.001).max(1_000_000).optional(),
@@ -93,11 +93,10 @@ export const agentUserLimits = z.object({
 export type AgentUserLimits = z.infer<typeof agentUserLimits>
 
 /**
- * Body of `PUT /api/users/{user}`: the whole of what the user is to be; what is left out is empty.
- * `allowed_domains` are exceptions from `denied_domains`: of all lines that match a name, the longest decides, and a
- * domain that is in both lists is denied. Agents of before this field drop it, and so deny the exceptions too.
- * `deny_set` (a hash of {@link denySetHash}) may stand in for both lists when another user of this agent already has the
- * same set; otherwise the reply is 409 `unknownDenySet` and the caller sends the domains.
+ * Body of `PUT /api/users/{user}`: the complete user; missing fields are empty. `allowed_domains` are exceptions from
+ * `denied_domains`: the longest matching line decides, and a domain in both lists is denied. Older agents ignore the
+ * exceptions. `deny_set` (see {@link denySetHash}) may replace both lists if another user of this agent has the same
+ * set; otherwise the reply is 409 `unknownDenySet` and the caller sends the domains.
  */
 export const agentUserBody = z.object({
   password: agentPassword,
@@ -110,48 +109,48 @@ export const agentUserBody = z.object({
     .optional(),
   allowed_client_ips: z.array(z.string().max(64)).max(10_000).default([]),
   /**
-   * `password` where it is left out. Other ways in need `allowed_client_ips`: an agent of before this field drops it, and asks listed
-   * clients alone for the password.
+   * Default `password`. Other values need `allowed_client_ips`: older agents ignore `access`, and require the password
+   * from listed clients.
    */
   access: agentAccess.optional(),
-  /** Agents of before this field drop it: their reply has no `limited`. */
+  /** Older agents ignore it; their reply has no `limited`. */
   limits: agentUserLimits.optional(),
-  /** `fixed` where it is left out. Agents of before this field drop it: their reply has no `egress`. */
+  /** Default `fixed`. Older agents ignore it; their reply has no `egress`. */
   egress: agentEgress.optional()
 })
 export type AgentUserBody = z.input<typeof agentUserBody>
 
-/** One leased proxy, as the customer gets it. */
+/** One leased proxy as the customer receives it. */
 export const agentProxy = z.object({ ip: z.string(), port: z.number(), username: z.string(), password: z.string() })
 export type AgentProxy = z.infer<typeof agentProxy>
 
 /**
- * Reply of `PUT /api/users/{user}`. `hash` is what `GET /api/state` will show for this user until it changes. A prefix
- * of more than 65536 addresses (IPv6) is listed by its first usable address only; all of its addresses work.
+ * Reply of `PUT /api/users/{user}`. `hash` is what `GET /api/state` reports for this user until it changes. A prefix of
+ * more than 65536 addresses (IPv6) is listed with its first usable address only; all of them work.
  */
 export const agentUserReply = z.object({
   proxies: z.array(agentProxy),
   hash: z.string(),
   deny_set: z.string(),
-  /** The agent enforces the `limits` that it was given. Those of before do not say so. */
+  /** The agent enforces `limits`. Older agents do not send it. */
   limited: z.literal(true).optional(),
-  /** What holds for the user. Agents of before other ways than `fixed` do not say so. */
+  /** The mode in effect. Older agents, which only have `fixed`, do not send it. */
   egress: agentEgress.optional(),
   version: z.number()
 })
 export type AgentUserReply = z.infer<typeof agentUserReply>
 
-/** Reply of `DELETE /api/users/{user}`: `deleted` is false when there was no such user (which is a success too). */
+/** Reply of `DELETE /api/users/{user}`. `deleted`: false if there was no such user, which is also a success. */
 export const agentDeleteReply = z.object({ deleted: z.boolean(), version: z.number() })
 export type AgentDeleteReply = z.infer<typeof agentDeleteReply>
 
-/** Body of `PUT /api/prefixes`: every address range that the server owns. */
+/** Body of `PUT /api/prefixes`: every address range of the server. */
 export const agentPrefixesBody = z.object({ prefixes: z.array(z.string().max(64)).max(10_000) })
 
 /**
- * Whether the kernel treats a prefix as local; if not, `command` is what an operator has to run as root. `link` of an IPv6 prefix:
- * `on_link` of an interface of this server, so that routers ask there for each address and nothing answers; `routed` where no
- * interface has it; `unknown` where the system does not tell. Agents of before do not say it.
+ * Whether the kernel treats a prefix as local; if not, `command` is what an operator must run as root. `link` for IPv6:
+ * `on_link` of an interface, so that routers look for each address there and get no reply; `routed` if no interface has
+ * it; `unknown` if the system does not tell. Older agents do not send it.
  */
 export const agentRoute = z.object({
   prefix: z.string(),
@@ -169,20 +168,20 @@ export const agentPrefixesReply = z.object({
 export type AgentPrefixesReply = z.infer<typeof agentPrefixesReply>
 
 /**
- * Reply of `GET /api/state`: enough to compare with what is wanted, without passwords or domain lists. `version` rises
- * with every change; `epoch` is another one when the state on disk was lost; `generation` is the version in which the
- * user last changed; `hash` is {@link userHash}.
+ * Reply of `GET /api/state`: enough to compare with the wanted state, without passwords or domain lists. `version`
+ * rises with every change; a new `epoch` means the state on disk was lost; `generation` is the version of the user's
+ * last change; `hash` is {@link userHash}.
  */
 export const agentState = z.object({
   epoch: z.string(),
   version: z.number(),
-  /** The console that it belongs to; null: none yet. Agents of before do not tell it. */
+  /** The console that owns it; null: none. Older agents do not send it. */
   owner: agentOwner.nullish(),
   prefixes: z.array(z.string()),
   routes: z.array(agentRoute),
-  /** The agent enforces limits of users, see `agentUserLimits`. */
+  /** The agent enforces `agentUserLimits`. */
   limited: z.literal(true).optional(),
-  /** Agents of before `PUT /api/proxy-tls` do not tell it. */
+  /** Older agents, without `PUT /api/proxy-tls`, do not send it. */
   proxy_tls: agentProxyTlsState.optional(),
   users: z.array(
     z.object({ user: z.string(), prefixes: z.array(z.string()), hash: z.string(), generation: z.number() })
@@ -194,16 +193,16 @@ export type AgentState = z.infer<typeof agentState>
 const MOST_SECONDS = 100 * 366 * 24 * 3600
 /** More than a machine has ports and memory for. */
 const MOST_CONNECTIONS = 100_000_000
-/** A count that can be right: sums of a day of them stay finite, and times that are made of it are times. */
+/** A plausible count: sums over a day stay finite, and times computed from it are valid. */
 const figure = (most = Number.MAX_SAFE_INTEGER) => z.int().nonnegative().max(most)
 
-/** An instant that a database takes, as agents write it: with milliseconds, so that the later one is the greater text. */
+/** An instant in the agents' format, with milliseconds, so that text order is time order. The database accepts it. */
 const instantOfAgent = z.string().regex(/^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/)
 
 /**
- * Counters of one user and address. They only rise while `since` (ISO 8601) stays the same. `up` and `down` are bytes as
- * seen by the proxy client; `codes` counts what did not end with `ok`, by the code of the access log. Agents of before tell
- * neither connections nor codes.
+ * Counters of one user and address. They only rise while `since` (ISO 8601) stays the same. `up` and `down` are bytes
+ * as seen by the proxy client; `codes` counts endings other than `ok` by access log code. Older agents send neither
+ * connections nor codes.
  */
 const agentTrafficRow = z.object({
   user: agentUserName.or(z.literal('-')),
@@ -221,20 +220,20 @@ const agentTrafficRow = z.object({
 })
 
 /**
- * Reply of `GET /api/traffic`. Counters only rise while `epoch` and the row's `since` stay the same; what was
- * once reported survives any restart. Rows of a lease that is
- * gone stay for a day. An IPv6 prefix of more than 65536 addresses has one row, at the address that it is listed by.
+ * Reply of `GET /api/traffic`. Counters only rise while `epoch` and the row's `since` stay the same, and reported
+ * figures survive restarts. Rows of an ended lease stay for a day. An IPv6 prefix of more than 65536 addresses has one
+ * row, at the address that lists it.
  */
 export const agentTraffic = z.object({ epoch: z.string(), rows: z.array(agentTrafficRow) })
 export type AgentTraffic = z.infer<typeof agentTraffic>
 
-/** The most rows of one reply of `GET /api/traffic/changes`. */
+/** Largest number of rows in a reply of `GET /api/traffic/changes`. */
 const MOST_CHANGES = 5000
 
 /**
- * Query of `GET /api/traffic/changes`: the rows that changed since `after`, the `cursor` of an earlier reply of this
- * `epoch` (another epoch, or none, begins anew). `fresh` counts what happened until now; without it the figures are as old
- * as the last save.
+ * Query of `GET /api/traffic/changes`: rows changed since `after`, the `cursor` of an earlier reply of this `epoch`.
+ * Another epoch, or none, starts from the beginning. `fresh` includes what happened up to now; without it the figures
+ * are those of the last save.
  */
 export const agentChangesQuery = z.object({
   epoch: z.string().max(64).default(''),
@@ -244,8 +243,8 @@ export const agentChangesQuery = z.object({
 })
 
 /**
- * Its reply: whole counters, durable before they are told, in the order in which they changed; `changed` is when that was
- * last. `more`: ask again, from `cursor`. Asked again with the same cursor, it tells the same rows or newer figures of them.
+ * Its reply: complete, durable counters in the order of change; `changed` is the time of the last. `more`: continue
+ * from `cursor`. The same cursor returns the same rows, or newer figures of them.
  */
 export const agentTrafficChanges = z.object({
   epoch: z.string().min(1).max(64),
@@ -260,18 +259,18 @@ export const agentHealth = z.object({
   version: z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u),
   workers: figure(100_000),
   uptime_seconds: figure(MOST_SECONDS),
-  /** What is wrong, by code (`AGENT_PROBLEMS`), and the agent's own time. Those of before tell neither. */
+  /** Problem codes (`AGENT_PROBLEMS`), and the agent's time. Older agents send neither. */
   problems: z
     .array(z.string().regex(/^[\w-]{1,40}$/))
     .max(30)
     .optional(),
   time: z.iso.datetime().optional(),
-  /** When what it shows ends, of its API and of its proxy port; null: no TLS there. Those of before do not tell. */
+  /** When the certificates of its API and its proxy port end; null: no TLS. Older agents do not send it. */
   certificates: z
     .object({
       api: z.iso.datetime().nullable(),
       proxy: z.iso.datetime().nullable(),
-      /** What the one of the proxy port names: host names, and addresses. Those of before do not tell. */
+      /** Host names and addresses in the proxy port's certificate. Older agents do not send it. */
       proxy_names: z
         .array(z.string().regex(/^[\x21-\x7e]{1,255}$/))
         .max(MOST_NAMES)
@@ -282,8 +281,8 @@ export const agentHealth = z.object({
 export type AgentHealth = z.infer<typeof agentHealth>
 
 /**
- * In the reply of `GET /api/view-server-info`: open client connections, and what all users together have used since the
- * agent's process started (`uptime_seconds` of its health). A few seconds old. Older agents do not tell it.
+ * In the reply of `GET /api/view-server-info`: open client connections, and all users' traffic since the process
+ * started (`uptime_seconds` of its health). A few seconds old. Older agents do not send it.
  */
 export const agentLoad = z.object({
   connections: figure(MOST_CONNECTIONS),
@@ -294,7 +293,7 @@ export const agentLoad = z.object({
 })
 export type AgentLoad = z.infer<typeof agentLoad>
 
-/** What `GET /api/view-server-info` tells of the agent itself; those of before tell none or a part of it. */
+/** What `GET /api/view-server-info` reports about the agent itself; older agents send only parts of it. */
 export const agentReport = z.object({
   num_of_users: figure(MOST_CONNECTIONS).optional(),
   health: agentHealth.optional(),
@@ -307,7 +306,7 @@ const flag = z
   .union([z.boolean(), z.number(), z.string()])
   .transform(value => /^(?:true|1|yes|on)$/i.test(String(value)))
 
-/** Bodies of the classic verbs, by path. Texts are those that the scripts know. */
+/** Bodies of the classic verbs, by path. Scripts depend on their texts. */
 export const agentClassic = {
   user: z.object({ user: z.string() }),
   createUser: z.object({ user: z.string(), num_of_ips: z.coerce.number().int().min(1).max(65_536) }),
@@ -322,7 +321,7 @@ export const agentClassic = {
   blacklist: z.object({ domain: z.string() })
 } as const
 
-/** What every classic verb answers. `proxy_str` lines are `ip:port:user:password`. */
+/** The reply of every classic verb. `proxy_str` lines are `ip:port:user:password`. */
 export const agentClassicProxies = z.object({
   status: z.literal(200),
   data: z.object({ num_of_ips: z.number(), proxy_str: z.array(z.string()) })
@@ -332,8 +331,8 @@ export type AgentClassicProxies = z.infer<typeof agentClassicProxies>
 const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
 /**
- * One line of a deny list as it is stored: a lower-case domain without leading `*.` or trailing dot, or an address or
- * prefix. `''` for blank lines and comments, `null` for what is neither, as an address with bits behind its length is. Unicode names become punycode.
+ * A line of a deny list in stored form: a lower-case domain (punycode) without leading `*.` or trailing dot, or an
+ * address or prefix. '' for blank lines and comments; null if invalid, such as a prefix with host bits set.
  */
 export function normaliseDenied(line: string): string | null {
   let text = line.trim().toLowerCase()
@@ -353,7 +352,7 @@ export function normaliseDenied(line: string): string | null {
   return hostName.test(text) ? text : null
 }
 
-/** Whether `address/length` says a range, with no bits of the address behind the length. */
+/** Whether a text is a prefix without host bits. */
 function isWholePrefix(text: string): boolean {
   if (!ipaddr.isValidCIDR(text)) return false
   const [address, length] = ipaddr.parseCIDR(text)
@@ -361,12 +360,12 @@ function isWholePrefix(text: string): boolean {
   return text.endsWith(`/${length}`) && network.toNormalizedString() === address.toNormalizedString()
 }
 
-/** Before a domain, in a stored deny list and in the lines of `write-user-acl`: an exception, open below a denied one. */
+/** Marks an exception below a denied domain, in stored deny lists and in lines of `write-user-acl`. */
 export const EXCEPTION_MARK = '!'
 
 /**
- * Normalises a deny list and its exceptions to one list as it is stored: sorted, without repetitions, exceptions with
- * {@link EXCEPTION_MARK}. The first line that does not fit comes back as `bad`; an exception is a domain, no address.
+ * Merges a deny list and its exceptions into one stored list: sorted, without duplicates, exceptions with {@link
+ * EXCEPTION_MARK}. The first invalid line is returned as `bad`; an exception must be a domain, not an address.
  */
 export function normaliseDenyList(
   denied: Iterable<string>,
@@ -389,14 +388,14 @@ export function normaliseDenyList(
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /**
- * The name of a deny set: equal sets have equal hashes. Takes what {@link normaliseDenyList} gives, or sorted domains
- * with the sorted exceptions from them beside.
+ * The id of a deny set: equal sets have equal hashes. Takes the output of {@link normaliseDenyList}, or sorted domains
+ * and sorted exceptions.
  */
 export const denySetHash = (domains: readonly string[], allowed: readonly string[] = []): string =>
-  // The mark sorts before whatever a domain or an address begins with.
+  // The mark sorts before the first character of any domain or address.
   sha256([...allowed.map(domain => `${EXCEPTION_MARK}${domain}`), ...domains].join('\n'))
 
-/** Limits as one text: the same for the same limits. Empty: none. */
+/** A canonical text for limits. Empty: none. */
 export const limitsText = ({ mbps, connections, connections_per_second: rate, quota }: AgentUserLimits): string =>
   [mbps, connections, rate, quota?.id, quota?.bytes]
     .map(value => value ?? '')
@@ -404,8 +403,8 @@ export const limitsText = ({ mbps, connections, connections_per_second: rate, qu
     .trimEnd()
 
 /**
- * The hash that `GET /api/state` shows for a user. Prefixes and client addresses in canonical notation, any order. Access by
- * password has the hash of before there were other ways.
+ * The hash that `GET /api/state` reports for a user. Prefixes and client addresses in canonical form, in any order.
+ * Users with `password` access keep the hash from before other ways existed.
  */
 export function userHash(user: {
   password: string
@@ -422,7 +421,7 @@ export function userHash(user: {
     user.denySet,
     user.allowedClientIps.toSorted().join(','),
     ...(user.access === undefined || user.access === 'password' ? [] : [user.access]),
-    // Of a user without limits it is what it was before there were any.
+    // Without limits the hash stays what it was before limits existed.
     ...[limitsText(user.limits ?? {})].filter(text => text !== ''),
     ...(user.egress === undefined || user.egress === 'fixed' ? [] : [`egress ${user.egress}`])
   ]

@@ -24,7 +24,7 @@ export const ApiKeyForm = z.object({
   password: ownPassword
 })
 
-/** The calls for the own API keys, a part of `accounts`. */
+/** The calls for the user's own API keys, a part of `accounts`. */
 export const apiKeyRoutes = {
   apiKeys: route('GET', '/api/users/api_keys/', {
     summary: 'The own API keys',

@@ -8,12 +8,12 @@ export const AuditEntry = z.object({
   id: z.number(),
   at: Time,
   actor: z.string(),
-  /** Whom the actor viewed the shop as. */
+  /** The user that the actor was viewing the shop as. */
   viewed_as: z.string().nullable(),
   action: z.string(),
   target_type: z.string(),
   target_id: z.string(),
-  /** What people know it by: an order's number; null where its id says as much. */
+  /** A readable name, such as an order's number; null if the id is enough. */
   target_name: z.string().nullable(),
   before: z.unknown(),
   after: z.unknown(),
@@ -38,13 +38,13 @@ const moment = z
 export const auditQuery = listQuery({
   sort: ['id'],
   filters: {
-    /** The name of who acted, whatever its case. */
+    /** The actor's name, ignoring case. */
     actor: word,
     target_type: z.enum(RESOURCES, { error: message('must_select') }).optional(),
     target_id: word,
-    /** What was done: 'extend' finds 'order.extend'. */
+    /** The last part of the action: 'extend' finds 'order.extend'. */
     verb: word,
-    /** The first and the last moment that count. A day is one of UTC, and whole. */
+    /** The period, inclusive. A day is a whole day in UTC. */
     from: moment,
     until: moment
   }

@@ -5,10 +5,10 @@ import { Paging, listQuery, page } from './list.ts'
 import { route } from './route.ts'
 import { Done, Id, IdParams, ReasonParams, Time, storable } from './shapes.ts'
 
-/** The most rows that one run may touch. */
+/** Largest number of rows of one run. */
 export const MAX_BULK_ROWS = 100_000
 
-/** The most rows that are named one by one. */
+/** Largest number of rows selected by id. */
 const MAX_TICKED = 10_000
 
 export const BULK_STATES = ['queued', 'running', 'done', 'cancelled', 'failed'] as const
@@ -18,11 +18,11 @@ export const BulkRun = z.object({
   action: z.enum(RUN_ACTIONS),
   state: z.enum(BULK_STATES),
   total: z.number(),
-  /** Rows that have been dealt with: succeeded + refused. */
+  /** Rows handled: succeeded + refused. */
   done: z.number(),
   succeeded: z.number(),
   refused: z.number(),
-  /** Who asked for it. */
+  /** The operator who started it. */
   username: z.string(),
   created_at: Time,
   ended_at: Time.nullable(),
@@ -36,7 +36,7 @@ export type BulkRun = z.infer<typeof BulkRun>
 export const BULK_ROW_STATES = ['pending', 'succeeded', 'refused'] as const
 
 export const BulkRow = z.object({
-  /** The row's own id, and the name that people know it by. */
+  /** The row's id and its readable name. */
   id: z.number(),
   label: z.string(),
   state: z.enum(BULK_ROW_STATES),
@@ -50,18 +50,17 @@ export type BulkRow = z.infer<typeof BulkRow>
 const queryText = z.string().max(500).refine(storable, message('forbidden_character'))
 
 /**
- * The rows of a bulk command: the ids that were ticked, or everything that a list's query matches. `expected` and
- * `version` are the number of rows that the person was asked about, and what the plan gave for them: where more or other
- * ones match by now, a run is refused. Only an action that changes nothing for customers (`order.check`) takes a few
- * more, and others.
+ * The rows of a bulk command: ticked ids, or all that a list's query matches. `expected` and `version` come from the
+ * plan that the operator confirmed; the run is refused if other or more rows match now. Only `order.check`, which
+ * changes nothing for customers, tolerates a few more and other rows.
  */
 export const BulkSelection = z.union([
   z.object({
     ids: z
       .array(Id)
       .min(1, message('must_select'))
-      // Of a list without end not each row is looked at. `max` ends the check of the whole object: the union says that neither
-      // of its kinds fits, and not why.
+      // `max` stops before each row of a very long list is checked. It ends the check of the whole object, and the
+      // union would then report only that neither kind fits.
       .max(2 * MAX_TICKED)
       .refine(ids => ids.length <= MAX_TICKED, message('too_many_ids'))
   }),
@@ -74,27 +73,27 @@ export const BulkSelection = z.union([
 
 const BulkOrder = z.object({ action: z.enum(BULK_ACTIONS, message('unknown_action')), selection: BulkSelection })
 
-/** What a run does to a row that it does not refuse, as far as the question before it tells these apart. */
+/** What a run does to a row that it accepts, as far as the question distinguishes it. */
 export const BULK_EFFECTS = [
   'done',
-  /** Delivering: for the first time; in spite of a payment that fell short; what is missing; all is there and asked for again. */
+  /** Delivering: for the first time; despite an insufficient payment; the missing rest; again although complete. */
   'first_delivery',
   'unsettled',
   'missing',
   'again',
-  /** Deleting: never paid; paid, and neither delivered nor refunded; ended. */
+  /** Deleting: never paid; paid, but neither delivered nor refunded; ended. */
   'unpaid',
   'owed',
   'ended'
 ] as const
 export type BulkEffect = (typeof BULK_EFFECTS)[number]
 
-/** What a run would do now, by rows: those it does something to, and those it refuses. The run decides each row anew. */
+/** What a run would do now: rows it would change, and rows it would refuse. The run itself decides each row again. */
 export const BulkPlan = z.object({
   rows: z.number(),
-  /** What tells these rows from any others: a run of what a query matches takes it. */
+  /** Identifies the matching rows. A run over a query must send it. */
   version: z.string(),
-  /** Null where it takes too long to find out, or nothing is known before of this action. */
+  /** Null if it takes too long to compute, or the action has no preview. */
   outcomes: z
     .object({
       effects: z.array(z.object({ effect: z.enum(BULK_EFFECTS), rows: z.number() })),

@@ -34,16 +34,19 @@ export const catalog = {
     query: listQuery({
       sort: ['id'],
       filters: {
-        /** The shop's list begins with the oldest, an administrator's with the newest. */
+        /** The shop's list starts with the oldest, an administrator's with the newest. */
         sort_order: z.enum(['asc', 'desc'], { error: 'sort_order must be asc or desc' }).optional(),
         collection: Id.optional(),
-        /** With addresses to lease under this access rule: as many as `acl_list` says of it. */
+        /** Products with addresses to lease under this access rule, the stock that `acl_list` shows. */
         acl: RuleId.optional(),
         tags: IdList.optional(),
         active: z.enum(['0', '1']).optional(),
-        /** For administrators: withdrawn or changed on the platform, a price that differs, a variant without a server group. */
+        /**
+         * Administrators only: withdrawn or changed on the platform, a different price, or a variant without a server
+         * group.
+         */
         problem: z.enum(['1']).optional(),
-        /** For administrators: on sale, and a variant of it can be sold fewer than ten times. */
+        /** Administrators only: on sale with a variant that can be sold fewer than ten times. */
         low_stock: z.enum(['1']).optional()
       }
     }),

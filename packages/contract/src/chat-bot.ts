@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { Time } from './shapes.ts'
 
-/** Why the chat bot does not work. */
 export const CHAT_BOT_PROBLEMS = [
   'token_refused',
   'intents_refused',
@@ -16,20 +15,18 @@ export const CHAT_BOT_PROBLEMS = [
 export type ChatBotProblem = (typeof CHAT_BOT_PROBLEMS)[number]
 
 export const ChatBotStatus = z.object({
-  /**
-   * `off`: no token is set. `absent`: no worker runs it. `waiting`: it failed, and tries again at `retry_at`.
-   */
+  /** `off`: no token is set. `absent`: no worker runs it. `waiting`: it failed and retries at `retry_at`. */
   state: z.enum(['off', 'absent', 'connecting', 'connected', 'waiting']),
   since: Time.nullable(),
-  /** What the chat platform calls it. */
+  /** Its name on the chat platform. */
   name: z.string().nullable(),
-  /** Why the last try failed; null once it is connected. */
+  /** Why the last attempt failed; null once it is connected. */
   problem: z.enum(CHAT_BOT_PROBLEMS).nullable(),
   detail: z.string().nullable(),
   retry_at: Time.nullable(),
-  /** Why its commands are not registered: it tries again by itself. Null: they are. */
+  /** Why its commands are not registered, which it retries; null if they are. */
   commands_problem: z.string().nullable(),
-  /** Channels of the settings that it cannot read. */
+  /** Configured channels that it cannot read. */
   unreadable_channels: z.array(z.string())
 })
 export type ChatBotStatus = z.infer<typeof ChatBotStatus>

@@ -1,17 +1,17 @@
-/** How the clients of an order's proxies are let in, as its customer says. */
+/** How clients of an order's proxies authenticate, as set by its customer. */
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { formVersion, IdParams, Time } from './shapes.ts'
 
-/** Each agent knows these too: by the password, by a listed client address instead, or by both. */
+/** By password, by listed client address, or by both. Every agent supports these. */
 export const CLIENT_ACCESS = ['password', 'address', 'password_and_address'] as const
 export type ClientAccessKind = (typeof CLIENT_ACCESS)[number]
 
-/** The most lines of an order's list. */
+/** Largest number of lines in an order's list. */
 export const MOST_CLIENT_LINES = 32
 
-/** `client_ips` are addresses or prefixes; by the password alone it is kept empty. */
+/** `client_ips`: addresses or prefixes; empty with `password`. */
 export const ClientAccessForm = z
   .object({
     access: z.enum(CLIENT_ACCESS, { error: message('must_select') }),
@@ -31,12 +31,12 @@ export type ClientAccessForm = z.infer<typeof ClientAccessForm>
 export const ClientAccess = z.object({
   access: z.enum(CLIENT_ACCESS),
   client_ips: z.array(z.string()),
-  /** Null: it never was anything else than by the password. */
+  /** Null: always by password. */
   changed_at: Time.nullable(),
   version: z.string(),
-  /** From where this call came. */
+  /** The caller's address. */
   your_address: z.string(),
-  /** Not every server of the order has heard of the last change yet. */
+  /** Some servers of the order have not applied the last change yet. */
   is_pending: z.boolean()
 })
 export type ClientAccess = z.infer<typeof ClientAccess>

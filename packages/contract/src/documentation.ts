@@ -3,28 +3,28 @@ import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
 
 const Field = z.object({
-  /** `rows[].id` */
+  /** A path such as `rows[].id`. */
   name: z.string(),
-  /** In a notation that needs no words: `integer 1..10000 = 10`, `"asc" | "desc"`, `string | null`. */
+  /** A notation without words: `integer 1..10000 = 10`, `"asc" | "desc"`, `string | null`. */
   type: z.string(),
   required: z.boolean()
 })
 
 /** A call that customers' API keys may make. */
 export const ReferenceCall = z.object({
-  /** The same as the operation's in OpenAPI: `orders_list`. */
+  /** The operation's id in OpenAPI: `orders_list`. */
   id: z.string(),
   domain: z.string(),
   method: z.string(),
   path: z.string(),
   summary: z.string(),
   scope: z.enum(API_KEY_SCOPES),
-  /** Its reply holds proxies' passwords. */
+  /** Its reply contains proxy passwords. */
   reveals: z.boolean(),
   path_fields: z.array(Field),
   query: z.array(Field),
   body: z.array(Field),
-  /** Of `data` in a success. */
+  /** The fields of `data` in a success. */
   reply: z.array(Field),
   example: z.string(),
   samples: z.object({ curl: z.string(), python: z.string(), node: z.string() })
@@ -32,9 +32,9 @@ export const ReferenceCall = z.object({
 export type ReferenceCall = z.infer<typeof ReferenceCall>
 
 export const Reference = z.object({
-  /** Of the shop, without a trailing slash. */
+  /** The shop's URL, without a trailing slash. */
   url: z.string(),
-  /** Calls that a key may make in a minute. */
+  /** Calls per minute and key. */
   calls_a_minute: z.number(),
   most_rows: z.number(),
   calls: z.array(ReferenceCall)

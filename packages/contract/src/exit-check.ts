@@ -1,11 +1,11 @@
-/** The check of a server's IPv6 ranges, as the console asks for it. */
+/** The console's call that checks a server's IPv6 ranges. */
 import { z } from 'zod'
 import { agentExitReply } from './agent-exit-check.ts'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { IdParams } from './shapes.ts'
 
-/** `host:port`, an IPv6 address in brackets. Empty: the sites that proxies are checked by. */
+/** `host:port`, IPv6 in brackets. Empty: the sites that proxies are checked with. */
 export const CheckIpv6Form = z.object({
   target: z
     .string()
@@ -15,7 +15,7 @@ export const CheckIpv6Form = z.object({
     .default('')
 })
 
-/** By range; `more` ranges were not looked at. */
+/** Results by range; `more` ranges were not checked. */
 export const Ipv6Check = z.object({ checks: z.array(agentExitReply), more: z.number() })
 export type Ipv6Check = z.infer<typeof Ipv6Check>
 

@@ -1,12 +1,12 @@
-/** What a sentence is about: put into it where it names them in braces. */
+/** Values for the placeholders of a sentence. */
 export type Params = Readonly<Record<string, string | number>>
 
-/** Only the English texts have forms; one of another language would bring rules of its own. */
+/** Only the English texts have plural forms. */
 const rules = new Intl.PluralRules('en')
 
 /**
- * 'At most {max} characters' with `{ max: 9 }` is 'At most 9 characters'. `{max|character|characters}` is the word that
- * goes with the number; a number that is written with separators is more than one.
+ * Fills in a sentence: 'At most {max} characters' with `{ max: 9 }` is 'At most 9 characters'.
+ * `{max|character|characters}` selects the plural form; a number formatted with separators is plural.
  */
 export const fillIn = (sentence: string, params: Params = {}): string =>
   sentence.replace(/\{(\w+)(?:\|([^{|}]*)\|([^{|}]*))?\}/g, (whole, name: string, one?: string, other?: string) => {

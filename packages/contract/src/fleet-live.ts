@@ -1,4 +1,4 @@
-/** What a server's agent does at the moment, and the signs of abuse that agents told of. */
+/** What a server's agent is doing now, and the signs of abuse that agents reported. */
 import { z } from 'zod'
 import { ABUSE_KINDS } from './abuse.ts'
 import { agentConnections, agentEnded, agentLogLines } from './agent-live.ts'
@@ -13,7 +13,7 @@ const word = z
   .max(100, message('at_most_characters', { max: 100 }))
 const filter = word.optional().transform(value => value || undefined)
 
-/** With the order of each user, where it has one. */
+/** With the order of each user that has one. */
 export const LiveConnections = agentConnections.extend({ orders: z.record(z.string(), z.number()) })
 export type LiveConnections = z.infer<typeof LiveConnections>
 
@@ -25,9 +25,9 @@ export const AbuseAlarm = z.object({
   username: z.string(),
   /** Null: a user without an order. */
   order_id: z.number().nullable(),
-  /** The target, or for guessed passwords the client, that was seen last. */
+  /** The last target; for guessed passwords, the last client. */
   subject: z.string(),
-  /** Within the worst minute. */
+  /** In the worst minute. */
   count: z.number(),
   started_at: Time,
   last_at: Time,

@@ -55,15 +55,15 @@ const action = <B extends z.ZodType>(name: string, summary: string, body: B) =>
   })
 const nothing = z.object({}).optional()
 /**
- * `expected`: refused as stale where the server is in another state by now. `changes`, of an earlier call's answer: and where
- * its state was changed since, whatever it is now.
+ * `expected`: refused as stale if the server's state differs. `changes`, from an earlier answer: also refused if the
+ * state has changed since, even back to `expected`.
  */
 const statusForm = z
   .object({ expected: z.enum(SERVER_STATUSES).optional(), changes: z.int().nonnegative().optional() })
   .optional()
-/** `started_at`: of the first step of the installation that is meant; refused as stale where another one runs by now. */
+/** `started_at` of the first step identifies the installation; refused as stale if another one runs. */
 const cancelForm = z.object({ started_at: Instant().optional() }).optional()
-/** `changes`: how often its state was changed so far, this change included; null where this call changed nothing. */
+/** `changes` counts the changes of state, including this one; null if this call changed nothing. */
 const ChangedServer = Server.extend({ changes: z.number().nullable() })
 
 export const fleet = {

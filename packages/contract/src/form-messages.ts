@@ -1,6 +1,6 @@
 /**
- * What is said about a field that does not fit, by key. The sentences are English and, where the specification gives one,
- * letter for letter that one; what names a value has it in braces. Whoever speaks another language words the key.
+ * Messages about invalid fields, by key. English, and literally the specification's where it has one. Values are
+ * placeholders in braces. Other languages translate the key.
  */
 import { fillIn, type Params } from './fill-in.ts'
 
@@ -149,7 +149,7 @@ type Values<K extends FormMessage> = [BlanksOf<K>] extends [never] ? [] : [Recor
 
 const keys = new Map<string, { key: FormMessage; params: Params }>()
 
-/** The sentence of a key: message('at_most_characters', { max: 9 }). Its key can be asked for from then on. */
+/** The message of a key: message('at_most_characters', { max: 9 }). Registers it for `messageKeyOf`. */
 export function message<K extends FormMessage>(key: K, ...[values]: Values<K>): string {
   const params: Params = values ?? {}
   const sentence = fillIn(formMessages[key], params)
@@ -157,5 +157,5 @@ export function message<K extends FormMessage>(key: K, ...[values]: Values<K>): 
   return sentence
 }
 
-/** Which message a sentence is, with what is in its braces; undefined for one that no schema says. */
+/** The key and values of a message; undefined if no schema produced it. */
 export const messageKeyOf = (sentence: string): { key: FormMessage; params: Params } | undefined => keys.get(sentence)

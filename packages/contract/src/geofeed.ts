@@ -1,16 +1,16 @@
-// The proposal of the geofeed: what the servers' ranges and places come to, and how the saved file differs from that.
+// The geofeed proposal: lines computed from the servers' ranges and places, and how the saved file differs.
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { Done, Id } from './shapes.ts'
 
-/** Where a server stands, in the words of RFC 8805. Without a country nothing is said of its ranges. */
+/** A server's location, as in RFC 8805. Without a country its ranges are not listed. */
 const place = (max: number) =>
   z
     .string()
     .trim()
     .max(max, message('at_most_characters', { max }))
-    // Each of these would end a field or the line.
+    // Characters that would end a field or the line.
     .regex(/^[^,#\p{Cc}]*$/u, message('forbidden_character'))
     .default('')
 
@@ -29,22 +29,22 @@ export const GEOFEED_CHANGES = ['added', 'changed', 'removed'] as const
 /** A line that differs. */
 export const GeofeedChange = z.object({
   kind: z.enum(GEOFEED_CHANGES),
-  /** Canonical. */
+  /** In canonical form. */
   prefix: z.string(),
-  /** The line as it is saved, with its comment; null: there is none. */
+  /** The saved line with its comment; null: none. */
   saved: z.string().nullable(),
-  /** The line as it is proposed; null: none. */
+  /** The proposed line; null: none. */
   proposed: z.string().nullable(),
-  /** Whose range it is; null: no server's. */
+  /** The server that owns the range; null: none. */
   server: z.string().nullable()
 })
 export type GeofeedChange = z.infer<typeof GeofeedChange>
 
 export const GeofeedProposal = z.object({
   changes: z.array(GeofeedChange),
-  /** Lines that are saved as they are proposed. */
+  /** Saved lines that equal the proposal. */
   same: z.number(),
-  /** Saved lines about parts of the servers' ranges, and about ranges of servers without a place: they stay. */
+  /** Saved lines about parts of ranges, and about servers without a place. They stay. */
   kept: z.number(),
   servers: z.array(
     z.object({
@@ -52,9 +52,9 @@ export const GeofeedProposal = z.object({
       name: z.string(),
       ranges: z.number(),
       groups: z.array(z.string()),
-      /** Null: nobody said. */
+      /** Null: not set. */
       place: ServerPlace.nullable(),
-      /** What the names of its groups suggest, where they agree; null: nothing. */
+      /** Derived from the names of its groups if they agree; null: none. */
       guess: ServerPlace.nullable()
     })
   )

@@ -2,18 +2,19 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { Money, Time } from './shapes.ts'
 
-/** What was found by a look at the platform, which is not repeated for each reader. */
+/** The result of a check of the platform. It is shared by all readers. */
 const Looked = z.object({ at: Time.nullable(), error: z.string().nullable() })
 
 /**
- * Why a webhook of the platform was refused. `signature`: signed with another secret, or not by the platform; `no_secret`:
- * Web Settings have none; `other_shop`: signed, and of another shop; `topic`: signed, and of a topic that the shop did not ask for.
+ * Why a platform webhook was refused. `signature`: signed with another secret or not by the platform. `no_secret`: no
+ * secret is configured. `other_shop`: signed, but of another shop. `topic`: signed, but we did not subscribe to the
+ * topic.
  */
 export const WEBHOOK_REFUSALS = ['signature', 'no_secret', 'other_shop', 'unreadable', 'too_large', 'topic'] as const
 export type WebhookRefusal = (typeof WEBHOOK_REFUSALS)[number]
 
 const RefusedWebhooks = z.object({
-  /** Since a webhook was taken last, by cause, the latest first. */
+  /** Refusals since the last accepted webhook, by cause, latest first. */
   refused: z.array(
     z.object({
       kind: z.enum(WEBHOOK_REFUSALS),
@@ -21,32 +22,32 @@ const RefusedWebhooks = z.object({
       since: Time,
       at: Time,
       topic: z.string(),
-      /** Signed by the platform. Otherwise it only named this shop, which a stranger can do too. */
+      /** Signed by the platform. Otherwise it only names this shop, which anyone can do. */
       certain: z.boolean()
     })
   ),
-  /** Requests that passed for no webhook of this shop, and the shop that the last of them named. */
+  /** Requests that were no webhook of this shop, and the shop that the last one named. */
   strangers: z.object({ count: z.number(), at: Time, domain: z.string() }).nullable()
 })
 export type RefusedWebhooks = z.infer<typeof RefusedWebhooks>
 
-/** Which secret signed the last webhook that was taken, and until when former secrets are taken; null: none is. */
+/** The secret that signed the last accepted webhook, and until when former secrets are accepted; null: none. */
 export const WebhookSecrets = z.object({
   signed: z.object({ at: Time, topic: z.string(), by: z.enum(['present', 'former', 'ended']) }).nullable(),
   former_until: Time.nullable()
 })
 export type WebhookSecrets = z.infer<typeof WebhookSecrets>
 
-/** How many there are, and the names of the first ones. */
+/** The total, and the first names. */
 const Named = z.object({ count: z.number(), names: z.array(z.string()) })
 
 export const PlatformHealth = z.object({
   configured: z.boolean(),
-  /** The last look at the platform itself. */
+  /** The last check of the platform itself. */
   shop: Looked.extend({
     name: z.string().nullable(),
     currency: z.string().nullable(),
-    /** What Web Settings say; another currency at the platform settles nothing. */
+    /** The configured currency. Payments in another one do not settle an order. */
     expected_currency: z.string(),
     missing_scopes: z.array(z.string())
   }),
@@ -54,30 +55,30 @@ export const PlatformHealth = z.object({
     address: z.string(),
     wanted: z.array(z.string()),
     present: z.array(z.string()),
-    /** Addresses of other installations on the same keys. */
+    /** Webhook addresses of other installations with the same keys. */
     foreign: z.array(z.string()),
-    /** Another installation is there, so this one has registered nothing. */
+    /** Another installation exists, so this one registers no webhooks. */
     blocked: z.boolean(),
-    /** Payments of the last day that no webhook told of. */
+    /** Payments of the last 24 hours that no webhook reported. */
     missed: z.number(),
     ...RefusedWebhooks.shape,
     ...WebhookSecrets.shape,
     last_events: z.array(z.object({ topic: z.string(), at: Time.nullable() }))
   }),
-  /** Of the platform's API: what the shop asks for, and what replies and webhooks came in last. */
+  /** API versions: the one we request, and those of the last reply and webhook. */
   versions: z.object({ wanted: z.string(), replies: z.string().nullable(), webhooks: z.string().nullable() }),
   events: z.object({
     waiting: z.number(),
     oldest_waiting: Time.nullable(),
-    /** What the database said when the oldest of them could not be handled. */
+    /** The database error of the oldest unhandled event. */
     waits_for: z.string().nullable(),
-    /** Payments of the last 30 days that could not simply be delivered. */
+    /** Payments of the last 30 days that need a decision. */
     unresolved: z.number()
   }),
   reconciliation: Looked.extend({ found: z.number() }),
   products: Looked,
   prices: Looked.extend({ differ: z.number() }),
-  /** For sale on the platform, and not in its Online Store: a checkout would refuse them, so they are not sold. */
+  /** For sale on the platform but not in its Online Store. A checkout would refuse them, so we do not sell them. */
   unpublished: z.object({ products: Named, rules: Named })
 })
 
@@ -87,9 +88,9 @@ export const JobsHealth = z.object({
       name: z.string(),
       waiting: z.number(),
       active: z.number(),
-      /** When the one that has waited longest was due. */
+      /** When the oldest waiting job was due. */
       oldest: Time.nullable(),
-      /** Jobs that failed as often as they may. */
+      /** Jobs that used up their retries. */
       dead: z.number()
     })
   )
@@ -99,18 +100,18 @@ export const ServersHealth = z.object({
   total: z.number(),
   reachable: z.number(),
   unreachable: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable() })),
-  /** Servers that answer and do not hold what is wanted of them: why, and since when their changes fail (if they do). */
+  /** Servers that answer but are not up to date: why, and since when changes fail (if they do). */
   troubled: z.array(z.object({ id: z.number(), name: z.string(), since: Time.nullable(), message: z.string() })),
-  /** Certificates that proxy clients are shown, the one that ends first before the others; negative days: it has ended. */
+  /** Certificates that proxy clients see, first to end first. Negative days: it has ended. */
   certificates: z.array(z.object({ id: z.number(), name: z.string(), ends_at: Time, days_left: z.number() }))
 })
 
 export const MailHealth = z.object({
   waiting: z.number(),
   oldest: Time.nullable(),
-  /** Mails that failed for good. */
+  /** Mails that failed permanently. */
   failed: z.number(),
-  /** What the mail service said last of one that waits. */
+  /** The mail service's last error for a waiting mail. */
   error: z.string().nullable()
 })
 
@@ -118,17 +119,17 @@ export const DatabaseHealth = z.object({
   bytes: z.number(),
   connections: z.number(),
   max_connections: z.number(),
-  /** Of this process. */
+  /** The pool of this process. */
   pool: z.object({ size: z.number(), idle: z.number(), waiting: z.number() })
 })
 
 export const HttpHealth = z.object({
   public_url: z.string(),
-  /** Reverse proxies that forward for others and that TRUST_PROXY does not name, as this process saw them. */
+  /** Reverse proxies not listed in TRUST_PROXY that forwarded requests to this process. */
   untrusted_proxies: z.array(z.object({ address: z.string(), at: Time }))
 })
 
-/** How the shop is doing, by sections; null where a section could not be read. */
+/** The shop's health by section; null if a section could not be read. */
 export const Health = z.object({
   at: Time,
   platform: PlatformHealth.nullable(),
@@ -140,11 +141,11 @@ export const Health = z.object({
 })
 export type Health = z.infer<typeof Health>
 
-/** A price that is another one on the platform. */
+/** A price that differs from the platform's. */
 export const PriceDrift = z.object({
   id: z.number(),
   kind: z.enum(['variant', 'rule']),
-  /** The product or the rule. */
+  /** The product or rule. */
   target_id: z.number(),
   name: z.string(),
   shopify_variant_id: z.string(),
@@ -154,7 +155,7 @@ export const PriceDrift = z.object({
 })
 export type PriceDrift = z.infer<typeof PriceDrift>
 
-/** The two prices that were shown to whoever decides: where one is another by now, nothing is changed. */
+/** The two prices shown to the operator. If one has changed, the call is refused. */
 export const ShownPrices = PriceDrift.pick({ price: true, platform_price: true }).partial()
 export type ShownPrices = z.infer<typeof ShownPrices>
 

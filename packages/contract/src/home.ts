@@ -7,14 +7,14 @@ import { Money, Month, storable, Time } from './shapes.ts'
 import { ORDER_STATES } from './states.ts'
 import { SERVER_STATUSES } from './servers.ts'
 
-/** What a new shop needs before it can sell, in the order in which one can do it. */
+/** The steps that a new shop needs before it can sell, in a workable order. */
 export const SETUP_STEPS = ['platform', 'mail', 'rule', 'server', 'group', 'product'] as const
 export type SetupStep = (typeof SETUP_STEPS)[number]
 
 const Setup = z.array(z.object({ step: z.enum(SETUP_STEPS), done: z.boolean() }))
 export type Setup = z.infer<typeof Setup>
 
-/** What can need attention, the most urgent first, with what one has to be allowed in order to see it. */
+/** What can need attention, most urgent first, with the permission to see it. */
 export const ATTENTION_ITEMS = {
   undelivered: 'orders.view',
   payments: 'payments.view',
@@ -36,54 +36,54 @@ export type AttentionItem = keyof typeof ATTENTION_ITEMS
 const AttentionList = z.array(
   z.object({
     what: z.enum(Object.keys(ATTENTION_ITEMS) as [AttentionItem, ...AttentionItem[]]),
-    /** How many rows its list has; null: it could not be read. */
+    /** The number of rows in its list; null: it could not be read. */
     count: z.number().nullable()
   })
 )
 
 const Day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
-/** Orders placed on a day (UTC), how many of them are paid, and what payments of the day brought. */
+/** Orders placed on a day (UTC), how many are paid, and the day's payments. */
 const DaySales = z.object({ day: Day, orders: z.number(), paid: z.number(), revenue: Money })
 export type DaySales = z.infer<typeof DaySales>
 
-/** The month until today, and the whole month before it; a day without sales is there with zeros. */
+/** This month until today, and the whole last month. Days without sales have zeros. */
 const Sales = z.object({ today: Day, month: z.array(DaySales), before: z.array(DaySales) })
 export type Sales = z.infer<typeof Sales>
 
-/** So many groups and rules are shown at most: those with the least stock. */
+/** Largest number of groups and rules shown; those with the least stock come first. */
 export const STOCK_MAP_SIZE = 40
 const Named = z.object({ id: z.number(), name: z.string() })
 const StockMap = z.object({
-  /** A group has a line for each family that it has ranges of; one without ranges has one. */
+  /** One line per group and family of its ranges. A group without ranges has one line. */
   groups: z.array(Named.extend({ family: z.enum(ADDRESS_FAMILIES) })),
   rules: z.array(Named),
-  /** Free IPv4 addresses, or IPv6 /64s: a line for each of `groups`, a figure for each rule. */
+  /** Free IPv4 addresses or IPv6 /64s: a row for each of `groups`, a column for each rule. */
   free: z.array(z.array(z.number())),
   /** How many are left out. */
   more: z.object({ groups: z.number(), rules: z.number() })
 })
 export type StockMap = z.infer<typeof StockMap>
 
-/** Days, beginning with today, and how many orders that are served end on each (UTC). */
+/** The next days, starting today, and how many served orders end on each (UTC). */
 const Endings = z.array(z.object({ day: Day, orders: z.number() }))
 export type Endings = z.infer<typeof Endings>
 
-/** Seconds from paid to delivered, of orders that were delivered in the time; null where there were none. */
+/** Seconds from payment to delivery of the orders delivered in the period; null if none. */
 const Span = z.object({ orders: z.number(), p50: z.number().nullable(), p99: z.number().nullable() })
 const DeliveryTimes = z.object({
   day: Span,
   week: Span,
-  /** Those of the week that took longest. */
+  /** The week's slowest. */
   slowest: z.array(z.object({ id: z.number(), order: z.string(), delivered_at: Time, seconds: z.number() }))
 })
 export type DeliveryTimes = z.infer<typeof DeliveryTimes>
 
-/** Of each kind the console's search finds so many rows at most. */
+/** Largest number of search results per kind. */
 export const FOUND_OF_EACH = 5
-/** Characters; longer than any name or number that is searched for. */
+/** Characters. No name or number is longer. */
 export const SEARCH_LENGTH = 200
 
-/** What the search finds of a kind: `exact` where a name or number is the text itself, which come first. */
+/** Search results of a kind. `exact` ones equal the text and come first. */
 const found = <S extends z.ZodRawShape>(shape: S) => z.array(z.object({ id: z.number(), ...shape, exact: z.boolean() }))
 const Found = z.object({
   orders: found({
@@ -95,7 +95,7 @@ const Found = z.object({
   users: found({ username: z.string(), email: z.string() }),
   servers: found({ name: z.string(), ip: z.string(), status: z.enum(SERVER_STATUSES) }),
   products: found({ product_name: z.string(), active: z.boolean() }),
-  /** Where the text is an address or a range, as it is written there: the live range that has it, and who holds it now. */
+  /** If the text is an address or a written range: the live range that contains it, and its current holder. */
   address: z
     .object({
       address: z.string(),

@@ -1,6 +1,6 @@
 import type { Language } from './languages.ts'
 
-/** Texts of one row in one language; `words`: what its options are called, by what they are called in the first one. */
+/** A row's texts in one language; `words` maps option names in the original language to translations. */
 type Texts = {
   name?: string | undefined
   desc?: string | undefined
@@ -9,14 +9,14 @@ type Texts = {
   words?: Record<string, string> | undefined
 }
 
-/** What a row is called in the languages beside the shop's first; what is not there is said in the first one. */
+/** A row's translations. The original applies where one is missing. */
 export type Translations = { [language in Exclude<Language, 'en'>]?: Texts | undefined }
 type Translated = { translations?: Translations | undefined }
 
 const textsIn = (language: Language, { translations }: Translated): Texts | undefined =>
   language === 'en' ? undefined : translations?.[language]
 
-/** A row's text in a language. @param own the same in the shop's first language */
+/** A row's text in a language. @param own the original */
 export const inLanguage = (
   language: Language,
   own: string,
@@ -24,10 +24,10 @@ export const inLanguage = (
   field: Exclude<keyof Texts, 'words'> = 'name'
 ): string => textsIn(language, row)?.[field] || own
 
-/** What separates the options in a variant's name. */
+/** The separator between options in a variant's name. */
 const BETWEEN = ' / '
 
-/** An option of a product, its value, or a variant's name, which is made of values. */
+/** Translates an option, its value, or a variant's name, which consists of values. */
 export function wordsInLanguage(language: Language, own: string, product: Translated): string {
   const words = textsIn(language, product)?.words
   if (!words) return own

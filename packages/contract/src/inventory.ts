@@ -25,9 +25,9 @@ export const AclRule = z.object({
   price: Money,
   shopify_variant_id: z.string(),
   description: z.string(),
-  /** One domain a line. */
+  /** One domain per line. */
   acl_value: z.string(),
-  /** Not sold, because the platform has its product in no Online Store. */
+  /** Not sold, because its product is not in the platform's Online Store. */
   unpublished: z.boolean(),
   created_at: Time,
   translations: Translations,
@@ -36,13 +36,13 @@ export const AclRule = z.object({
 export type AclRule = z.infer<typeof AclRule>
 
 /**
- * Which of two rules has a domain that lies below a domain of the other. `narrow`: the rule of the lower domain alone.
- * `broad`: the other one too, so that buyers of either reach it, and no address is leased under both to two orders.
+ * Who reaches a domain of one rule that is a subdomain of the other's. `narrow`: only buyers of the rule with the
+ * subdomain. `broad`: buyers of both, and no address is leased under both to two orders.
  */
 export const OverlapWinner = z.enum(['narrow', 'broad'])
 export type OverlapWinner = z.output<typeof OverlapWinner>
 
-/** What an operator decided of overlaps with the rule `rule_id`: at one lower domain, or (without `domain`) at them all. */
+/** An operator's decision on overlaps with rule `rule_id`: for one subdomain, or (without `domain`) for all. */
 export const OverlapDecision = z.object({
   rule_id: RuleId,
   domain: z.string().max(253).optional(),
@@ -59,49 +59,49 @@ export const AclRuleForm = z.object({
     .regex(/^\d{1,20}$/, message('enter_variant_id')),
   acl_value: text(message('enter_rule'), 2_000_000),
   description: text(message('enter_description'), 2000),
-  /** Of the name only: the description is not shown to customers. */
+  /** Of the name only, because customers do not see the description. */
   translations: translationsForm({ name: optionalText() }),
-  /** Needed where domains overlap with those of other rules; what was decided before holds on. */
+  /** Required if domains overlap with other rules. Earlier decisions remain. */
   decisions: z.array(OverlapDecision).max(10_000).optional()
 })
 
 export type AclRuleForm = z.output<typeof AclRuleForm>
 
-/** A rule as one side of an overlap; without an id it is not saved yet. */
+/** A rule in an overlap; without an id it is not saved yet. */
 const OverlapSide = z.object({ id: z.number().nullable(), name: z.string() })
 
-/** The lower `domain` of one rule, and the domain of the other that it lies within. */
+/** A `domain` of the narrow rule that lies within a domain of the broad rule. */
 export const RuleOverlap = z.object({
   domain: z.string(),
   within: z.string(),
   narrow: OverlapSide,
   broad: OverlapSide,
-  /** Null: not decided. Until then it is as if `narrow` had won. */
+  /** Null: undecided, which has the effect of `narrow`. */
   winner: OverlapWinner.nullable(),
   /** What each choice means, as a reason with its parameters and its sentence. */
   choices: z.array(z.object({ winner: OverlapWinner, reason: z.string(), params: ReasonParams, msg: z.string() }))
 })
 export type RuleOverlap = z.infer<typeof RuleOverlap>
 
-/** What rules have in common. Lists are cut at 200 entries; the totals are whole. */
+/** What rules have in common. Lists are cut at 200 entries; totals are complete. */
 const RuleConflicts = z.object({
-  /** Domains that several rules have: from times when that was not refused, or what the checked list repeats. */
+  /** Domains in several rules: older data, or repeated in the checked list. */
   duplicates: z.array(z.object({ domain: z.string(), rules: z.array(OverlapSide) })),
   duplicate_total: z.number(),
-  /** Those that are not decided come first. */
+  /** Undecided ones first. */
   overlaps: z.array(RuleOverlap),
   overlap_total: z.number(),
   undecided_total: z.number(),
-  /** The rules named above, with how many orders hold addresses under each. */
+  /** The rules named above, with the number of orders under each. */
   rules: z.array(IdName.extend({ orders: z.number() })),
   /**
-   * Pairs of rules with a site in common of which orders (at most 200 are listed) hold the same address under the one
-   * and the other. Of a check: the pairs that would come to share one, for which saving is refused.
+   * Pairs of rules with a common site whose orders (up to 200) hold the same address under both. In a check: pairs that
+   * saving would create, for which it is refused.
    */
   shared: z.array(
     z.object({
       rules: z.array(OverlapSide),
-      /** `order_id`: the number by which people know it. */
+      /** `order_id`: the public number. */
       orders: z.array(z.object({ id: z.number(), order_id: z.string() }))
     })
   )
@@ -142,7 +142,7 @@ export const Cidr = z.object({
 })
 export type Cidr = z.infer<typeof Cidr>
 
-/** Of a range only the rules that it is never sold with are edited. */
+/** Only a range's excluded rules can be edited. */
 export const CidrForm = z.object({ exclude_acl: z.array(RuleId).max(500) })
 
 const count = z.union([z.string().regex(/^\d{1,9}$/), z.int().min(0)]).transform(Number)
@@ -177,10 +177,10 @@ export const inventory = {
     permission: 'rules.view',
     query: z.object({
       shopify_variant_id: AclRuleForm.shape.shopify_variant_id,
-      /** The rule that is edited. */
+      /** The edited rule. */
       id: RuleId.optional()
     }),
-    /** Null: no platform is set up, and the form's price stands. */
+    /** Null: no platform is configured, and the form's price applies. */
     reply: z.object({ price: Money.nullable() })
   }),
   checkRule: route('POST', `${S}/acls/check/`, {
@@ -188,9 +188,9 @@ export const inventory = {
     access: 'admin',
     permission: 'rules.view',
     body: AclRuleForm.pick({ acl_value: true, decisions: true }).extend({
-      /** The rule that is edited. */
+      /** The edited rule. */
       id: RuleId.optional(),
-      /** Stands in the sentences for a rule that is not saved yet. */
+      /** The name that sentences use for a new rule. */
       name: z.string().trim().min(1).max(255).optional()
     }),
     reply: RuleConflicts.extend({ effect: RuleEffect })
@@ -257,9 +257,9 @@ export const inventory = {
         delivery_count_exact: count.optional(),
         delivery_count_min: count.optional(),
         exclude_acl: RuleId.optional(),
-        /** Not kept from being sold with this rule. */
+        /** Ranges that are sold with this rule. */
         sold_with: RuleId.optional(),
-        /** Of the servers of this server group. */
+        /** Ranges of this server group's servers. */
         group_id: Id.optional(),
         unreferenced: flag,
         server_id: Id.optional()
@@ -282,9 +282,9 @@ export const inventory = {
     query: z.object({ include_soft_deleted: flag }),
     reply: z.object({
       count: z.number(),
-      /** The first 200 of them. */
+      /** The first 200. */
       cidrs: z.array(z.object({ id: z.number(), cidr: z.string() })),
-      /** Names this plan: cleaning that is given it removes these ranges, or is refused. */
+      /** Identifies the plan. The clean-up removes exactly these ranges or is refused. */
       plan: z.string()
     })
   }),

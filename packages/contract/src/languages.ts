@@ -1,8 +1,8 @@
-/** What the shop's pages and mails are written in. */
+/** The languages of pages and mails. */
 export const LANGUAGES = ['en', 'zh-CN'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** The first of our languages that an Accept-Language header names; English where it names none of them. */
+/** The first supported language in an Accept-Language header; English if there is none. */
 export function preferredLanguage(header: string | undefined): Language {
   const wanted = (header ?? '')
     .slice(0, 200)

@@ -1,4 +1,4 @@
-/** The one shape of every list: what a list call takes, and what it answers. */
+/** The shape of every list: its query and its reply. */
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { Id, Search, queryInt } from './shapes.ts'
@@ -10,7 +10,7 @@ export const Paging = z.object({
   offset: queryInt(0, 999_999_999, message('offset_range', { min: 0 })).default(0)
 })
 
-/** A place in a list, as a reply's `next` gave it. Opaque: only the list that gave it can read it. */
+/** A position in a list, from a reply's `next`. Opaque; valid only for the same list. */
 const Cursor = z.string().max(500).optional()
 
 type Sorts = readonly [string, ...string[]]
@@ -18,7 +18,7 @@ type Direction = 'asc' | 'desc'
 
 const sortable = <const S extends Sorts>(sort: S, order: Direction) =>
   Paging.extend({
-    /** One row, wherever the list has it; none where it is gone or does not match. */
+    /** A single row, on any page; empty if it is gone or does not match. */
     id: Id.optional(),
     search: Search,
     sort_by: z
@@ -34,15 +34,15 @@ const filtered = <const S extends Sorts, F extends z.ZodRawShape>(sort: S, order
   sortable(sort, order).extend(filters)
 
 type ListOptions<S> = {
-  /** The columns that the list can be sorted by; the first one is the standard. */
+  /** The sortable columns; the first is the default. */
   sort: S
-  /** Which way the standard goes. */
+  /** The default direction. */
   order?: Direction
 }
 
 /**
- * The query of a list: paging by number (`limit`, `offset`) or by key (`after`), sorting, a search, the list's own
- * filters; `id` asks for one row. `format=csv` streams everything that matches as CSV instead of a page.
+ * The query of a list: paging by number (`limit`, `offset`) or key (`after`), sorting, search and the list's own
+ * filters; `id` selects one row. `format=csv` streams all matching rows as CSV.
  */
 export function listQuery<const S extends Sorts>(options: ListOptions<S>): ReturnType<typeof sortable<S>>
 export function listQuery<const S extends Sorts, F extends z.ZodRawShape>(
@@ -56,7 +56,7 @@ export function listQuery({
   return filters ? filtered(sort, order, filters) : sortable(sort, order)
 }
 
-/** `total` is the exact number of rows where `total_exact`; otherwise there are more than it says. */
+/** `total` is exact if `total_exact`; otherwise there are more rows. */
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
@@ -64,7 +64,7 @@ export const page = <T extends z.ZodType>(item: T) =>
     total_exact: z.boolean(),
     limit: z.number(),
     offset: z.number(),
-    /** Pass it as `after` for the rows that follow; null at the end. */
+    /** Pass it as `after` for the next rows; null at the end. */
     next: z.string().nullable()
   })
 

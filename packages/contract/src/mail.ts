@@ -5,7 +5,7 @@ import { route } from './route.ts'
 import { Done, IdParams, Time } from './shapes.ts'
 import { MAIL_STATES } from './states.ts'
 
-/** What a mail is about. `security` has codes among it; `support` answers; `operator` is what administrators get. */
+/** The kinds of mails. `security` includes codes; `support` is answers; `operator` goes to administrators. */
 export const MAIL_KINDS = ['security', 'payments', 'proxies', 'expiry', 'operator', 'support'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
@@ -13,7 +13,7 @@ export type MailKind = (typeof MAIL_KINDS)[number]
 export const OPTIONAL_MAILS = ['payments', 'proxies', 'expiry'] as const satisfies readonly MailKind[]
 export type OptionalMail = (typeof OPTIONAL_MAILS)[number]
 
-/** Why a mail was not sent, or not yet: nobody needs it any more, or what came of the last try. */
+/** Why a mail was not sent, or not yet: it became unnecessary, or the last attempt failed. */
 export const MAIL_FAILURES = [
   'code_expired',
   'no_such_address',
@@ -30,11 +30,11 @@ export const MAIL_FAILURES = [
 ] as const
 export type MailFailureCode = (typeof MAIL_FAILURES)[number]
 
-/** Why an address is not written to: it takes no mail, or its owner calls ours spam. */
+/** Why an address is blocked: it does not exist, or its owner reported our mail as spam. */
 export const BLOCK_CAUSES = ['bounced', 'complained'] as const
 export type BlockCause = (typeof BLOCK_CAUSES)[number]
 
-/** Who said so: a mail service, or the recipient's mail server itself. */
+/** Who reported it: a mail service, or the recipient's mail server. */
 export const BLOCK_SOURCES = ['sendgrid', 'mailgun', 'smtp'] as const
 export type BlockSource = (typeof BLOCK_SOURCES)[number]
 
@@ -42,7 +42,7 @@ export const BlockedAddress = z.object({
   id: z.number(),
   address: z.string(),
   cause: z.enum(BLOCK_CAUSES),
-  /** In the words of the mail service. */
+  /** In the mail service's words. */
   reason: z.string(),
   source: z.enum(BLOCK_SOURCES),
   at: Time
@@ -52,17 +52,17 @@ export type BlockedAddress = z.infer<typeof BlockedAddress>
 /** `unknown`: the name server did not answer. */
 export const DOMAIN_RECORD_STATES = ['ok', 'missing', 'wrong', 'unknown'] as const
 
-/** One record in DNS: the name that it stands under, and what stands there. */
+/** A DNS record: its name and its current value. */
 const DomainRecord = z.object({
   state: z.enum(DOMAIN_RECORD_STATES),
   name: z.string(),
   found: z.string().nullable()
 })
 
-/** What others look at when they judge mail of the sending domain. */
+/** The DNS records by which receivers judge mail from the sending domain. */
 export const SenderCheck = z.object({
   domain: z.string(),
-  /** What SPF has to include for the mail service; null where that depends on the server. */
+  /** What SPF must include for the mail service; null if that depends on the server. */
   include: z.string().nullable(),
   spf: DomainRecord,
   dkim: DomainRecord,
@@ -70,24 +70,24 @@ export const SenderCheck = z.object({
 })
 export type SenderCheck = z.infer<typeof SenderCheck>
 
-/** Which mails a customer gets. */
+/** The mails that a customer receives. */
 export const MailChoices = z.object({ payments: z.boolean(), proxies: z.boolean(), expiry: z.boolean() })
 export type MailChoices = z.infer<typeof MailChoices>
 
-/** With why the user's address is not written to; null where it is. */
+/** With the reason why the user's address is blocked; null if it is not. */
 export const MailSettings = MailChoices.extend({ blocked: z.enum(BLOCK_CAUSES).nullable() })
 export type MailSettings = z.infer<typeof MailSettings>
 
 /**
- * Whether a mail can be sent again: `possible`; or it `waits` still, is `needless` (nobody wanted, needed or could get it), or is
- * `not_kept`: it had a code or a personal link in it, or what it said is not kept any more.
+ * Whether a mail can be sent again: `possible`; `waits`, not sent yet; `needless`, unwanted or undeliverable;
+ * `not_kept`, it contained a code or personal link, or its text was deleted.
  */
 export const SEND_AGAIN = ['possible', 'waits', 'needless', 'not_kept'] as const
 export type SendAgain = (typeof SEND_AGAIN)[number]
 
-/** A mail that was sent is sent again so often at most. */
+/** How often a sent mail can be sent again. */
 export const MOST_COPIES = 5
-/** Minutes between two sendings of the same mail. */
+/** Minutes between two sends of the same mail. */
 export const COPY_PAUSE_MINUTES = 10
 
 export const SentMail = z.object({
@@ -97,10 +97,10 @@ export const SentMail = z.object({
   kind: z.enum(MAIL_KINDS),
   language: z.enum(LANGUAGES),
   state: z.enum(MAIL_STATES),
-  /** Why it was not sent, or not yet: in English, with what the mail service said; and its code, which old rows lack. */
+  /** Why it was not sent, or not yet: in English, with the mail service's words; and its code, which old rows lack. */
   error: z.string().nullable(),
   error_code: z.enum(MAIL_FAILURES).nullable(),
-  /** The mail service's name for it. */
+  /** The mail service's id for it. */
   provider_id: z.string().nullable(),
   created_at: Time,
   sent_at: Time.nullable(),
@@ -108,11 +108,11 @@ export const SentMail = z.object({
 })
 export type SentMail = z.infer<typeof SentMail>
 
-/** What a mail said, as the mail service was given it, but with each secret and personal link replaced by dots. */
+/** A mail as given to the mail service, with secrets and personal links masked. */
 export const MailContent = z.object({ subject: z.string(), text: z.string(), html: z.string() })
 export type MailContent = z.infer<typeof MailContent>
 
-/** `content` is null where nothing was handed over, and where what it said is not kept any more. */
+/** `content` is null if nothing was sent, or it is no longer stored. */
 export const MailDetail = SentMail.extend({ content: MailContent.nullable() })
 export type MailDetail = z.infer<typeof MailDetail>
 

@@ -1,6 +1,6 @@
-// Apart from the shapes, so that a page that only calculates does not bring the validation library.
+// Without schemas, so that pages can calculate without the validation library.
 
-/** An exact amount as whole cents. The text must be `12`, `12.3` or `12.30`, with an optional sign. */
+/** An exact amount in cents. The text must be `12`, `12.3` or `12.30`, with an optional sign. */
 export function toCents(value: string): bigint {
   if (!/^-?\d+(?:\.\d{1,2})?$/.test(value)) throw new RangeError(`not an amount: ${value}`)
   const [whole, fraction = ''] = value.split('.')
@@ -8,8 +8,8 @@ export function toCents(value: string): bigint {
 }
 
 /**
- * What the checkout asks for an order of this amount with a discount off all of it. A percentage is taken of the whole
- * order, and what it takes off is rounded to the cent, half a cent up.
+ * The checkout's charge after a discount on the whole order. A percentage applies to the total, and the discount is
+ * rounded half up to cents.
  */
 export function discounted(
   amount: string,

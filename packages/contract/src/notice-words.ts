@@ -1,4 +1,4 @@
-// The sentences of notices in both languages: mails, chat messages and the console say the same.
+// The sentences of notices in both languages, shared by mails, chat messages and the console.
 import { fillIn, type Params } from './fill-in.ts'
 import { both, RAISED_WORDS, type Both, type Sentence } from './raised-notice-words.ts'
 
@@ -190,8 +190,8 @@ export type NoticeWords = keyof typeof WORDS
 export const NOTICE_WORDS = Object.keys(WORDS) as NoticeWords[]
 
 /**
- * What a notice says, a reason in the language where `reason_zh` has it in Chinese, with times as a clock in the time zone shows them. An unknown sentence, as of a newer version that runs
- * beside this one, says its own name.
+ * A notice's sentence, with times in the time zone, and with the reason in Chinese if `reason_zh` has it. An unknown
+ * sentence, from a newer version that runs in parallel, yields its name.
  */
 export function noticeSentence(words: NoticeWords, params: Params, timeZone = 'UTC'): Both {
   const found: Both = (WORDS as Record<string, Both>)[words] ?? both([words, ''], [words, ''])

@@ -27,7 +27,7 @@ const whole = (min: number, max: number) => {
   return z.int({ error: wrong }).min(min, wrong).max(max, wrong)
 }
 
-/** How one cause is told of: whether at all, how urgent it is, and from which figure on (null: it has none). */
+/** The settings of one cause: whether it is on, its severity, and its threshold (null: none). */
 const causeForm = (cause: NoticeCause) => {
   const limits = thresholdOf(cause)
   const { severity } = NOTICE_CAUSES[cause]
@@ -46,25 +46,25 @@ export type CauseSetting = { enabled: boolean; severity: (typeof NOTICE_SEVERITI
 type CauseShape = Record<NoticeCause, z.ZodType<CauseSetting, Partial<CauseSetting> | undefined>>
 const causes = Object.fromEntries(NOTICE_CAUSE_NAMES.map(cause => [cause, causeForm(cause)])) as unknown as CauseShape
 
-/** How many addresses a group has to have under a rule, in place of the cause's threshold; 0: nobody is told. */
+/** Replaces the cause's threshold for one group and rule; 0: no notice. */
 const StockLevel = z.object({ group_id: Id, rule_id: Id, below: whole(0, 1_000_000) })
 export type StockLevel = z.infer<typeof StockLevel>
 
-/** When which operators are told of what. */
+/** When operators are notified of what. */
 export const NoticeRules = z.object({
-  /** IANA: quiet hours and the digest go by it. */
+  /** An IANA time zone for quiet hours and the digest. */
   time_zone: z
     .string({ error: message('must_be_time_zone') })
     .max(64, message('must_be_time_zone'))
     .refine(isTimeZone, message('must_be_time_zone'))
     .default('UTC'),
-  /** Between these hours only what is critical is told; the rest when they end. */
+  /** In these hours only critical notices are sent; the others when they end. */
   quiet_hours: yesNo.default(false),
   quiet_from: clock().default('22:00'),
   quiet_until: clock().default('07:00'),
-  /** The hour at which the digest is sent. */
+  /** The hour of the digest. */
   digest_hour: whole(0, 23).default(8),
-  /** What lasts is told again after so many hours; 0: it is not. */
+  /** Hours after which an open notice is sent again; 0: never. */
   repeat_hours: whole(0, 720).default(0),
   causes: z.object(causes).prefault({} as never),
   stock: z
@@ -74,7 +74,7 @@ export const NoticeRules = z.object({
 })
 export type NoticeRules = z.infer<typeof NoticeRules>
 
-/** As `Intl` knows it: 'Europe/Berlin', 'UTC'. An offset such as '+02:00' has no summer. */
+/** Known to `Intl`: 'Europe/Berlin', 'UTC'. Not an offset such as '+02:00', which has no summer time. */
 function isTimeZone(value: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(value)) return false
   try {
@@ -105,32 +105,32 @@ function isSecret(value: string): boolean {
   return bytes >= 24 && bytes <= 65
 }
 
-/** Where operators are told of something. */
+/** A channel that notifies operators. */
 export const NoticeChannelForm = z.object({
   name: text(message('enter_a_name'), 60),
-  /** An edit keeps the one that is there. */
+  /** Cannot be edited later. */
   kind: z.enum(NOTICE_CHANNELS, { error: message('must_select') }).default('mail'),
-  /** Of `chat` and `webhook`: where to post. An edit that leaves it empty keeps what is there. */
+  /** For `chat` and `webhook`: the URL to post to. Empty in an edit: unchanged. */
   target: target.default(''),
-  /** Of `webhook`: what signs the posts, as Standard Webhooks writes it. An edit that leaves it empty keeps what is there. */
+  /** For `webhook`: the signing secret as in Standard Webhooks. Empty in an edit: unchanged. */
   secret: z
     .string({ error: message('must_be_webhook_secret') })
     .trim()
     .refine(value => value === '' || isSecret(value), message('must_be_webhook_secret'))
     .default(''),
-  /** Of `mail`: the operators that get it; none: all whose work it is (owners and operations). */
+  /** For `mail`: the operators who get it; none: all owners and operations. */
   user_ids: z
     .array(Id)
     .max(100, message('too_many_ids'))
     .default([])
     .transform(ids => [...new Set(ids)]),
-  /** Of what is posted; a mail is in its recipient's. */
+  /** The language of posts. Mails use the recipient's. */
   language: z.enum(LANGUAGES, { error: message('must_select') }).default('en'),
-  /** Is it told there at once, by severity? */
+  /** Severities that are sent at once. */
   tell_critical: yesNo.default(true),
   tell_warning: yesNo.default(true),
   tell_info: yesNo.default(false),
-  /** Does it get the digest: once a day what was not told there at once? */
+  /** Whether it gets the daily digest of what was not sent at once. */
   digest: yesNo.default(true),
   enabled: yesNo.default(true)
 })
@@ -141,7 +141,7 @@ export const NoticeChannel = z.object({
   name: z.string(),
   kind: z.enum(NOTICE_CHANNELS),
   language: z.enum(LANGUAGES),
-  /** The host of where it posts; null for mail. The rest of the address is a secret of the chat platform's. */
+  /** The host it posts to; null for mail. The rest of the URL is a secret. */
   host: z.string().nullable(),
   user_ids: z.array(IdName),
   tell_critical: z.boolean(),
@@ -150,7 +150,7 @@ export const NoticeChannel = z.object({
   digest: z.boolean(),
   enabled: z.boolean(),
   last_sent_at: Time.nullable(),
-  /** Since when every try has failed, and what came of the last one; null: the last one succeeded, or there was none. */
+  /** Since when every attempt has failed, and the last failure; null: the last one succeeded, or there was none. */
   failing_since: Time.nullable(),
   failure: z.enum(NOTICE_FAILURES).nullable(),
   created_at: Time,
@@ -160,30 +160,30 @@ export type NoticeChannel = z.infer<typeof NoticeChannel>
 
 const Params = z.record(z.string(), z.union([z.string(), z.number()]))
 
-/** Something that operators are told of. */
+/** A notice to operators. */
 export const Notice = z.object({
   id: z.number(),
   cause: z.enum(NOTICE_CAUSE_NAMES),
-  /** What it is about, as its cause names things: a server's id, an order's number. */
+  /** The subject as its cause names it: a server's id, an order's number. */
   subject: z.string(),
   severity: z.enum(NOTICE_SEVERITIES),
   /** Its sentence in both languages. */
   title: z.object({ en: z.string(), 'zh-CN': z.string() }),
   text: z.object({ en: z.string(), 'zh-CN': z.string() }),
   params: Params,
-  /** The path in the console where the rows behind it are. */
+  /** The console's path to the rows behind it. */
   path: z.string(),
-  /** How many rows are behind it. */
+  /** The number of rows behind it. */
   count: z.number(),
   state: z.enum(['open', 'closed']),
   since: Time,
-  /** When a channel got a message about it last; null: none did. */
+  /** When a channel last received it; null: never. */
   told_at: Time.nullable(),
   closed_at: Time.nullable(),
   acknowledged_at: Time.nullable(),
   acknowledged_by: z.string().nullable(),
   muted_until: Time.nullable(),
-  /** What came of telling it: how often each outcome. */
+  /** How often each delivery outcome occurred. */
   sends: z.object({ waiting: z.number(), sent: z.number(), failed: z.number(), skipped: z.number() })
 })
 export type Notice = z.infer<typeof Notice>
@@ -198,11 +198,11 @@ export const NoticeSend = z.object({
   tries: z.number(),
   status: z.number().nullable(),
   failure: z.enum(NOTICE_FAILURES).nullable(),
-  /** What the system or the other side says of it. */
+  /** The system's or receiver's message. */
   detail: z.string().nullable(),
   due_at: Time,
   ended_at: Time.nullable(),
-  /** Of `mail`: the mails that it became, with what came of each. */
+  /** For `mail`: the resulting mails and their states. */
   mails: z.array(z.object({ to: z.string(), state: z.enum(MAIL_STATES) }))
 })
 export type NoticeSend = z.infer<typeof NoticeSend>
@@ -210,7 +210,7 @@ export type NoticeSend = z.infer<typeof NoticeSend>
 export const NoticeDetail = Notice.extend({ log: z.array(NoticeSend) })
 export type NoticeDetail = z.infer<typeof NoticeDetail>
 
-/** Hours for which nothing is told; 0: from now on it is told again. */
+/** Hours of silence; 0: unmute. */
 export const MuteNoticeForm = z.object({ hours: whole(0, 720) })
 
 const N = '/api/settings/notices'

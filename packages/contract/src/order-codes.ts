@@ -1,4 +1,4 @@
-/** Why a paid order is not as it should be, in words: `fillIn` puts the parameters in. */
+/** Why a paid order has a problem, as sentences for `fillIn`. */
 export const ORDER_FAILURES = {
   /** The addresses were gone when the payment arrived. */
   out_of_stock: 'Out of stock: the addresses were gone when the payment arrived',
@@ -6,11 +6,11 @@ export const ORDER_FAILURES = {
   agent_refused: 'A server refused the proxies: {message}',
   /** The platform order lacks lines that this order needs. */
   lines_missing: 'Paid for less than was ordered: {missing}',
-  /** Paid after its reservation, when it was sold no longer. */
+  /** Paid after its reservation, when the product was no longer on sale. */
   purchase_not_sold: 'Paid late, when this was not sold any more: {what}',
   wrong_currency: 'Paid in {currency}, not in {expected}',
   test_payment: 'A test payment: no money was taken',
-  /** The platform's order was cancelled, and its money not given back. */
+  /** The platform's order was cancelled without a refund. */
   cancelled: 'Cancelled on the platform; its money was not given back',
   server_unreachable: 'Server {server} does not answer; {count} {count|address waits|addresses wait} for it',
   addresses_lost: '{count} {count|address no longer belongs|addresses no longer belong} to any server'
@@ -24,13 +24,13 @@ export const TASK_FAILURES = {
 } as const
 export type TaskFailure = keyof typeof TASK_FAILURES
 
-/** The sentences for customers, where the others name the shop's servers or quote what these say. */
+/** Sentences for customers, if the others name servers or quote them. */
 export const CUSTOMER_FAILURES = {
   agent_refused: 'A server refused the proxies',
   server_unreachable: 'A server does not answer; {count} {count|address waits|addresses wait} for it'
 } as const satisfies Partial<Record<OrderFailure | TaskFailure, string>>
 
-/** What an order's history is made of: changes of its state, and what else happened to it. */
+/** The events in an order's history. */
 export const ORDER_EVENTS = [
   'placed',
   'pay',
@@ -39,11 +39,11 @@ export const ORDER_EVENTS = [
   'fail',
   'start_delivery',
   'deliver_part',
-  /** An agent refused the order's addresses, in its words; again only where it says something else. */
+  /** An agent refused the order's addresses. Repeated only if its message changes. */
   'delivery_refused',
-  /** Addresses wait for a server that does not answer, or for others where they were lost. */
+  /** Addresses wait for a server that does not answer, or to be replaced. */
   'delivery_waits',
-  /** What kept the delivery is over. */
+  /** The obstacle to the delivery is gone. */
   'delivery_resumed',
   'deliver_all',
   'expire',

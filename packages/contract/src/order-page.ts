@@ -7,53 +7,56 @@ import { SERVER_STATUSES } from './servers.ts'
 import { IdParams, Time, queryInt, IdName } from './shapes.ts'
 
 /**
- * Where an entry of an order's timeline was written down: its history, the platform's events, the mails, the audit log, or the
- * console's own tries of its credentials.
+ * The source of a timeline entry: the order's history, platform events, mails, the audit log, or the console's tests of
+ * its credentials.
  */
 export const STORY_SOURCES = ['order', 'platform', 'mail', 'admin', 'proof'] as const
 export type TimelineSource = (typeof STORY_SOURCES)[number]
 
-/** One thing that happened to an order, or about it. */
+/** An event of an order. */
 export const TimelineEntry = z.object({
   source: z.enum(STORY_SOURCES),
-  /** Its id among those of its source. */
+  /** Its id within the source. */
   id: z.number(),
   at: Time,
-  /** The order's event, what came of the platform's event, the mail's template, the audited action, or `kind.state` of a try. */
+  /**
+   * The order's event, the outcome of a platform event, the mail's template, the audited action, or `kind.state` of a
+   * test.
+   */
   kind: z.string(),
   detail: z.record(z.string(), z.unknown()),
-  /** Who did it; null: the customer, the platform or the shop itself. */
+  /** Who did it; null: the customer, the platform or the shop. */
   actor: z.string().nullable(),
-  /** Whom the actor viewed the shop as. */
+  /** The user that the actor was viewing the shop as. */
   viewed_as: z.string().nullable(),
-  /** A mail that failed for good and can be sent again. */
+  /** A mail that failed permanently and can be sent again. */
   can_resend: z.boolean()
 })
 export type TimelineEntry = z.infer<typeof TimelineEntry>
 
 export const PROXY_STATES = ['pending', 'live', 'retired'] as const
 
-/** An address of an order, as operators see it: with its server, without its password. */
+/** An order's address for operators: with its server, without its password. */
 export const OrderProxy = Proxy.omit({ username: true, password: true, updated_at: true, https: true }).extend({
-  /** pending: its agent has not confirmed it yet. retired: given back. */
+  /** `pending`: its agent has not confirmed it. `retired`: returned. */
   state: z.enum(PROXY_STATES),
   server_id: z.number(),
   server: z.string(),
   server_status: z.enum(SERVER_STATUSES),
   checked_at: Time.nullable(),
-  /** When its agent confirmed it for the first time. */
+  /** When its agent first confirmed it. */
   live_at: Time.nullable()
 })
 export type OrderProxy = z.infer<typeof OrderProxy>
 
-/** An outage that kept an order from being served, and was not credited to it. */
+/** An outage that affected an order and was not credited to it. */
 export const LostTime = z.object({
   outage_id: z.number(),
   server: IdName,
   from: Time,
-  /** null: it lasts. */
+  /** Null: it continues. */
   to: Time.nullable(),
-  /** What the order lost by it so far, each moment of several outages once. */
+  /** The order's lost time so far. Overlapping outages count once. */
   seconds: z.number()
 })
 export type LostTime = z.infer<typeof LostTime>
@@ -100,7 +103,7 @@ export const orderPage = {
     params: IdParams,
     query: z.object({
       limit: queryInt(1, 200, message('limit_range', { min: 1, max: 200 })).default(50),
-      /** The `next` of a reply: what happened before its last entry. */
+      /** The `next` of a reply: entries before its last one. */
       earlier: z
         .string()
         .regex(/^\d{1,16}\.\d\.\d{1,15}$/)

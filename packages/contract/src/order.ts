@@ -11,13 +11,13 @@ import { Money, MoneyInput, ReasonParams, Time, optionalText, storable, text } f
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
 export type OrderTask = (typeof ORDER_TASKS)[number]
 
-/** Why a paid order is not as it should be. Customers get no parameter that names a server or quotes one. */
+/** Why a paid order has a problem. Customers get no parameters that name a server or quote one. */
 export const OrderFail = z.object({
   code: z.enum(Object.keys(ORDER_FAILURES) as [OrderFailure, ...OrderFailure[]]),
   params: ReasonParams
 })
 
-/** A plan that was renamed since it was bought is called as it was bought, in every language. */
+/** The names at the time of purchase, even if the plan has been renamed since. */
 export const OrderNames = z.object({
   product_name: z.string(),
   variant_name: z.string(),
@@ -37,60 +37,60 @@ export const Order = z.object({
   product_name: z.string(),
   variant_name: z.string(),
   variant_id: z.number(),
-  /** Its customer's own words for it. */
+  /** The customer's own words. */
   label: z.string().nullable(),
   note: z.string().nullable(),
   product_quantity: z.number(),
   amount: Money,
-  /** What all of its payments brought: its purchase and its renewals. */
+  /** The sum of all payments: purchase and renewals. */
   pay_amount: Money.nullable(),
-  /** What its running term was paid with: its purchase, or its latest renewal. What it costs, until it is paid. */
+  /** The payment for the current term: the purchase or the latest renewal. Before payment, the price. */
   last_amount: Money,
-  /** What of `pay_amount` was given back. */
+  /** The refunded part of `pay_amount`. */
   refunded_amount: Money,
   pay_status: z.union([z.literal(0), z.literal(1)]),
   state: z.enum(ORDER_STATES),
   is_expired: z.boolean(),
   created_at: Time,
-  /** When all addresses worked for the first time. */
+  /** When all addresses first worked. */
   delivered_at: Time.nullable(),
-  /** Seconds from its payment until then. */
+  /** Seconds from payment to `delivered_at`. */
   delivery_seconds: z.number().nullable(),
-  /** Null until the order is delivered: its term starts then. */
+  /** Null until the order is delivered, when its term starts. */
   expired_at: Time.nullable(),
-  /** An expired order: until then it can be renewed, and gets the same proxies back. Its addresses may be held for longer. */
+  /** For an expired order: until when it can be renewed with the same proxies. Its addresses may be held longer. */
   grace_until: Time.nullable(),
-  /** Days that a renewal adds, as its plan is sold today. */
+  /** Days that a renewal adds, by the current plan. */
   renewal_days: z.number(),
-  /** It ended before it worked, or with time that is paid for and was not served: an administrator may reopen it. */
+  /** It ended before delivery, or with unserved paid time, so an administrator may reopen it. */
   can_reopen: z.boolean(),
-  /** It holds addresses, reserved ones too, so that an administrator cannot delete it; false for customers. */
+  /** It holds or reserves addresses, so an administrator cannot delete it; false for customers. */
   holds_addresses: z.boolean(),
   reset_time: Time.nullable(),
-  /** How often its customer may change its addresses in this term; null: without a limit. 0: not now. */
+  /** How often the customer may still change the addresses this term; null: unlimited. 0: not now. */
   changes_left: z.number().nullable(),
-  /** How often in a term at all; null: without a limit, 0: the operator does not allow it. */
+  /** How often per term; null: unlimited, 0: not allowed by the operator. */
   changes_per_term: z.number().nullable(),
-  /** The same for its password. */
+  /** The same for the password. */
   resets_left: z.number().nullable(),
   resets_per_term: z.number().nullable(),
   /** The English sentence of `fail`. */
   fail_reason: z.string().nullable(),
   fail: OrderFail.nullable(),
-  /** Ids of the access rules, comma-separated, with their names beside. */
+  /** Ids of the access rules, comma-separated; `acl_names` has their names. */
   acl_selected: z.string(),
   acl_names: z.array(z.string()),
-  /** The same names in another language, as far as the plan and its rules have any there; see `OrderNames`. */
+  /** The names in another language, if there are translations; see `OrderNames`. */
   translations: z.object({ 'zh-CN': OrderNames }).optional(),
   proxy_num: z.number(),
   address_family: OrderFamily,
   egress: EgressMode,
   delivery_num: z.number(),
-  /** The piece of work that runs on this order now, and how the last one failed. */
+  /** The running task; `task_fail` is why the last one failed. */
   task: z.enum(ORDER_TASKS).nullable(),
   /** Proxies that a running check has done. */
   task_done: z.number().nullable(),
-  /** It waits for a server that does not answer or takes no changes, and is done once that does. */
+  /** It waits for a server that is unreachable or refuses changes, and continues when that is over. */
   task_waits: z.boolean(),
   /** The English sentence of `task_fail`. */
   task_error: z.string().nullable(),
@@ -102,7 +102,7 @@ export const Order = z.object({
     .nullable(),
   /** Where an unpaid order can still be paid. */
   checkout_url: z.string().nullable(),
-  /** What the code in that link takes off `amount`. */
+  /** The discount on `amount` of the code in that link. */
   discount: LevelDiscount.nullable(),
   reserved_until: Time.nullable()
 })
@@ -114,7 +114,7 @@ export const Proxy = z.object({
   port: z.number(),
   username: z.string(),
   password: z.string(),
-  /** null: not checked yet. */
+  /** Null: not checked yet. */
   status: z.boolean().nullable(),
   bing_delay: z.number().nullable(),
   google_delay: z.number().nullable(),
@@ -122,16 +122,16 @@ export const Proxy = z.object({
   created_at: Time,
   updated_at: Time,
   /**
-   * By which name it is reached over TLS (`https://` proxies), where its server offers that. `leads`: the name leads to its address;
-   * otherwise a client has to be told where it is.
+   * The host name for TLS (`https://` proxies), if its server offers that. `leads`: the name resolves to its address;
+   * otherwise clients must be given the address.
    */
   https: z.object({ host: z.string(), leads: z.boolean() }).nullable()
 })
 export type Proxy = z.infer<typeof Proxy>
 
 /**
- * Proxies as `ip:port:user:password`. `https_hosts`, where a server of the order speaks TLS to clients: by which name each of them, in
- * the same order, is reached so; null: by none.
+ * Proxies as `ip:port:user:password`. `https_hosts`, if a server of the order offers TLS: the host name of each, in the
+ * same order; null: none.
  */
 export const ProxyLines = z.object({
   proxy_lines: z.array(z.string()),
@@ -140,7 +140,7 @@ export const ProxyLines = z.object({
 })
 export type ProxyLines = z.infer<typeof ProxyLines>
 
-/** An emptied text is none; one that is left out stays as it is. */
+/** Empty deletes the text; missing leaves it unchanged. */
 const ownText = (max: number) =>
   z
     .string()
@@ -150,9 +150,9 @@ const ownText = (max: number) =>
     .nullish()
     .transform(value => (value === undefined ? undefined : value || null))
 
-/** What a customer calls an order, and what it writes down about it. */
+/** A customer's label and note on an order. */
 export const OrderLabel = z.object({
-  // It stands in one line wherever it is shown.
+  // Kept on one line everywhere.
   label: ownText(LABEL_LENGTH).transform(value => value && value.replaceAll(/\s+/g, ' ')),
   note: ownText(NOTE_LENGTH)
 })
@@ -168,7 +168,7 @@ export const Statistics = z.object({
   dailyAmount: Money
 })
 
-/** A Unix timestamp; milliseconds, or seconds where it is too small for milliseconds. Output: milliseconds. */
+/** A Unix timestamp in milliseconds, or in seconds if it is too small for milliseconds. Output: milliseconds. */
 const Timestamp = z
   .union(
     [
@@ -184,21 +184,21 @@ const Timestamp = z
   .refine(value => value > 0, message('select_expiry'))
   .refine(value => value < Date.UTC(2100), message('expiry_too_late'))
 
-/** `ends_at`: when the order ends, as it was shown; refused as stale where it has changed. Scripts may leave it out. */
+/** `ends_at`: the order's end as shown; refused as stale if it has changed. Scripts may omit it. */
 export const ExtendForm = z.object({ expired_at: Timestamp, ends_at: Time.optional() })
 
-/** Time that an order was given back for an outage. */
+/** Time credited to an order for an outage. */
 export const OutageCredit = z.object({
   at: Time,
   seconds: z.number(),
-  /** The outage, from and to. */
+  /** The outage's period. */
   from: Time,
   to: Time,
   incident: z.object({ id: z.number(), title: z.string() }).nullable()
 })
 export type OutageCredit = z.infer<typeof OutageCredit>
 
-/** Days that are added to the end that the form was opened with: sent twice, it adds them once. */
+/** Days to add to the end that the form showed, so that sending twice adds them once. */
 export const CreditForm = z.object({
   days: z
     .union(
@@ -214,29 +214,32 @@ export const CreditForm = z.object({
     )
     .pipe(z.int(message('enter_days')).min(1, message('enter_days')).max(366, message('enter_days'))),
   note: text(message('enter_reason'), 500),
-  /** When the order ends, as it was shown. */
+  /** The order's end as shown. */
   ends_at: Time
 })
 
-/** Without an amount all that is left of the payment is given back. */
+/** Without an amount, everything left of the payment is refunded. */
 export const RefundForm = z.object({
   amount: z
     .union([z.literal('').transform(() => undefined), MoneyInput()], { error: message('must_be_amount') })
     .optional()
     .refine(value => value === undefined || toCents(value) > 0n, message('must_be_above_zero')),
-  /** '#1001': which payment of the order; by default its purchase. */
+  /** '#1001': the payment to refund; by default the purchase. */
   platform_order: optionalText(100)
 })
 
 /**
- * What a refund ends: `lease`: its proxies stop working; `term`: days that the renewal added are taken back; `term_and_lease`:
- * nothing is left of the time without them, so that its proxies stop working; `grace`: its time was over already, and its
- * addresses are held less long; `nothing`: a part of a payment, or one that bought nothing, or nothing that is left.
+ * What a refund ends. `lease`: the proxies stop. `term`: the renewal's days are removed. `term_and_lease`: nothing is
+ * left of the time without them, so the proxies stop. `grace`: the time was over, and the addresses are held for less
+ * time. `nothing`: a partial refund, or a payment that bought nothing or nothing that remains.
  */
 export const REFUND_ENDS = ['lease', 'term', 'term_and_lease', 'grace', 'nothing'] as const
-/** What a refund would do if it were asked for now. */
+/** What a refund would do now. */
 export const RefundPlan = z.object({
-  /** Of the payment, its refunds, the amount and what ends: a refund that is asked for with it is made only while all of that is as this plan says. */
+  /**
+   * Covers the payment, its refunds, the amount and what ends. A refund sent with it is refused if any of these has
+   * changed.
+   */
   version: z.string(),
   /** In `currency`. */
   amount: Money,
@@ -245,20 +248,20 @@ export const RefundPlan = z.object({
   ends: z.enum(REFUND_ENDS),
   /** Live proxies that stop working. */
   proxies: z.number(),
-  /** Days of the renewal that it takes back, begun ones as whole. */
+  /** Days of the renewal that are removed, rounded up. */
   days: z.number(),
-  /** Of `term_and_lease` and `grace`: until when its addresses are held for a renewal; null: they are given back. */
+  /** For `term_and_lease` and `grace`: until when the addresses are held for a renewal; null: they are released. */
   held_until: Time.nullable()
 })
 export type RefundPlan = z.infer<typeof RefundPlan>
 
 const openOrders = {
-  /** Placed, and held for their payment. */
+  /** Placed and reserved, awaiting payment. */
   unpaid: z.number(),
   /** Paid, with proxies or waiting for them. */
   live: z.number()
 }
-/** Orders of a product that have not ended, and by variant: variants without any are left out. */
+/** A product's orders that have not ended, in total and by variant. Variants without any are omitted. */
 export const ProductOrders = z.object({
   ...openOrders,
   variants: z.array(z.object({ id: z.number(), ...openOrders }))

@@ -30,16 +30,16 @@ const O = '/api/orders/order_list'
 const noBody = z.object({}).optional()
 const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order'))
 
-/** Without `from_server_id` the order leaves all servers that it has addresses on. */
+/** Without `from_server_id` the order leaves all its servers. */
 export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
 
 const RenewalCheckout = z.object({
   checkout_url: z.string(),
-  /** The term that it gives, as the plan is sold today. */
+  /** The term it buys, by the current plan. */
   days: z.number(),
-  /** What the platform asks for that term at this moment, before codes; null where it did not answer. */
+  /** The platform's current price for that term, before codes; null if it did not answer. */
   price: Money.nullable(),
-  /** What the link's code takes off that price. */
+  /** The discount of the link's code. */
   discount: LevelDiscount.nullable()
 })
 
@@ -55,7 +55,7 @@ export const orders = {
       product_id: Id,
       quantity: z.union(
         [
-          // Far more than any server group holds; larger numbers fit no column.
+          // Far more than any server group has. Larger numbers do not fit the column.
           z.int(message('quantity_whole')).max(999_999, message('quantity_too_large')),
           z
             .string()
@@ -71,9 +71,9 @@ export const orders = {
       id: z.number(),
       order_id: z.string(),
       expires_at: Time,
-      /** What it costs by the prices at which it was placed, before any discount code. */
+      /** The price when it was placed, before any discount code. */
       amount: z.string(),
-      /** What the link's code takes off that amount. */
+      /** The discount of the link's code on that amount. */
       discount: LevelDiscount.nullable()
     })
   }),
@@ -88,12 +88,12 @@ export const orders = {
     query: z.object({ order_id: OrderKey }),
     reply: z.object({
       status: z.enum(['pending', 'success', 'timeout']),
-      /** Its customer or an operator cancelled it, and it was not paid since. */
+      /** Cancelled by its customer or an operator, and not paid since. */
       is_cancelled: z.boolean(),
       pay_status: z.union([z.literal(0), z.literal(1)]),
       delivery_num: z.number(),
       proxy_num: z.number(),
-      /** Why the payment that came does not pay for the order: it stays `pending` while it is reserved. */
+      /** Why the received payment does not pay for the order, which stays `pending` while it is reserved. */
       fail: OrderFail.nullable()
     })
   }),
@@ -162,29 +162,33 @@ export const orders = {
     permission: 'orders.view',
     scope: 'read',
     query: listQuery({
-      // An administrator's list has the last 7 days by `delivery_seconds`, where `delivered_in` says nothing shorter.
+      // Sorted by `delivery_seconds`, an administrator's list covers only the last 7 days, or the shorter time of
+      // `delivered_in`.
       sort: ['id', 'expired_at', 'amount', 'delivery_seconds'],
       filters: {
         order_id: Search,
         product_name: Search,
         username: Search,
-        /** Exactly this user's; only an administrator's list knows others. */
+        /** Exactly this user's orders. Only administrators see others'. */
         user_id: Id.optional(),
         product_type: Id.optional(),
         pay_status: z.enum(['0', '1']).optional(),
         state: z.enum(ORDER_STATES).optional(),
-        /** Paid, and nothing delivered, while it should be. */
+        /** Paid with nothing delivered, though it should be. */
         problem: z.enum(['1']).optional(),
-        /** Paid for, and served or being delivered. */
+        /** Paid, and served or in delivery. */
         live: z.enum(['1']).optional(),
         /** Served, and ends on this day (UTC). */
         ends_on: Day().optional(),
-        /** For administrators: placed, or paid or renewed, on this day or in this month (UTC), as far back as histories of orders are kept. */
+        /**
+         * Administrators only: placed, or paid or renewed, in this day or month (UTC), as far back as order histories
+         * go.
+         */
         placed_on: Day().optional(),
         placed_in: Month.optional(),
         paid_on: Day().optional(),
         paid_in: Month.optional(),
-        /** For administrators: all of its addresses worked for the first time within the last 24 hours or 7 days. */
+        /** Administrators only: all addresses first worked within the last 24 hours or 7 days. */
         delivered_in: z.enum(DELIVERED_IN).optional()
       }
     }),
@@ -225,9 +229,9 @@ export const orders = {
       order: 'asc',
       filters: {
         status: z.enum(PROXY_STATUSES).optional(),
-        /** A site that answered its latest check. */
+        /** A site that answered the latest check. */
         answers: z.enum(CHECK_SITES).optional(),
-        /** A site that did not. */
+        /** A site that did not answer. */
         silent: z.enum(CHECK_SITES).optional()
       }
     }),
@@ -329,7 +333,7 @@ export const orders = {
         .max(MOST_RENEWALS, message('too_many_ids'))
         .transform(ids => [...new Set(ids)])
     }),
-    /** In the sequence of the ids. */
+    /** In the order of the ids. */
     reply: z.array(
       RenewalCheckout.extend({ id: z.number() }).or(
         z.object({ id: z.number(), reason: z.string(), params: ReasonParams, msg: z.string() })

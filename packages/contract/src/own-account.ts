@@ -4,17 +4,17 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { Done, IdParams, Time } from './shapes.ts'
 
-/** Where somebody is signed in. */
+/** One of the user's sessions. */
 export const OwnSession = z.object({
   id: z.number(),
-  /** What the browser calls itself. */
+  /** The browser's name. */
   device: z.string().nullable(),
   ip: z.string().nullable(),
   /** ISO 3166 country code of `ip`. */
   location: z.string().nullable(),
   created_at: Time,
   last_seen_at: Time,
-  /** The session that asks. */
+  /** The session that makes this call. */
   is_current: z.boolean()
 })
 export type OwnSession = z.infer<typeof OwnSession>
@@ -30,7 +30,9 @@ export const EmailChangeBody = z.object({
   password: ownPassword
 })
 
-/** What people do with their own account, a part of `accounts`. What outlasts a stolen session asks for the password. */
+/**
+ * Calls about the user's own account, a part of `accounts`. Changes that outlast a stolen session need the password.
+ */
 export const ownAccountRoutes = {
   sessions: route('GET', '/api/users/sessions/', {
     summary: 'Where the own account is signed in, the present session first, then the last used: a hundred at most',

@@ -1,7 +1,7 @@
 /**
- * The address of every page, by the route's name in the specification. The web app's router shows a page at each of them, and
- * the server answers 404 at all others. A part that starts with a colon is a parameter, one that ends in a question
- * mark may be missing.
+ * The path of every page, by the route's name in the specification. The web app's router has a page for each; the
+ * server answers 404 elsewhere. A part that starts with a colon is a parameter; one that ends in a question mark is
+ * optional.
  */
 export const pagePaths = {
   home: '/',
@@ -57,7 +57,7 @@ export const pagePaths = {
 
 export type PageId = keyof typeof pagePaths
 
-/** The address of a page with its parameters; a part that may be missing is left out without one. */
+/** A page's path with its parameters. A missing optional part is omitted. */
 export const pageAt = (page: PageId, params: Readonly<Record<string, string | number>> = {}): string =>
   pagePaths[page].replace(/\/:(\w+)(\??)/g, (_part, name: string, optional: string) => {
     const value = params[name]

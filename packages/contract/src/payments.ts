@@ -6,30 +6,30 @@ import { EVENT_OUTCOMES, PAYMENT_STATES, REFUND_STATES, RESOLUTIONS } from './pa
 import { route } from './route.ts'
 import { Done, IdParams, Money, ReasonParams, Time, formVersion, text } from './shapes.ts'
 
-/** An event of the platform about money, and what came of it. */
+/** A payment event of the platform and its outcome. */
 export const InboxEntry = z.object({
   id: z.number(),
   received_at: Time,
   /** 'orders/paid', 'refunds/create' … */
   topic: z.string(),
-  /** null: it has not been handled yet. */
+  /** Null: not handled yet. */
   outcome: z.enum(EVENT_OUTCOMES).nullable(),
-  /** The English sentence of an outcome that somebody has to look at. */
+  /** The English sentence of an outcome that needs attention. */
   summary: z.string().nullable(),
-  /** What the outcome's sentence names. */
+  /** Values for the outcome's sentence. */
   params: ReasonParams,
   unresolved: z.boolean(),
-  /** What an event that has not been handled waits for, in the words of what failed. */
+  /** The error for which an unhandled event is waiting. */
   waits_for: z.string().nullable(),
   /** '#1001'. */
   platform_order: z.string().nullable(),
   platform_order_id: z.string().nullable(),
-  /** Our order: its public number and its key. */
+  /** Our order: its public number and its id. */
   order: z.string().nullable(),
   order_id: z.number().nullable(),
   username: z.string().nullable(),
   kind: z.enum(['purchase', 'renewal']).nullable(),
-  /** What the platform took, in `currency`. */
+  /** The amount the platform charged, in `currency`. */
   charged: Money.nullable(),
   currency: z.string().nullable(),
   refunded: Money.nullable(),
@@ -47,57 +47,57 @@ export const InboxDetail = z.object({
   email: z.string().nullable(),
   /** The lines of the platform's order. */
   lines: z.array(z.object({ title: z.string(), variant: z.string(), quantity: z.number(), price: Money })),
-  /** What our order needs, and how much of each the platform's lines bring. */
+  /** What our order needs, and how much of it the platform's lines cover. */
   needed: z.array(z.object({ name: z.string(), quantity: z.number(), paid: z.number() })),
-  /** The one order of the same customer that these lines would pay for, where the payment names none: its public number. */
+  /** The public number of the customer's only order that these lines would pay for, if the payment names none. */
   proposed: z.string().nullable()
 })
 export type InboxDetail = z.infer<typeof InboxDetail>
 
-/** What the platform took for an order, once. */
+/** A payment on the platform for an order. */
 export const Payment = z.object({
   id: z.number(),
   created_at: Time,
-  /** Our order: its public number and its key. */
+  /** Our order: its public number and its id. */
   order: z.string(),
   order_id: z.number(),
   /** '#1001'. */
   platform_order: z.string(),
   kind: z.enum(['purchase', 'renewal']),
   state: z.enum(PAYMENT_STATES),
-  /** What the platform took, in `currency`. */
+  /** The amount the platform charged, in `currency`. */
   charged: Money,
   currency: z.string(),
-  /** What it brought of the shop's money, and how much of that was given back. */
+  /** Its value in the shop's currency, and the refunded part. */
   amount: Money,
   refunded_amount: Money
 })
 export type Payment = z.infer<typeof Payment>
 
-/** A payment as the page of its order shows it. */
+/** A payment as shown on its order's page. */
 export const OrderPayment = Payment.omit({ order: true, order_id: true }).extend({
   platform_order_id: z.string(),
-  /** The platform's page of its order; null where the platform is not connected. */
+  /** The order's page on the platform; null if the platform is not connected. */
   platform_url: z.string().nullable(),
-  /** The discount that the platform gave. */
+  /** The platform's discount. */
   discount: Money,
-  /** What of it counts: nothing of one that is held, ignored or given back. */
+  /** The part that counts: nothing if it is held, ignored or refunded. */
   counts: Money,
-  /** The term that it gave, in days; null while it gives none. */
+  /** Days it paid for; null while none. */
   days: z.number().nullable(),
-  /** When the last of it was given back. */
+  /** When its last part was refunded. */
   refunded_at: Time.nullable(),
-  /** What was paid for, as the platform told of it; empty for payments of before that was kept. */
+  /** The platform's lines; empty for payments older than these records. */
   lines: z.array(z.object({ title: z.string(), quantity: z.number(), price: Money })),
-  /** What was asked for and given back of it, in the payment's currency; null: all of it. */
+  /** Refunds requested and made, in the payment's currency; null: all of it. */
   refunds: z.array(
     z.object({
       kind: z.enum(['refund', 'dispute']),
       state: z.enum(REFUND_STATES),
       amount: Money.nullable(),
-      /** '15.40 GBP': all that is known of it so far. `amount` is nothing then. */
+      /** '15.40 GBP' if only the foreign amount is known; `amount` is then null. */
       foreign_amount: z.string().nullable(),
-      /** The administrator who asked for it in the console. */
+      /** The administrator who requested it in the console. */
       asked_by: z.string().nullable(),
       at: Time,
       reversed_at: Time.nullable()
@@ -108,33 +108,33 @@ export type OrderPayment = z.infer<typeof OrderPayment>
 
 const note = text(message('enter_reason'), 500)
 
-/** The version of the plan that somebody has said yes to: where the decision would do something else by now, it is refused. */
+/** The version of the confirmed plan. The decision is refused if it would now do something else. */
 const agreed = { plan: z.string().max(100).optional() }
 
-/** The order's public number, as customers see it. */
+/** `order`: the public number. */
 export const ApplyPaymentForm = z.object({ order: text(message('enter_order'), 40), ...formVersion, ...agreed })
 export const PaymentNoteForm = z.object({ note, ...formVersion, ...agreed })
 
-/** What can be decided about an event of the inbox. */
+/** Possible decisions on an event of the inbox. */
 export const PAYMENT_DECISIONS = ['apply', 'refunded', 'ignore'] as const
 export type PaymentDecision = (typeof PAYMENT_DECISIONS)[number]
 
 /**
- * What a decision about a payment would do to its order: `delivers` addresses for days, `renews` it by days, `revives` an expired
- * one for days, `shortens` its time by days, `ends` its lease, or `nothing`.
+ * What a decision would do to the order: `delivers` addresses for days, `renews` by days, `revives` an expired order
+ * for days, `shortens` by days, `ends` the lease, or `nothing`.
  */
 export const DecisionPlan = z.object({
   version: z.string(),
-  /** What the platform took, in `currency`. */
+  /** The amount the platform charged, in `currency`. */
   charged: Money.nullable(),
   currency: z.string().nullable(),
-  /** The order's public number; null where the decision concerns none. */
+  /** The order's public number; null if none is affected. */
   order: z.string().nullable(),
   does: z.enum(['delivers', 'renews', 'revives', 'shortens', 'ends', 'nothing']),
-  /** Addresses that are delivered, or stop working. */
+  /** Addresses that are delivered or stop working. */
   proxies: z.number(),
   days: z.number(),
-  /** When its time would end. */
+  /** The order's new end. */
   until: Time.nullable()
 })
 export type DecisionPlan = z.infer<typeof DecisionPlan>
@@ -151,7 +151,7 @@ export const payments = {
       filters: {
         outcome: z.enum(EVENT_OUTCOMES).optional(),
         unresolved: z.enum(['1', '0']).optional(),
-        /** Events of every topic that nothing came of for more than an hour, and not only those about money. */
+        /** Unhandled events of all topics older than an hour, not only about money. */
         late: z.enum(['1']).optional()
       }
     }),

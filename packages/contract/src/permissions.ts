@@ -1,12 +1,11 @@
 import type { RunAction } from './run-actions.ts'
 
 /**
- * What operators of the console may do. An administrator has one role; each call of the contract that is for
- * administrators names the permission that it takes, the server checks it for every call, and the console offers only
- * what the role allows.
+ * What operators may do in the console. Each administrator has one role, and each administrator call names the
+ * permission it needs. The server checks every call; the console shows only what the role allows.
  */
 
-/** The owner may do everything; the others what `PERMISSIONS` says. */
+/** The owner may do everything, the others what `PERMISSIONS` lists. */
 export const OPERATOR_ROLES = ['owner', 'operations', 'support', 'viewer'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
 
@@ -16,7 +15,7 @@ const STAFF: Roles = ['operations', 'support']
 const EVERYBODY: Roles = ['operations', 'support', 'viewer']
 const OWNER_ONLY: Roles = []
 
-/** Who may what, besides the owner. */
+/** The roles with each permission, besides the owner. */
 export const PERMISSIONS = {
   'users.view': EVERYBODY,
   'users.change': OPERATIONS,
@@ -28,11 +27,11 @@ export const PERMISSIONS = {
   /** Proxies with their passwords. */
   'orders.credentials': STAFF,
   'payments.view': EVERYBODY,
-  /** Money: refunds, and what happens to payments that could not be delivered. */
+  /** Refunds, and decisions on payments that could not be delivered. */
   'payments.change': OPERATIONS,
   'products.view': EVERYBODY,
   'products.change': OPERATIONS,
-  /** Promo codes and gift cards are worth money to whoever reads them. */
+  /** Promo codes and gift cards are worth money to anyone who reads them. */
   'rewards.view': STAFF,
   'rewards.change': OPERATIONS,
   'servers.view': EVERYBODY,
@@ -42,17 +41,17 @@ export const PERMISSIONS = {
   'rules.change': OPERATIONS,
   /** Who had an address. */
   'addresses.view': STAFF,
-  /** What the status page says of incidents. */
+  /** Incidents on the status page. */
   'incidents.view': EVERYBODY,
   'incidents.change': STAFF,
   'tickets.view': EVERYBODY,
   'tickets.change': STAFF,
   'mails.view': EVERYBODY,
   'mails.change': STAFF,
-  /** Endpoints that events are posted to, and what was sent there. */
+  /** Webhook endpoints and their deliveries. */
   'webhooks.view': STAFF,
   'webhooks.change': OPERATIONS,
-  /** What operators are told of, and where. */
+  /** Notices to operators, and their channels. */
   'notices.view': EVERYBODY,
   'notices.change': OPERATIONS,
   'health.view': EVERYBODY,
@@ -62,19 +61,19 @@ export const PERMISSIONS = {
   'audit.view': OPERATIONS,
   'settings.view': OPERATIONS,
   'settings.change': OWNER_ONLY,
-  /** The API's documentation, and bulk runs, whose actions have permissions of their own. */
+  /** The API's documentation, and bulk runs, whose actions have their own permissions. */
   'console.use': EVERYBODY
 } as const satisfies Record<string, Roles>
 export type Permission = keyof typeof PERMISSIONS
 
-/** @param role null for a customer, who may nothing of this */
+/** @param role null for a customer, who has no permission */
 export const mayOperate = (role: OperatorRole | null, permission: Permission): boolean =>
   role === 'owner' || (role !== null && (PERMISSIONS[permission] as readonly string[]).includes(role))
 
 export const rolesThatMay = (permission: Permission): OperatorRole[] =>
   OPERATOR_ROLES.filter(role => mayOperate(role, permission))
 
-/** What a run's action takes: to start and to cancel it, and for each row while it runs. */
+/** The permission for a run's action: to start it, to cancel it, and checked for each row. */
 export const RUN_PERMISSIONS = {
   'order.change': 'orders.change',
   'order.reset': 'orders.change',

@@ -1,4 +1,7 @@
-/** Cities that servers stand in, with country (ISO 3166-1) and region (ISO 3166-2): what stands for the place of servers until an operator has said it. */
+/**
+ * Cities with servers, with country (ISO 3166-1) and region (ISO 3166-2). They supply a server's place until an
+ * operator sets it.
+ */
 const CITIES = `
 Amsterdam NL NL-NH|Ashburn US US-VA|Athens GR GR-I|Atlanta US US-GA|Auckland NZ NZ-AUK|Bangkok TH TH-10|Barcelona ES ES-B
 Beijing CN CN-BJ|Berlin DE DE-BE|Bogota CO CO-DC|Boston US US-MA|Brussels BE BE-BRU|Bucharest RO RO-B|Budapest HU HU-BU
@@ -12,7 +15,7 @@ Sao Paulo BR BR-SP|Seattle US US-WA|Seoul KR KR-11|Shanghai CN CN-SH|Singapore S
 Taipei TW TW-TPE|Tallinn EE EE-37|Tel Aviv IL IL-TA|Tokyo JP JP-13|Toronto CA CA-ON|Vancouver CA CA-BC|Vienna AT AT-9
 Vilnius LT LT-VL|Warsaw PL PL-14|Washington US US-DC|Zurich CH CH-ZH`
 
-/** Other names that say a country, without an address of their own: smaller cities, states, and cities by their Chinese names. */
+/** Other names of countries: small cities, states, and Chinese names of cities. */
 const OTHERS: Record<string, string> = {
   US: 'silicon valley|virginia|new jersey|new mexico|california|texas|马里兰|纽约|洛杉矶|硅谷|芝加哥|达拉斯|西雅图|迈阿密',
   GB: 'england|伦敦',
@@ -20,7 +23,7 @@ const OTHERS: Record<string, string> = {
   FR: 'roubaix|gravelines|strasbourg|巴黎',
   NL: 'rotterdam|阿姆斯特丹',
   IT: '米兰|罗马',
-  // Names a city of another country within it.
+  // Contains the name of a city in another country.
   RO: '罗马尼亚',
   CR: 'san jose costa rica',
   ES: '马德里',
@@ -57,7 +60,7 @@ const cities: readonly City[] = CITIES.trim()
     return { city, country, region }
   })
 
-/** The words of a name, for comparison: 'São Paulo-2' as ' sao paulo 2 '. */
+/** Normalises a name for comparison: 'São Paulo-2' becomes ' sao paulo 2 '. */
 const wordsOf = (name: string): string =>
   ` ${name
     .normalize('NFD')
@@ -66,7 +69,7 @@ const wordsOf = (name: string): string =>
     .toLowerCase()
     .trim()} `
 
-/** The city that a name has in it: 'New York' of 'ISP · New York 2'. Undefined where there is none, or several. */
+/** The city in a name: 'New York' in 'ISP · New York 2'. Undefined if there is none, or several. */
 export function cityIn(name: string): City | undefined {
   const words = wordsOf(name)
   const found = cities.filter(({ city }) => words.includes(` ${city.toLowerCase()} `))
@@ -75,7 +78,7 @@ export function cityIn(name: string): City | undefined {
 
 type Named = readonly [words: string, country: string]
 
-/** As words of their own; Chinese has no spaces between them. */
+/** Match whole words. Chinese has no spaces. */
 const asWords = (name: string): string => (/\p{Script=Han}/u.test(name) ? wordsOf(name).trim() : wordsOf(name))
 /** Longest first: 'South Korea' before 'Korea'. */
 const longestFirst = (named: Named[]): readonly Named[] => named.toSorted(([one], [other]) => other.length - one.length)
@@ -89,10 +92,10 @@ const byCity = longestFirst([
 
 const regionIn = (language: string) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
 
-/** The code that is in use for a former or another one: 'GB' for 'UK', 'DE' for 'DD'. */
+/** The current code for an outdated one: 'GB' for 'UK', 'DE' for 'DD'. */
 const presentCode = (code: string): string => new Intl.Locale(`und-${code}`).region ?? code
 
-/** Each country by its names in both languages. Made when it is first needed. */
+/** Countries by their names in both languages. Built on first use. */
 let byCountry: readonly Named[] | undefined
 function countries(): readonly Named[] {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
@@ -108,7 +111,7 @@ function countries(): readonly Named[] {
   )
 }
 
-/** The countries whose names stand in some words. A longer name hides those within it: New Mexico is not Mexico. */
+/** The countries named in a text. A longer name hides those within it: New Mexico is not Mexico. */
 function countriesIn(words: string, named: readonly Named[]): ReadonlySet<string> {
   const found = new Set<string>()
   let left = words
@@ -120,12 +123,12 @@ function countriesIn(words: string, named: readonly Named[]): ReadonlySet<string
   return found
 }
 
-/** Two letters that stand for several countries, or for a city (Los Angeles, Las Vegas) rather than theirs. */
+/** Two letters that mean several countries, or usually a city (Los Angeles, Las Vegas). */
 const NO_COUNTRY = new Set(['EU', 'EZ', 'UN', 'LA', 'LV'])
 
 /**
- * The country (ISO 3166-1) that the name of a place says: by a city, else by itself, else by its two capital letters ('DE-1').
- * Undefined where it says none, or several.
+ * The country (ISO 3166-1) in a place's name: by a city, else by its name, else by two capital letters ('DE-1').
+ * Undefined if there is none, or several.
  */
 export function countryIn(name: string): string | undefined {
   const words = wordsOf(name)

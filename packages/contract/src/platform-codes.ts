@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { Money, Time } from './shapes.ts'
 
-/** What the shop keeps as codes that are a discount on the platform; the names are those of RESOURCES. */
+/** Codes that are discounts on the platform. Their names are those of RESOURCES. */
 export const CODE_KINDS = ['coupon', 'gift_card', 'level_code'] as const
 export type CodeKind = (typeof CODE_KINDS)[number]
 
 /**
- * What the platform has under a code: nobody looked yet, a look or a change is under way, the discount that it should be,
- * another one, none, or the platform refuses to have it. A code that was used or handed out is looked at no more.
+ * The platform's state for a code: not checked, check or change in progress, correct, different, missing, or refused.
+ * Codes that were used or handed out are no longer checked.
  */
 export const CODE_STATES = ['unknown', 'waiting', 'present', 'differs', 'missing', 'refused'] as const
 export type CodeState = (typeof CODE_STATES)[number]
 
 /**
- * In what the platform's discount is another one than the shop's code says. `used`: it has been used up there, by what no
- * order of the code's holder paid for. `foreign`: beside the others, the shop did not make it, and so does not mend it.
+ * How the platform's discount differs from the shop's code. `used`: used without an order of the code's holder.
+ * `foreign`: also not made by the shop, which therefore does not correct it.
  */
 export const CODE_DIFFERENCES = [
   'kind',
@@ -30,28 +30,28 @@ export const CODE_DIFFERENCES = [
 ] as const
 export type CodeDifference = (typeof CODE_DIFFERENCES)[number]
 
-/** What a discount is counted in: the shop's currency, or percent. */
+/** The unit of a discount: the shop's currency, or percent. */
 export const DISCOUNT_TYPES = ['amount', 'percent'] as const
 export type DiscountType = (typeof DISCOUNT_TYPES)[number]
 
 /**
- * What a level takes off all of an order at the checkout, by the code in the order's link. Only a code that the platform
- * was seen to have as it should be promises anything.
+ * A level's discount on a whole order at the checkout, through the code in the order's link. Only codes seen to be
+ * correct on the platform count.
  */
 export const LevelDiscount = z.object({ level: z.number(), discount: Money, discount_type: z.enum(DISCOUNT_TYPES) })
 export type LevelDiscount = z.infer<typeof LevelDiscount>
 
-/** Fields of each row that has a code; all null for those who may not know. */
+/** Fields of each row with a code; all null without the permission. */
 export const onPlatform = {
   platform_state: z.enum(CODE_STATES).nullable(),
-  /** Where the state is `differs`: in what. */
+  /** The differences, if the state is `differs`. */
   platform_differs: z.array(z.enum(CODE_DIFFERENCES)),
-  /** What the platform said, where it refused, or where the last try failed and another one follows. */
+  /** The platform's message if it refused, or if the last attempt failed and will be retried. */
   platform_problem: z.string().nullable(),
   platform_checked_at: Time.nullable()
 }
 
-/** What can be asked of the platform about one code. `create`: make it there, and make one of the shop's as it should be. */
+/** Actions on one code. `create` creates it on the platform, or corrects one that the shop made. */
 export const CODE_ACTS = ['check', 'create'] as const
 export type CodeAct = (typeof CODE_ACTS)[number]
 

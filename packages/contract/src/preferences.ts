@@ -5,17 +5,17 @@ import { Done, storableJson } from './shapes.ts'
 
 const PreferenceParams = z.object({ key: z.string().regex(/^[a-z][a-z0-9._-]{0,63}$/, message('unknown_key')) })
 
-/** Things that one person can keep. */
+/** Largest number of preferences per user. */
 export const MAX_PREFERENCES = 200
 
-/** Any JSON of a moderate size. null: nothing is kept any more. */
+/** Any JSON of moderate size. null deletes it. */
 const Preference = z
   .unknown()
   .refine(value => value !== undefined, message('must_be_json'))
   .refine(value => JSON.stringify(value ?? null).length <= 32_000, message('at_most_characters', { max: 32_000 }))
   .refine(storableJson, message('forbidden_character'))
 
-/** The calls for what one person keeps, a part of `accounts`. */
+/** The calls for a user's preferences, a part of `accounts`. */
 export const preferenceRoutes = {
   preferences: route('GET', '/api/users/preferences/:key', {
     summary: 'What this person keeps under a key: column choices, saved views',

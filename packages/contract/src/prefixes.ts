@@ -1,13 +1,13 @@
-// Addresses and prefixes, as agents read them and the console checks what it sends them.
+// Addresses and prefixes, shared by agents and the console's validation.
 import ipaddr from 'ipaddr.js'
 
-/** An address as the data plane compares it: `v4` is 0…2^32-1, or -1 for an IPv6 address, whose value is `v6`. */
+/** An address for fast comparison: `v4` is 0…2^32-1, or -1 for IPv6, whose value is `v6`. */
 export type Address = { v4: number; v6: bigint }
 
 /** A prefix in canonical notation with its first and last address (IPv4 addresses as numbers below 2^32). */
 export type Prefix = { text: string; family: 4 | 6; first: bigint; last: bigint }
 
-/** Reads a strict dotted quad; -1 for anything else (no octal, no short forms). */
+/** Parses a strict dotted quad; -1 for anything else (no octal, no short forms). */
 export function parseV4(text: string): number {
   const length = text.length
   // Stryker disable next-line ConditionalExpression,LogicalOperator: others are only refused sooner.
@@ -32,7 +32,7 @@ export function parseV4(text: string): number {
   return dots === 3 && digits > 0 ? value * 256 + octet : -1
 }
 
-/** Reads an address; an IPv4-mapped IPv6 address is the IPv4 address it stands for. null for anything else. */
+/** Parses an address; an IPv4-mapped IPv6 address becomes IPv4. null if invalid. */
 export function parseAddress(text: string): Address | null {
   // Stryker disable next-line MethodExpression: the longer way reads the mapped form alike.
   const v4 = parseV4(text.startsWith('::ffff:') ? text.slice(7) : text)
@@ -58,14 +58,14 @@ export function formatAddress(family: 4 | 6, value: bigint): string {
 
 export const bitsOf = (family: 4 | 6): number => (family === 4 ? 32 : 128)
 
-/** Makes a prefix of its first address and length; null where address bits stand behind the length. */
+/** Makes a prefix from its first address and length; null if host bits are set. */
 export function makePrefix(family: 4 | 6, first: bigint, length: number): Prefix | null {
   const size = 1n << BigInt(bitsOf(family) - length)
   if (first % size !== 0n) return null
   return { text: `${formatAddress(family, first)}/${length}`, family, first, last: first + size - 1n }
 }
 
-/** Reads `address/length`, or a bare address as a prefix of one. null where it is none or has bits behind its length. */
+/** Parses `address/length`, or an address as a prefix of one. null if invalid or host bits are set. */
 export function parsePrefix(text: string): Prefix | null {
   const slash = text.indexOf('/')
   // Stryker disable next-line EqualityOperator: before a slash at the beginning is no address either.
@@ -85,7 +85,7 @@ export const byOrder = (a: Prefix, b: Prefix): number =>
   // Stryker disable next-line EqualityOperator: the same prefix twice may be in any order.
   (a.last < b.last ? -1 : 1)
 
-/** Reads, sorts and deduplicates; the first text that is no prefix comes back as `bad`. */
+/** Parses, sorts and deduplicates; the first invalid text is returned as `bad`. */
 export function parsePrefixes(texts: readonly string[]): { ok: true; prefixes: Prefix[] } | { ok: false; bad: string } {
   const found = new Map<string, Prefix>()
   for (const text of texts) {

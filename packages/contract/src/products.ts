@@ -20,7 +20,7 @@ export const Tag = z.object({
   id: z.number(),
   tag_name: z.string(),
   tag_desc: z.string(),
-  /** Only products that hold access rules carry it: visitors do not see it. */
+  /** Carried only by products for access rules, so visitors do not see it. */
   is_internal: z.boolean(),
   translations: Translations,
   version: z.string()
@@ -28,9 +28,9 @@ export const Tag = z.object({
 export type Tag = z.infer<typeof Tag>
 
 /**
- * What a plan limits; null: nothing. `traffic_gb`: 10^9 bytes in both directions, for each address and term, for all of an
- * order's addresses together. The others are of an order, on each of its servers: megabits a second in each direction, open
- * connections, and new ones a second.
+ * A plan's limits; null: unlimited. `traffic_gb`: 10^9 bytes in both directions per address and term, shared by the
+ * order's addresses. The others apply per order and server: megabits per second in each direction, open connections,
+ * new connections per second.
  */
 export const PlanLimits = z.object({
   traffic_gb: z.number().nullable(),
@@ -44,7 +44,7 @@ export const Variant = z.object({
   id: z.number(),
   variant_name: z.string(),
   variant_desc: z.string(),
-  /** Addresses to be had now under the rule with most of them; at most some seconds old. */
+  /** Addresses available now under the rule with the most; a few seconds old. */
   variant_stock: z.number(),
   cart_step: z.number(),
   variant_price: Money,
@@ -56,11 +56,11 @@ export const Variant = z.object({
   proxy_time: z.number(),
   address_family: AddressFamily,
   egress: EgressMode,
-  /** Every server of its group also speaks TLS to proxy clients (`https://` proxies). */
+  /** Every server of its group also offers TLS (`https://` proxies). */
   https: z.boolean(),
   ...PlanLimits.shape,
   shopify_variant_id: z.string(),
-  /** The platform's price where it differs, for administrators: see the price drift. */
+  /** The platform's price if it differs, for administrators only: see the price drift. */
   price_drift: z.object({ id: z.number(), platform_price: Money }).nullable()
 })
 export type Variant = z.infer<typeof Variant>
@@ -74,9 +74,9 @@ export const Product = z.object({
   id: z.number(),
   active: z.boolean(),
   valid: z.boolean(),
-  /** On sale by its own link, and in no list. */
+  /** On sale through its link only, in no list. */
   unlisted: z.boolean(),
-  /** Not valid only because the platform has it in no Online Store: a checkout would refuse it. */
+  /** Invalid only because it is not in the platform's Online Store, so a checkout would refuse it. */
   unpublished: z.boolean(),
   old_flag: z.boolean(),
   product_name: z.string(),
@@ -89,13 +89,13 @@ export const Product = z.object({
   variant_options: z.array(VariantOption),
   variants: z.array(Variant),
   created_at: Time,
-  /** `words`: of its options, their values and the locations of its variants. */
+  /** `words`: of options, their values and locations. */
   translations: Translations,
   version: z.string()
 })
 export type Product = z.infer<typeof Product>
 
-/** A product as the platform has it, ready to be completed and added. */
+/** A product on the platform, ready to be completed and added. */
 export const PlatformProduct = z.object({
   shopify_product_id: z.string(),
   product_name: z.string(),
@@ -125,7 +125,7 @@ const ProxyTime = z
   .min(1, message('must_be_at_least', { min: 1 }))
   .max(3650, message('must_be_at_most', { max: 3650 }))
 
-/** The most that each may be: more than any server carries. Null: nothing is limited; left out: as it is. */
+/** `max` is more than any server can carry. Null: unlimited; missing: unchanged. */
 const limit = (max: number) =>
   z
     .int({ error: message('must_be_at_least', { min: 1 }) })
@@ -141,9 +141,9 @@ export const VariantForm = z.object({
   variant_price: MoneyInput(),
   cart_step: z.coerce.number().pipe(z.literal([...CART_STEPS], { error: message('must_be_cart_step') })),
   proxy_time: ProxyTime,
-  /** `ipv4` of a new variant, and as it is of another one, where it is left out; orders keep what they were placed with. */
+  /** Default: `ipv4` for a new variant, unchanged for others. Orders keep theirs. */
   address_family: AddressFamily.optional(),
-  /** `fixed` is the only one of IPv4. */
+  /** IPv4 supports only `fixed`. */
   egress: EgressMode.optional(),
   traffic_gb: limit(1_000_000),
   mbps: limit(100_000),
@@ -187,7 +187,7 @@ export const OptionSelected = z.object({
   option3: optionalText()
 })
 
-/** Access rules chosen for an order: ids, each at most once (checked by the command, which says so). */
+/** The access rules of an order: ids without duplicates (the command checks this). */
 export const Selection = OptionSelected.extend({
   acl_selected: z
     .array(Id, { error: message('must_select') })
@@ -210,7 +210,7 @@ export const VariantInfo = z.object({
   price: Money,
   base_price: Money,
   acl_price: Money,
-  /** Addresses free for all selected rules at once. */
+  /** Addresses free for all selected rules together. */
   stock: z.number(),
   cart_step: z.number(),
   local_variant_id: z.number(),
@@ -218,30 +218,30 @@ export const VariantInfo = z.object({
 })
 export type VariantInfo = z.infer<typeof VariantInfo>
 
-/** What a refusal 'out_of_stock' of the checkout says in its `data`. */
+/** The `data` of the checkout's refusal 'out_of_stock'. */
 export const Shortage = z.object({
-  /** Addresses that the selected rules have together. */
+  /** Addresses available under all selected rules together. */
   stock: z.number(),
-  /** The rules that have too few by themselves; none where each has enough, but not of the same addresses. */
+  /** Rules with too few addresses; empty if each has enough, but not the same ones. */
   short: z.array(z.object({ acl_id: z.number(), acl_name: z.string(), stock: z.number() }))
 })
 export type Shortage = z.infer<typeof Shortage>
 
-/** What a variant could sell out of a server group, in blocks of one size. */
+/** What a variant could sell from a server group with blocks of one size. */
 export const GroupStock = z.object({
-  /** The largest block that a range of the group holds; 0 where it has none. */
+  /** The largest block in a range of the group; 0 if none. */
   max_step: z.number(),
-  /** Addresses under the rule with most of them. */
+  /** Addresses under the rule with the most. */
   stock: z.number(),
   rules: z.array(z.object({ acl_id: z.number(), acl_name: z.string(), stock: z.number() }))
 })
 export type GroupStock = z.infer<typeof GroupStock>
 
-/** What a sync took from the platform: everything, or one kind. */
+/** What a sync reads: everything, or one kind. */
 export const SYNC_KINDS = ['catalogue', 'collections', 'tags'] as const
 export type SyncKind = (typeof SYNC_KINDS)[number]
 
-/** `removed`: hidden, and off sale where it is a product. Of `visibility` the values are `internal`, `unlisted` and `shown`. */
+/** `removed`: hidden, and for products off sale. Values of `visibility`: `internal`, `unlisted`, `shown`. */
 const SyncChange = z.object({
   kind: z.enum(['created', 'updated', 'removed']),
   name: z.string(),
@@ -257,12 +257,11 @@ export type SyncChange = z.infer<typeof SyncChange>
 
 const syncCounts = { created: z.number(), updated: z.number(), removed: z.number() }
 
-/** What a sync with the platform would do. */
 export const SyncPreview = z.object({
   ...syncCounts,
-  /** Products that would be in other collections, or carry other tags. */
+  /** Products whose collections or tags would change. */
   products: z.number(),
-  /** The first 200 of the changes. */
+  /** The first 200 changes. */
   changes: z.array(SyncChange)
 })
 export type SyncPreview = z.infer<typeof SyncPreview>
@@ -270,7 +269,7 @@ export type SyncPreview = z.infer<typeof SyncPreview>
 export const SYNC_PARTS = ['products', 'prices', 'collections', 'tags'] as const
 export type SyncPart = (typeof SYNC_PARTS)[number]
 
-/** What taking everything from the platform would do. */
+/** What a sync of the whole catalogue would do. */
 export const CatalogPreview = z.object({
   parts: z.array(
     z.object({
@@ -280,18 +279,18 @@ export const CatalogPreview = z.object({
       changes: z.array(SyncChange)
     })
   ),
-  /** Products that would be in other collections, or carry other tags. */
+  /** Products whose collections or tags would change. */
   products: z.number(),
-  /** What never reaches visitors: products that hold access rules, and tags that only such products carry. */
+  /** Hidden from visitors: products for access rules, and tags that only such products carry. */
   internal: z.array(
     z.object({
       kind: z.enum(['product', 'tag']),
       name: z.string(),
-      /** Of a tag: the products that carry it. */
+      /** For a tag: the products that carry it. */
       because: z.array(z.string())
     })
   ),
-  /** Products of the platform that are not here: to be added under Products, where a plan is made of each variant. */
+  /** Products of the platform that the shop does not have. Add them under Products. */
   offered: z.array(z.object({ id: z.string(), name: z.string() }))
 })
 export type CatalogPreview = z.infer<typeof CatalogPreview>
@@ -300,12 +299,12 @@ export type CatalogPreview = z.infer<typeof CatalogPreview>
 export const LastSync = z.object({
   id: z.number(),
   what: z.enum(SYNC_KINDS),
-  /** Who asked for it; empty: the shop itself. */
+  /** Who started it; empty: the shop itself. */
   username: z.string(),
   created_at: Time,
   ...syncCounts,
   undone_at: Time.nullable(),
-  /** What of it is another one by now, the first 20 and how many: it can only be undone while that is nothing. */
+  /** What has changed since: the first 20, and the total. It can be undone only if this is empty. */
   changed: z.array(z.string()),
   changed_count: z.number()
 })

@@ -1,28 +1,31 @@
-/** What the console found when it tried a proxy itself: after a lease ended, and before one is handed over. */
+/** The console's own tests of proxies: after a lease ends, and before a delivery. */
 import { z } from 'zod'
 import { route } from './route.ts'
 import { Id, IdParams, Time } from './shapes.ts'
 
-/** `revocation`: the old credentials are tried after their end. `hand_over`: the new ones, before the order shows as delivered. */
+/**
+ * `revocation`: tests old credentials after their end. `hand_over`: tests new ones before the order shows as delivered.
+ */
 export const PROOF_KINDS = ['revocation', 'hand_over'] as const
 export type ProofKind = (typeof PROOF_KINDS)[number]
 
 /**
- * `waiting`: still to be tried. `proved`: as it should be. `failed`: an alarm, until it is `mended` or somebody takes notice of
- * it. `not_proved`: nobody could tell.
+ * `waiting`: not tested yet. `proved`: correct. `failed`: an alarm until it is `mended` or acknowledged. `not_proved`:
+ * no test was conclusive.
  */
 export const PROOF_STATES = ['waiting', 'proved', 'failed', 'mended', 'not_proved'] as const
 export type ProofState = (typeof PROOF_STATES)[number]
 
-/** What came to an end, or began. */
+/** What ended or began. */
 export const PROOF_CAUSES = ['removed', 'password', 'addresses', 'grace_ended', 'served'] as const
 export type ProofCause = (typeof PROOF_CAUSES)[number]
 
 /**
- * What one try came to. `refused`, `accepted`: what the proxy said to the credentials. `own_address`, `other_address`: from where
- * the check site saw the request come. All others say why nobody can tell: the proxy does not answer, has had too many wrong
- * passwords, does not reach the check site, does not let this user there, reaches one that does not see who asks, lets listed clients in only, there was no time
- * or no check site, the user is wanted again, or ended meanwhile, or the server was given up.
+ * The result of one test. `refused`, `accepted`: the proxy's reply to the credentials. `own_address`, `other_address`:
+ * where the check site saw the request come from. All others are inconclusive: the proxy does not answer, locked us out
+ * after wrong passwords, does not reach the check site or forbids it, reaches one that does not see the source, admits
+ * only listed clients; there was no time or no check site; the user is wanted again or has ended; or the server was
+ * given up.
  */
 export const PROOF_ANSWERS = [
   'refused',
@@ -45,12 +48,12 @@ export type ProofAnswer = (typeof PROOF_ANSWERS)[number]
 
 export const ProofTry = z.object({
   at: Time,
-  /** Null: none was dialled. */
+  /** Null: no connection was made. */
   address: z.string().nullable(),
   answer: z.enum(PROOF_ANSWERS),
   /** Milliseconds. */
   took: z.number().nullable(),
-  /** From where the check site saw the request come. */
+  /** The source address seen by the check site. */
   seen: z.string().nullable()
 })
 export type ProofTry = z.infer<typeof ProofTry>
@@ -63,9 +66,9 @@ export const AccessProof = z.object({
   order_id: z.number(),
   server_id: z.number(),
   server: z.string(),
-  /** The addresses that it stands for. */
+  /** The addresses that it covers. */
   prefixes: z.array(z.string()),
-  /** The last tries, the newest first. */
+  /** The last tests, newest first. */
   tries: z.array(ProofTry),
   asked_at: Time,
   settled_at: Time.nullable(),
@@ -74,11 +77,11 @@ export const AccessProof = z.object({
 })
 export type AccessProof = z.infer<typeof AccessProof>
 
-/** Of a lease that ended: whether its credentials were seen refused. Null: nothing was tried. */
+/** For an ended lease: whether its credentials were seen to be refused. Null: never tested. */
 export const LeaseProof = z.object({ state: z.enum(PROOF_STATES), answer: z.enum(PROOF_ANSWERS).nullable(), at: Time })
 export type LeaseProof = z.infer<typeof LeaseProof>
 
-/** Asked through a proxy, it tells from where; what it says is signed, so that a proxy cannot answer in its place. */
+/** Reports the source address of a request through a proxy. The reply is signed, so that the proxy cannot forge it. */
 export const SEEN_FROM_PATH = '/api/servers/seen_from/'
 
 export const proofRoutes = {

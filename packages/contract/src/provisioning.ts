@@ -1,4 +1,4 @@
-/** What an installation over SSH came to, or why it failed, by code. `message` of the wire is made of these. */
+/** Results and failures of an installation over SSH, by code. The wire's `message` is composed of them. */
 export const provisioningMessages = {
   unexpected: 'This step failed unexpectedly. The log says more.',
   machine_busy: 'Other changes of this server take too long. Try again.',
@@ -61,7 +61,7 @@ export const provisioningMessages = {
 } as const
 export type ProvisioningCode = keyof typeof provisioningMessages
 
-/** The steps of a provisioning over SSH, in their order. */
+/** The steps of an installation over SSH, in order. */
 export const PROVISIONING_STEPS = [
   'waiting',
   'connect',

@@ -1,19 +1,22 @@
-// The TLS that a server speaks to proxy clients (`https://` proxies): what operators set, what came of it, and what a look from outside saw.
+// A server's TLS for proxy clients (`https://` proxies): settings, result, and a check from outside.
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { formVersion, IdParams, ReasonParams, Time } from './shapes.ts'
 
-/** `unset`: the console leaves it to the server. `none`: no TLS. `pasted`: saved here. `files`: kept on the server by something else. */
+/**
+ * `unset`: the server decides. `none`: no TLS. `pasted`: stored in the console. `files`: on the server, maintained
+ * there.
+ */
 export const PROXY_TLS_SOURCES = ['none', 'pasted', 'files'] as const
 export type ProxyTlsSource = (typeof PROXY_TLS_SOURCES)[number]
 
-/** What can be told of a certificate: whom it names, by whom it was signed. */
+/** A certificate's names and issuer. */
 const CertificateSeen = z.object({
   names: z.array(z.string()),
   issuer: z.string(),
   begins_at: Time,
-  /** When the first one of its chain ends. */
+  /** When the first certificate of its chain ends. */
   ends_at: Time,
   fingerprint: z.string()
 })
@@ -21,20 +24,20 @@ export type CertificateSeen = z.infer<typeof CertificateSeen>
 
 export const ProxyTls = z.object({
   source: z.enum(['unset', ...PROXY_TLS_SOURCES]),
-  /** The saved certificate; its key is told to nobody. Null: none is saved here. */
+  /** The stored certificate. Its key is never returned. Null: none is stored. */
   certificate: CertificateSeen.nullable(),
-  /** Paths on the server; '' where it keeps none. */
+  /** Paths on the server; '' if not used. */
   certificate_file: z.string(),
   key_file: z.string(),
-  /** `waiting`: the agent has not been told yet. `refused`: it did not take it, and is asked again with each repair. */
+  /** `waiting`: not sent to the agent yet. `refused`: the agent did not accept it; retried with each repair. */
   state: z.enum(['unset', 'waiting', 'applied', 'refused']),
   /** Why it was refused. */
   reason: z.string().nullable(),
   params: ReasonParams,
   msg: z.string().nullable(),
-  /** What clients are shown, as the agent told last; null: no TLS, or an agent that tells no names. */
+  /** The certificate that clients see, as the agent last reported; null: no TLS, or the agent reports no names. */
   shown: z.object({ names: z.array(z.string()), ends_at: Time, days_left: z.number() }).nullable(),
-  /** The port of all proxies: those that begin with TLS are answered so. */
+  /** The proxy port. It serves both plain and TLS connections. */
   port: z.number(),
   version: z.string()
 })
@@ -50,9 +53,9 @@ const path = z
 export const ProxyTlsForm = z
   .object({
     source: z.enum(PROXY_TLS_SOURCES),
-    /** PEM: the certificate, then what signed it. */
+    /** PEM: the certificate, then its chain. */
     certificate: z.string().trim().max(100_000).default(''),
-    /** PEM; empty leaves the stored one. */
+    /** PEM; empty keeps the stored one. */
     key: z.string().trim().max(20_000).default(''),
     certificate_file: path,
     key_file: path
@@ -61,8 +64,9 @@ export const ProxyTlsForm = z
 export type ProxyTlsForm = z.output<typeof ProxyTlsForm>
 
 /**
- * What a look from outside may find. `unresolved`: the name leads nowhere. `leads_elsewhere`: not to the address of a proxy alone.
- * `not_listening`: no connection. `no_tls`: something else than TLS answers. The others are of the certificate.
+ * Results of the check from outside. `unresolved`: the name does not resolve. `leads_elsewhere`: not only to the
+ * address of a proxy. `not_listening`: no connection. `no_tls`: the reply is not TLS. The others concern the
+ * certificate.
  */
 export const PROXY_TLS_FINDINGS = [
   'no_address',
@@ -79,14 +83,14 @@ export const PROXY_TLS_FINDINGS = [
 export type ProxyTlsFinding = (typeof PROXY_TLS_FINDINGS)[number]
 
 export const ProxyTlsCheck = z.object({
-  /** The proxy that was dialled, by which name; '' where there is none. */
+  /** The proxy that was checked; '' if there is none. */
   address: z.string(),
   port: z.number(),
   host: z.string(),
-  /** Where that name leads. */
+  /** The addresses of that name. */
   leads: z.array(z.string()),
   findings: z.array(z.enum(PROXY_TLS_FINDINGS)),
-  /** What was shown. */
+  /** The certificate that was seen. */
   seen: CertificateSeen.nullable()
 })
 export type ProxyTlsCheck = z.infer<typeof ProxyTlsCheck>

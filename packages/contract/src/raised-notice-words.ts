@@ -1,4 +1,4 @@
-// The sentences of notices that commands raise: of what no search could find afterwards, or not as well.
+// Notices that commands raise, because a later search could not find their cause as well.
 
 export type Sentence = { title: string; text: string }
 export type Both = { en: Sentence; 'zh-CN': Sentence }

@@ -1,4 +1,4 @@
-/** What a customer paid for an order, as it can be printed. */
+/** A customer's payments for an order, for printing. */
 import { z } from 'zod'
 import { OrderNames } from './order.ts'
 import { route } from './route.ts'
@@ -14,27 +14,27 @@ export const ReceiptLine = z.object({
 })
 export type ReceiptLine = z.infer<typeof ReceiptLine>
 
-/** One payment that counted. All amounts are in its currency. */
+/** A payment that counted. All amounts are in its currency. */
 export const Receipt = z.object({
   id: z.number(),
   kind: z.enum(['purchase', 'renewal']),
   /** The platform's order, such as '#1001'. */
   platform_order: z.string(),
   paid_at: Time,
-  /** Days that it paid for; null where that is not known. */
+  /** Days it paid for; null if unknown. */
   days: z.number().nullable(),
-  /** As the platform reported them when it was paid; empty for payments of before they were kept. */
+  /** The platform's lines at payment; empty for payments older than these records. */
   lines: z.array(ReceiptLine),
   currency: z.string(),
   discount: Money,
   total: Money,
-  /** What was given back, oldest first. */
+  /** Refunds, oldest first. */
   refunds: z.array(z.object({ at: Time, amount: Money })),
   refunded: Money
 })
 export type Receipt = z.infer<typeof Receipt>
 
-/** A payment that does not count: one that an operator looks at, or has ignored, or one that was given back. */
+/** A payment that does not count: under review, ignored or refunded. */
 export const UncountedPayment = z.object({
   id: z.number(),
   state: z.enum(['held', 'ignored', 'refunded']),
@@ -56,7 +56,7 @@ export const Receipts = z.object({
   variant: z.string(),
   /** Names of the access rules. */
   rules: z.array(z.string()),
-  /** The same names in another language, where there are any; the lines are worded by the platform. */
+  /** The names in another language, if there are any. The platform words the lines. */
   translations: z.object({ 'zh-CN': OrderNames }).optional(),
   quantity: z.number(),
   /** Oldest first. */

@@ -1,6 +1,6 @@
 /**
- * What the shop keeps, by the names that the audit log, the change feed and bulk commands share. Without the validation
- * library, so that the browser can take it anywhere.
+ * The shop's kinds of objects, as named in the audit log, change feed and bulk commands. Without schemas, so that the
+ * browser can import it anywhere.
  */
 export const RESOURCES = [
   'acl_group',
@@ -33,8 +33,8 @@ export const RESOURCES = [
 export type Resource = (typeof RESOURCES)[number]
 
 /**
- * What the shop shows to every customer: each of them is told that such a resource changed, but not which one, since
- * some of them (unpublished products, gift cards) are for administrators only.
+ * Resources that all customers see. A change is sent to them without an id, because some objects (unpublished products,
+ * gift cards) are for administrators only.
  */
 export const PUBLIC_RESOURCES: ReadonlySet<Resource> = new Set([
   'collection',
@@ -47,5 +47,5 @@ export const PUBLIC_RESOURCES: ReadonlySet<Resource> = new Set([
   'tag'
 ])
 
-/** What changed, for whoever shows or caches it. Without an id: any of them may have. */
+/** A change to show or to invalidate a cache. Without an id, any object may have changed. */
 export type Change = { resource: Resource; id?: number }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Time } from './shapes.ts'
 
-/** What retention removes, by the names of its list. */
+/** Kinds of rows that retention removes. */
 export const RETAINED = [
   'sessions',
   'logins',
@@ -41,7 +41,7 @@ export const RETAINED = [
 ] as const
 export type Retained = (typeof RETAINED)[number]
 
-/** Settings that say, in days, how long something is kept. */
+/** Settings with a retention period in days. */
 export const RETENTION_SETTINGS = [
   'keep_logs_days',
   'keep_mails_days',
@@ -56,17 +56,17 @@ export const RETENTION_SETTINGS = [
 ] as const
 export type RetentionSetting = (typeof RETENTION_SETTINGS)[number]
 
-/** One kind of rows that are removed when they are old, with what was found last. */
+/** A kind of rows that are removed with age, with the latest figures. */
 export const RetentionFigures = z.object({
   what: z.enum(RETAINED),
   why: z.string(),
   keep_hours: z.number(),
-  /** The setting that says so; null where the time is fixed. */
+  /** The setting of the period; null if it is fixed. */
   setting: z.enum(RETENTION_SETTINGS).nullable(),
-  /** Null before the first count; an estimate for big tables. */
+  /** Null before the first count; an estimate for large tables. */
   rows: z.number().nullable(),
   oldest: Time.nullable(),
-  /** How many rows the last removal took. */
+  /** Rows removed by the last clean-up. */
   removed: z.number(),
   removed_at: Time.nullable(),
   counted_at: Time.nullable()

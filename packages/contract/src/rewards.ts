@@ -24,7 +24,7 @@ export const Coupon = z.object({
 })
 export type Coupon = z.infer<typeof Coupon>
 
-/** An amount, or as it is, where it is left out or empty. */
+/** Default for missing or empty: an amount, or unchanged in an edit. */
 const DiscountTypeInput = z
   .union([z.enum(DISCOUNT_TYPES), z.literal('').transform(() => undefined)], { error: message('must_select') })
   .optional()
@@ -58,7 +58,7 @@ const points = (wrong: string) =>
     .union([z.number(), z.string().trim().regex(/^\d+$/).transform(Number)], { error: wrong })
     .pipe(z.int(wrong).min(0, wrong).max(1_000_000_000, wrong))
 
-/** Dollars, more than none. */
+/** Dollars, above zero. */
 const mount = MoneyInput(message('enter_mount')).refine(value => toCents(value) > 0n, message('enter_mount'))
 
 const whole = (min: number, max: number) => {
@@ -74,12 +74,12 @@ export const GiftCardForm = z.object({
   point: points(message('enter_point'))
 })
 
-/** So many gift cards are made at once at most. */
+/** Largest number of gift cards created at once. */
 export const MOST_GIFT_CARDS = 200
 
 /**
- * Several gift cards at once, with codes of the shop's making. `batch` is random and chosen by who asks: the codes are made of it,
- * so that the same asked again, after an answer that was lost, makes no more cards.
+ * Several gift cards with generated codes. The caller chooses a random `batch`, from which the codes are derived, so
+ * that a repeated call creates no more cards.
  */
 export const GiftCardsForm = z.object({
   mount,
@@ -94,7 +94,7 @@ export const LevelCode = z.object({
   level: z.number(),
   discount: Money,
   discount_type: z.enum(DISCOUNT_TYPES),
-  /** null for everyone but administrators. */
+  /** Null for anyone but administrators. */
   code: z.string().nullable(),
   point: z.number(),
   ...onPlatform,
@@ -109,7 +109,7 @@ export const LevelCodeForm = z.object({
   point: points(message('enter_point'))
 })
 
-/** Why points or coins change, with the sentence that the points history shows. Names in braces are its parameters. */
+/** Why points or coins change, as sentences of the points history. Names in braces are parameters. */
 export const POINT_REASONS = {
   payment: 'Payment of order {order}',
   invited_payment: 'Payment by {username}, whom you invited',
@@ -132,14 +132,14 @@ export const PointRecord = z.object({
   params: ReasonParams,
   point: z.number(),
   kind: z.enum(['level', 'coins']),
-  /** From when on the coins can be spent; null: they can be spent now. */
+  /** When the coins can be spent; null: now. */
   pending_until: Time.nullable()
 })
 export type PointRecord = z.infer<typeof PointRecord>
 
 const R = '/api/rewards'
 
-/** For those who may see what the platform has under a code; it filters nothing for the others. */
+/** Ignored without the permission to see the platform's state. */
 const platformFilter = { platform_state: z.enum(CODE_STATES).optional() }
 
 export const rewards = {

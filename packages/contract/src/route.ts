@@ -11,18 +11,18 @@ type Shape = z.ZodType
 export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R extends Shape, A extends Access> = {
   summary: string
   access: A
-  /** What the role of an administrator who calls has to allow; one who calls a customer's call may see what is others'. */
+  /** The permission that an administrator needs. In customers' calls it allows access to other users' objects. */
   permission?: Permission
-  /** Customers' API keys with this scope may call it too. */
+  /** Customers' API keys with this scope may call it. */
   scope?: Scope
-  /** The reply holds proxies' passwords: the audit log tells which keys read them. */
+  /** The reply contains proxy passwords, so the audit log records which API key read them. */
   reveals?: 'credentials'
   params?: P
   query?: Q
   body?: B
   /** The shape of `data` in a success. */
   reply: R
-  /** The reply is not the envelope but this content type. */
+  /** The reply has this content type instead of the envelope. */
   raw?: string
 }
 
@@ -39,7 +39,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 const none = z.object({})
 type None = typeof none
 
-/** Declares one call of the API: the server's validation, the client's types and the documentation come from it. */
+/** Declares one API call. Validation, client types and documentation derive from it. */
 export function route<
   R extends Shape,
   const A extends Access,
@@ -54,7 +54,7 @@ export function route<
   return { method, path, ...options }
 }
 
-/** What the caller passes and gets, for each part of a route. */
+/** A route's parts as the caller passes and receives them. */
 export type ParamsOf<T> = T extends Route<infer P> ? z.input<P> : never
 export type QueryOf<T> = T extends Route<Shape, infer Q> ? z.input<Q> : never
 export type BodyOf<T> = T extends Route<Shape, Shape, infer B> ? z.input<B> : never

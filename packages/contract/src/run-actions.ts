@@ -1,4 +1,4 @@
-/** What can be done to many rows at once. The part before the dot names the list that the rows come from. */
+/** Actions on many rows. The part before the dot names the rows' list. */
 export const BULK_ACTIONS = [
   'order.change',
   'order.reset',
@@ -15,6 +15,6 @@ export const BULK_ACTIONS = [
 ] as const
 export type BulkAction = (typeof BULK_ACTIONS)[number]
 
-/** What the shop itself asks for as a run, by calls of its own: these need to know more than the rows. */
+/** Also runs that the shop starts through other calls, because they need more than the rows. */
 export const RUN_ACTIONS = [...BULK_ACTIONS, 'order.leave_server', 'order.credit_outage'] as const
 export type RunAction = (typeof RUN_ACTIONS)[number]

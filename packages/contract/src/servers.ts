@@ -27,13 +27,13 @@ export const ServerGroupForm = z.object({
 export type ServerGroupForm = z.output<typeof ServerGroupForm>
 
 /**
- * What an operator made of a server. `paused`: it sells nothing and serves on. `draining`: its orders leave it as well.
- * `given_up`: gone for good. `returning`: taken back, and it sells again once its agent was compared.
+ * A server's state. `paused`: sells nothing but serves its orders. `draining`: its orders move away too. `given_up`:
+ * permanently gone. `returning`: taken back; sells again once its agent was compared.
  */
 export const SERVER_STATUSES = ['active', 'paused', 'draining', 'given_up', 'returning'] as const
 export type ServerStatus = (typeof SERVER_STATUSES)[number]
 
-/** A sentence by its code. */
+/** A sentence as its code and values. */
 const ProvisioningSaid = z.object({
   code: z.enum(Object.keys(provisioningMessages) as [ProvisioningCode, ...ProvisioningCode[]]),
   params: ReasonParams
@@ -44,9 +44,9 @@ export const ProvisioningLog = z.object({
   step: z.enum(PROVISIONING_STEPS),
   status: z.enum(['running', 'done', 'failed', 'cancelled']),
   message: z.string(),
-  /** The sentences of `message`; none in an entry of before these were kept, and of what is under way. */
+  /** The sentences of `message`; missing in older entries and while a step runs. */
   said: z.array(ProvisioningSaid).optional(),
-  /** The end of what the machine printed. */
+  /** The end of the machine's output. */
   output: z.string(),
   started_at: Time,
   ended_at: Time.nullable()
@@ -54,55 +54,55 @@ export const ProvisioningLog = z.object({
 export type ProvisioningLog = z.infer<typeof ProvisioningLog>
 
 export const Provisioning = z.object({
-  /** A cancelled one: `step` says how far it was, and so what stands on the machine; `message` is empty. */
+  /** If it was cancelled, `step` is the step it reached, and `message` is empty. */
   status: z.enum(['running', 'done', 'failed', 'cancelled']),
-  /** Somebody has cancelled it, and the worker ends it. */
+  /** It was cancelled, and the worker is ending it. */
   cancelling: z.boolean(),
   step: z.enum(PROVISIONING_STEPS),
   message: z.string(),
   said: z.array(ProvisioningSaid).optional(),
   at: Time,
-  /** What was asked for: install and start the agent, or load the ranges only. */
+  /** `run_init`: install and start the agent, not only load the ranges. */
   run_init: z.boolean(),
-  /** Only the agent's settings are written and applied. */
+  /** Only writes and applies the agent's settings. */
   settings: z.boolean().optional(),
-  /** Part of an upgrade: settings that were saved and not applied go on waiting. */
+  /** Part of an upgrade, which does not apply saved settings. */
   as_applied: z.boolean().optional(),
-  /** Each step so far, in its order. */
+  /** The steps so far, in order. */
   steps: z.array(ProvisioningLog)
 })
 export type Provisioning = z.infer<typeof Provisioning>
 
 export const AgentReport = z.object({
-  /** When it was asked last and answered. */
+  /** When it last answered. */
   at: Time,
   version: z.string(),
   status: z.enum(['ok', 'degraded']),
   workers: z.number(),
   uptime_seconds: z.number(),
   users: z.number().nullable(),
-  /** Open connections of its proxies; null: an agent of before, which tells neither these nor traffic. */
+  /** Open proxy connections; null: an older agent, which reports neither these nor traffic. */
   connections: z.number().nullable(),
-  /** Bytes a second since the check before. */
+  /** Bytes per second since the previous check. */
   rate: z.object({ up: z.number(), down: z.number() }).nullable(),
-  /** Bytes, and the most connections seen, by hour; oldest first, at most 48. */
+  /** Bytes, and the most connections seen, by hour; oldest first, up to 48. */
   hours: z.array(z.object({ at: Time, up: z.number(), down: z.number(), connections: z.number() })),
-  /** Codes of what is wrong with it (`agentProblems`); newer agents may tell of more. Reports of before have none. */
+  /** Problem codes (`agentProblems`); newer agents may send others. Missing in older reports. */
   problems: z.array(z.string()).optional(),
-  /** Its program can hand over to another one without cutting tunnels. Reports of before do not say. */
+  /** Its program can hand over to another without cutting tunnels. Missing in older reports. */
   hands_over: z.boolean().optional(),
-  /** Which settings it knows (`agent-settings.ts`). Reports of before do not say. */
+  /** The settings it supports (`agent-settings.ts`). Missing in older reports. */
   settings_format: z.number().optional(),
-  /** When the certificates of its API and of its proxy port end; null: no TLS there. Reports of before do not say. */
+  /** When the certificates of its API and proxy port end; null: no TLS. Missing in older reports. */
   certificates: z
     .object({
       api: Time.nullable(),
       proxy: Time.nullable(),
-      /** Host names and addresses of the latter; agents of before tell none. */
+      /** The proxy certificate's host names and addresses; missing for older agents. */
       proxy_names: z.array(z.string()).optional()
     })
     .optional(),
-  /** Since when what it tells of itself cannot be right and is not taken; what was told before stays. */
+  /** Since when its reports are implausible and ignored. The last valid one stays. */
   refused_since: Time.optional()
 })
 export type AgentReport = z.infer<typeof AgentReport>
@@ -119,42 +119,42 @@ export const Server = z.object({
   has_password: z.boolean(),
   /** SHA-256 fingerprints of SSH host keys, as ssh prints them; null: none. */
   host_key: z.object({
-    /** The one that the machine has to show. */
+    /** The key that the machine must show. */
     known: z.string().nullable(),
-    /** Given beforehand, and not seen yet. */
+    /** Entered in advance, and not seen yet. */
     expected: z.string().nullable(),
-    /** Another one that it showed last: refused until it is accepted. */
+    /** The different key that it last showed, refused until an operator accepts it. */
     refused: z.string().nullable()
   }),
   agent_port: z.number(),
-  /** The management API answers with TLS, and only with this server's own certificate. */
+  /** The management API uses TLS with this server's own certificate only. */
   has_certificate: z.boolean(),
-  /** Of that certificate: its SHA-256 fingerprint, and when it ends. null: none, or one that cannot be read. */
+  /** That certificate's SHA-256 fingerprint and end. null: none, or unreadable. */
   certificate: z.object({ fingerprint: z.string(), ends_at: Time }).nullable(),
   proxy_port: z.number(),
   cidrs: z.array(z.object({ id: z.number(), cidr: z.string(), ip_count: z.number(), name: z.string() })),
   groups: z.array(IdName),
-  /** Live orders that have users there. */
+  /** Live orders with users on it. */
   orders: z.number(),
-  /** Addresses that are in use or rest, whatever their rules. */
+  /** Addresses in use or in quarantine, under any rule. */
   leased: z.number(),
-  /** The newest change of a proxy user, the newest that the agent confirmed, and how many users wait for theirs. */
+  /** The newest change of a proxy user, the newest confirmed by the agent, and how many users are waiting. */
   users: z.object({ wanted: z.number(), confirmed: z.number(), behind: z.number() }),
-  /** The same of its ranges. */
+  /** The same for its ranges. */
   ranges: z.object({ wanted: z.number(), confirmed: z.number() }),
-  /** Ranges that the agent did not take: nothing of them is sold. */
+  /** Ranges that the agent refused. They are not sold. */
   refused_ranges: z.array(z.string()),
-  /** What its agent told at its last health check. */
+  /** Its agent's last health report. */
   agent: AgentReport.nullable(),
-  /** Does the agent hold what the console wants? */
+  /** Does the agent have what the console wants? */
   step: z.enum(['in step', 'behind', 'unreachable']),
   unreachable_since: Time.nullable(),
-  /** Since when what is sent to its agent fails, whatever its health check says. */
+  /** Since when changes sent to its agent fail, regardless of health checks. */
   failing_since: Time.nullable(),
   status: z.enum(SERVER_STATUSES),
   /** Does stock count its free addresses? */
   sells: z.boolean(),
-  /** The sentence of `trouble`, in English. */
+  /** The English sentence of `trouble`. */
   last_error: z.string().nullable(),
   trouble: z
     .object({
@@ -162,7 +162,7 @@ export const Server = z.object({
       params: ReasonParams
     })
     .nullable(),
-  /** The running or last provisioning, if any. */
+  /** The running or last installation. */
   provisioning: Provisioning.nullable(),
   created_at: Time,
   version: z.string()
@@ -182,16 +182,16 @@ const ip = z
 export const ServerForm = z.object({
   name: text(message('enter_name')),
   ip,
-  /** One range a line. */
+  /** One range per line. */
   cidr: text(message('enter_cidr'), 100_000),
   description: optionalText(2000),
   port: port.default(22),
-  /** Root's password, or a private key in PEM; empty leaves the stored one. */
+  /** Root's password, or a private key in PEM; empty keeps the stored one. */
   password: optionalText(20_000),
   agent_port: port.optional(),
-  /** Empty leaves the stored one. It travels in a header. */
+  /** Empty keeps the stored one. It is sent in a header. */
   agent_token: optionalText(512).refine(value => /^[!-~]*$/.test(value), message('forbidden_character')),
-  /** PEM of the certificate that the agent shows; '' or null: it has none. Left out: as it is. */
+  /** The agent's certificate in PEM; '' or null: none. Missing: unchanged. */
   agent_certificate: z
     .string()
     .trim()
@@ -199,9 +199,9 @@ export const ServerForm = z.object({
     .refine(value => value === '' || value.startsWith('-----BEGIN CERTIFICATE-----'), message('must_be_certificate'))
     .nullish(),
   proxy_port: port.optional(),
-  /** The agent has no certificate any more; whatever `agent_certificate` says. */
+  /** Removes the agent's certificate, whatever `agent_certificate` says. */
   forget_certificate: flag.default(false),
-  /** Fingerprint of the machine's SSH host key, as `ssh-keygen -lf` prints it; empty leaves what is known. */
+  /** Fingerprint of the machine's SSH host key, as `ssh-keygen -lf` prints it; empty keeps the known one. */
   host_key: optionalText(60).refine(
     value => /^(SHA256:[A-Za-z0-9+/]{43})?$/.test(value),
     message('must_be_fingerprint')
@@ -216,15 +216,15 @@ export const ProvisionForm = z.object({ run_init: flag.default(false), update_ci
 export type ProvisionForm = z.output<typeof ProvisionForm>
 
 /**
- * What a console that does not know what it told an agent last would do there: names of users, the first 1,000 of each, with
- * how many there are. `digest` names exactly this plan, for its approval.
+ * What a console that has lost track of its agent would change there: totals, and the first 1,000 user names of each
+ * kind. `digest` identifies the plan for its approval.
  */
 export const RepairPlan = z.object({
   digest: z.string(),
   at: Time,
-  /** Users on the agent that the console knows nothing of, or wants gone. */
+  /** Users on the agent that the console does not know or wants removed. */
   removed: z.object({ count: z.number(), users: z.array(z.string()) }),
-  /** Users that the agent holds otherwise than the console wants. */
+  /** Users whose settings on the agent differ. */
   changed: z.object({ count: z.number(), users: z.array(z.string()) }),
   /** Users that the agent lacks. */
   added: z.object({ count: z.number(), users: z.array(z.string()) }),
@@ -235,10 +235,10 @@ export type RepairPlan = z.infer<typeof RepairPlan>
 
 export const HostKeyForm = z.object({ fingerprint: z.string().min(1).max(60) })
 export const ApprovePlanForm = z.object({ digest: z.string().min(1).max(64) })
-/** `owner`: the id of the console that the agent belongs to, as it was shown. */
+/** `owner`: the id of the shown console that owns the agent. */
 export const TakeOverForm = z.object({ owner: z.string().regex(/^[A-Za-z0-9-]{1,64}$/) })
 
-// What the server management asks of an agent.
+// Bodies of manual actions on an agent.
 
 const username = z
   .string({ error: message('enter_proxy_user') })
@@ -254,7 +254,7 @@ export const CreateProxyUserForm = z.object({
 
 export const DeleteProxyUserForm = z.object({ username })
 
-/** The ranges to keep: a list, or one a line. */
+/** The ranges to keep: a list, or one per line. */
 export const ResetProxiesForm = z.object({
   cidrs: z.union([z.array(z.string().max(64)).max(10_000), z.string().max(100_000)])
 })
@@ -289,41 +289,41 @@ export const Outage = z.object({
   id: z.number(),
   server_id: z.number(),
   started_at: Time,
-  /** null: it lasts. */
+  /** Null: it continues. */
   ended_at: Time.nullable(),
-  /** An operator entered it. */
+  /** Entered by an operator. */
   by_hand: z.boolean()
 })
 export type Outage = z.infer<typeof Outage>
 
-/** An outage beside those of other servers. */
+/** An outage in the list over all servers. */
 export const OutageEntry = z.object({
   id: z.number(),
   server: IdName,
   started_at: Time,
-  /** null: it lasts. */
+  /** Null: it continues. */
   ended_at: Time.nullable(),
-  /** Whole seconds, so far where it lasts. */
+  /** Whole seconds, up to now if it continues. */
   seconds: z.number(),
-  /** An operator entered it. */
+  /** Entered by an operator. */
   by_hand: z.boolean(),
-  /** When the customers with addresses there were told; null: nobody was. */
+  /** When customers with addresses there were mailed; null: not mailed. */
   announced_at: Time.nullable(),
-  /** Orders that had addresses there which should have worked. */
+  /** Orders with addresses there that should have worked. */
   orders: z.number(),
   /** Orders that it was credited to. */
   credited: z.number(),
   state: z.enum(OUTAGE_STATES),
-  /** The locations that sell from its server now, as plans call them. */
+  /** The locations that its server sells in now, as plans name them. */
   locations: z.array(IdName),
-  /** The incident of the status page that it was; null: nobody said. */
+  /** The linked incident of the status page; null: none. */
   incident: z.object({ id: z.number(), title: z.string() }).nullable()
 })
 export type OutageEntry = z.infer<typeof OutageEntry>
 
 /**
- * What an outage means for one order. `running`: its time runs; `grace`: it would be revived on the same addresses;
- * `ended`: its addresses are gone; `credited`: it was given its time back.
+ * An outage's effect on one order. `running`: its time runs; `grace`: a credit would revive it on the same addresses;
+ * `ended`: its addresses are gone; `credited`: its time was credited.
  */
 export const OUTAGE_PARTS = ['running', 'grace', 'ended', 'credited'] as const
 export const OutageOrder = z.object({
@@ -331,24 +331,24 @@ export const OutageOrder = z.object({
   order_id: z.string(),
   username: z.string(),
   part: z.enum(OUTAGE_PARTS),
-  /** What it would be credited with, or was. So far, where the outage lasts. */
+  /** The credit, made or possible. Up to now if the outage continues. */
   seconds: z.number()
 })
 export type OutageOrder = z.infer<typeof OutageOrder>
 
-/** What would be concerned if a server were drained, moved or given up, and who would be credited for an outage. */
+/** Who is affected by draining, moving or giving up a server, or by an outage. */
 export const ServerImpact = z.object({
-  /** Orders that are paid and run, and their addresses on this server. */
+  /** Paid, running orders, and their addresses on this server. */
   orders: z.number(),
   addresses: z.number(),
-  /** Of those orders, the ones that wait for this server to be delivered. */
+  /** Those of them whose delivery waits for this server. */
   undelivered: z.number(),
-  /** Orders that are not paid yet. */
+  /** Unpaid orders. */
   unpaid: z.number()
 })
 export type ServerImpact = z.infer<typeof ServerImpact>
 
-/** Free addresses of a rule in a server group, before and after: IPv4 addresses, or IPv6 /64s. */
+/** A rule's free addresses in a server group, before and after: IPv4 addresses, or IPv6 /64s. */
 export const StockChange = z.object({
   group: IdName,
   rule: IdName,
@@ -363,14 +363,17 @@ export type PlannedAction = (typeof PLANNED_ACTIONS)[number]
 
 const OrdersHeld = z.object({ orders: z.number(), addresses: z.number() })
 
-/** What an action on a server would do if it were done now. Nothing is changed by asking. */
+/** What an action on a server would do now. Nothing is changed. */
 export const ServerPlan = ServerImpact.extend({
-  /** Live orders that find room elsewhere, and those that do not: they wait, or lose their addresses where it is given up. */
+  /**
+   * Live orders that fit elsewhere, and those that do not: they wait, or lose their addresses if the server is given
+   * up.
+   */
   moves: OrdersHeld,
   stays: OrdersHeld,
-  /** The first of these, by their public ids. */
+  /** The first of the latter, by public number. */
   staying: z.array(z.object({ order_id: z.string(), addresses: z.number() })),
-  /** The same of reservations that are not paid: all of them end where it is given up. */
+  /** The same for unpaid reservations. All of them end if the server is given up. */
   reservations: z.object({ moves: OrdersHeld, stays: OrdersHeld }),
   stock: z.array(StockChange)
 })
@@ -380,11 +383,13 @@ export type ServerPlan = z.infer<typeof ServerPlan>
 export const ServerEditPlan = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),
-  /** Ranges that stay and are loaded anew are not listed. `agent`: another address or token, so all is sent again. */
+  /**
+   * Ranges that are only reloaded are not listed. `agent`: the address or token changes, so everything is sent again.
+   */
   agent: z.boolean(),
   /**
-   * Another proxy port, which lists name at once and the agent serves once it is installed again; null where it stays.
-   * `orders`: how many have proxies there. `installs`: whether saving the form installs it.
+   * A new proxy port: lists show it at once, the agent uses it after the next installation; null if unchanged.
+   * `orders`: with proxies there. `installs`: saving the form starts the installation.
    */
   proxy_port: z.object({ from: z.number(), to: z.number(), orders: z.number(), installs: z.boolean() }).nullable(),
   stock: z.array(StockChange)
@@ -394,44 +399,47 @@ export type ServerEditPlan = z.infer<typeof ServerEditPlan>
 export const GroupPlanForm = z.object({ servers: z.array(Id).max(250), remove: z.boolean().default(false) })
 export type GroupPlanForm = z.output<typeof GroupPlanForm>
 
-/** What another choice of servers, or its removal, would do to a group's plans and stock. */
+/** What other servers, or its removal, would do to a group's plans and stock. */
 export const GroupPlan = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),
-  /** Names of variants that sell from it: with any of them it is not removed. */
+  /** Names of variants that sell from it. It cannot be removed while there are any. */
   variants: z.array(z.string()),
   stock: z.array(StockChange)
 })
 export type GroupPlan = z.infer<typeof GroupPlan>
 
 export const CreditPreview = z.object({
-  /** Orders that would be credited now, of how many customers. */
+  /** Orders that would be credited now, and their customers. */
   orders: z.number(),
   customers: z.number(),
-  /** Those of them that have expired and are in their grace: they are revived for the time that they lost. */
+  /** Those that have expired and are in grace. They are revived for the time they lost. */
   revived: z.number(),
-  /** Orders that lost time and are past their grace: they get it only if an operator reopens them. */
+  /** Orders past their grace that lost time. They get it only if an operator reopens them. */
   ended: z.number(),
-  /** The first of these, with the seconds that each lost. `credited`: this was written down, and it can be reopened. */
+  /** The first of these, with lost seconds. `credited`: recorded, so it can be reopened. */
   ended_meanwhile: z.array(
     z.object({ id: z.number(), order_id: z.string(), email: z.string(), seconds: z.number(), credited: z.boolean() })
   ),
-  /** What the least and the most concerned order would get, and all of them together, in seconds. */
+  /** The least, the most and the total credit, in seconds. */
   lost: z.object({ least: z.number(), most: z.number(), total: z.number() }),
-  /** Mails that would go out: one for each order that is served again. */
+  /** Mails that would be sent: one per order that is served again. */
   mails: z.number(),
-  /** Orders that were credited for this outage before. */
+  /** Orders already credited for this outage. */
   credited: z.number(),
-  /** How long the outage was. */
+  /** The outage's length. */
   seconds: z.number()
 })
 export type CreditPreview = z.infer<typeof CreditPreview>
 
-/** Where orders go that leave a server: to another server, to another group, or (neither) to others of their own groups. */
+/**
+ * Where orders go when they leave a server: another server, another group, or (neither) other servers of their own
+ * groups.
+ */
 export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
 export type MoveForm = z.output<typeof MoveForm>
 
-/** Customers who are credited are told of this incident; left out, of the one that the outage names already. */
+/** The incident that the mail to credited customers names; by default the outage's. */
 export const CreditOutageForm = z.object({ incident_id: Id.optional() }).optional()
 
 export const OutageForm = z.object({ started_at: Instant(), ended_at: Instant() })

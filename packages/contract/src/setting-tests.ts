@@ -2,15 +2,16 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { queryInt, ReasonParams, Time } from './shapes.ts'
 
-/** What Web Settings can try out, as they are saved. */
+/** Tests of the saved Web Settings. */
 export const SETTING_TESTS = ['mail', 'platform', 'chat', 'webhook_secret'] as const
 export type SettingTest = (typeof SETTING_TESTS)[number]
 
 /**
- * What a test found. `platform_answers`: with the access token that is saved; `platform_granted`: with one that the platform gave
- * for the app's key and secret; `platform_old_orders`: it shows the app no order older than 60 days. `webhook_unproved`: no webhook has come since the secret was saved, so nobody knows; `webhook_doubted`:
- * signed ones have, and since the last of them a request with another signature, which anybody can send; `webhook_former`: the
- * last one was signed with a former secret that is still taken.
+ * Results of a test. `platform_answers`: with the saved access token. `platform_granted`: with one obtained by the
+ * app's key and secret. `platform_old_orders`: the app cannot see orders older than 60 days. `webhook_unproved`: no
+ * webhook has arrived since the secret was saved. `webhook_doubted`: signed ones have arrived, and since then a request
+ * with another signature, which anyone can send. `webhook_former`: the last one was signed with a former secret that is
+ * still accepted.
  */
 export const TEST_OUTCOMES = [
   'not_configured',
@@ -36,9 +37,9 @@ export const SettingTestForm = z.object({ test: z.enum(SETTING_TESTS, { error: m
 export const SettingTestResult = z.object({
   ok: z.boolean(),
   outcome: z.enum(TEST_OUTCOMES),
-  /** What the outcome's sentence names: an address, a shop, an instant. */
+  /** Values for the outcome's sentence: an address, a shop, an instant. */
   params: ReasonParams,
-  /** What the other side said, in English. */
+  /** The other side's message, in English. */
   detail: z.string().nullable()
 })
 export type SettingTestResult = z.infer<typeof SettingTestResult>
@@ -50,7 +51,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const LogQuery = z.object({
   source: z.enum(LOG_SOURCES, { error: message('must_select') }).default('server'),
-  /** Only lines after this one. */
+  /** Only lines after this id. */
   after_id: queryInt(0, 999_999_999, message('must_be_id')).default(0)
 })
 

@@ -14,10 +14,10 @@ const line = z
   .string()
   .trim()
   .max(1000, message('at_most_characters', { max: 1_000 }))
-  // A line break in a mail's sender or a header would begin another header.
+  // A line break in a sender or header would inject another header.
   .refine(value => storable(value) && !/[\r\n]/.test(value), message('forbidden_character'))
   .default('')
-/** Browsers are sent there, so nothing but a web address will do. */
+/** Browsers are redirected there, so accept only web addresses. */
 const link = line
   .unwrap()
   .refine(value => value === '' || isWebAddress(value), message('must_be_web_address'))
@@ -27,12 +27,12 @@ const shopAddress = line
   .refine(value => value === '' || isShopAddress(value), message('must_be_shop_address'))
   .default('')
 
-/** An elliptic curve's public key, as services show it. */
+/** The public key of an elliptic curve, as services show it. */
 const publicKey = line
   .unwrap()
   .refine(value => value === '' || /^[A-Za-z0-9+/]{80,400}={0,2}$/.test(value), message('must_be_public_key'))
   .default('')
-/** A label of a name in DNS, or several. */
+/** One or several labels of a DNS name. */
 const selector = line
   .unwrap()
   .refine(
@@ -41,7 +41,7 @@ const selector = line
   )
   .default('')
 
-/** With a host, and with nothing that a parser mends silently: it takes `https:///a/b` for the host `a`. */
+/** Requires a host, and rejects what a parser would repair: it reads `https:///a/b` as the host `a`. */
 function isWebAddress(value: string): boolean {
   return /^https?:\/\/[^\s/?#\\][^\s\\]*$/i.test(value) && URL.canParse(value)
 }
@@ -51,7 +51,7 @@ function isShopAddress(value: string): boolean {
   return isWebAddress(address) && new URL(address).username === ''
 }
 
-/** A number, or one as a form sends it. An emptied field is missing, not 0. */
+/** A number, or its text from a form. An empty field is missing, not 0. */
 function amount(min: number, max: number, wrong = message('must_be_number', { min, max })) {
   return z
     .union(
@@ -70,13 +70,13 @@ function amount(min: number, max: number, wrong = message('must_be_number', { mi
 function whole(min: number, max: number) {
   return amount(min, max).refine(Number.isInteger, message('must_be_whole_number', { min, max }))
 }
-/** Empty: without a limit. */
+/** Empty: unlimited. */
 function wholeOrEmpty(min: number, max: number) {
   const wrong = message('whole_or_empty', { min, max })
   return z.union([z.literal(''), amount(min, max, wrong).refine(Number.isInteger, wrong)], { error: wrong })
 }
 
-/** Every setting of Web Settings with its default. */
+/** Every Web Setting with its default. */
 export const Settings = z.object({
   discord_client_id: line,
   discord_client_secret: line,
@@ -87,13 +87,13 @@ export const Settings = z.object({
   discord_bot_channels: line,
   discord_bot_points_per_message: whole(0, 10_000).default(0),
   discord_bot_max_points_per_day: whole(0, 1_000_000).default(0),
-  /** The app's client id: with the secret the shop gets access tokens, which end after a day. */
+  /** The app's client id. With the secret, the shop gets access tokens that last a day. */
   shopify_api_key: line,
   /** Signs the platform's webhooks, and gets access tokens. */
   shopify_api_secret: line,
-  /** Hours for which webhooks are still taken that were signed with the secret before. 0: not at all. */
+  /** Hours for which webhooks signed with the previous secret are accepted. 0: none. */
   webhook_secret_overlap_hours: whole(0, 720).default(24),
-  /** An access token that does not end, of an app that still has one. Empty: by key and secret. */
+  /** A permanent access token, for apps that still have one. Empty: use key and secret. */
   shopify_app_key: line,
   /** A domain, or a base address that starts with http:// or https://. */
   shopify_shop_url: shopAddress,
@@ -108,58 +108,58 @@ export const Settings = z.object({
   sendgrid_webhook_key: publicKey,
   /** Signs Mailgun's webhooks. */
   mailgun_webhook_key: line,
-  /** `<selector>._domainkey.<domain>` has the sender's key; empty: the names that the mail service uses. */
+  /** The sender's key is at `<selector>._domainkey.<domain>`; empty: the mail service's default names. */
   email_dkim_selector: selector,
   support_twitter: link,
   support_discord: link,
   invite_level_points_per_user: whole(0, 1_000_000).default(10),
-  /** Level points for each unit of money paid. */
+  /** Level points per unit of money paid. */
   billing_rate: amount(0, 1000).default(1),
   level_points_decay_rate: amount(0, 1).default(0.1),
   level_points_decay_day: whole(1, 28).default(1),
-  /** Coins to the inviter for each unit of money that the invited user pays. */
+  /** The inviter's coins per unit of money that an invited user pays. */
   invite_rebate_rate: amount(0, 1000).default(0.05),
-  /** Days until coins that were earned can be spent. */
+  /** Days until earned coins can be spent. */
   coins_hold_days: whole(0, 365).default(7),
-  /** ISO 4217: what the shop's prices are in. A payment in another currency settles nothing. */
+  /** ISO 4217 currency of the shop's prices. Payments in another currency do not settle orders. */
   shop_currency: z
     .string()
     .trim()
     .toUpperCase()
     .regex(/^[A-Z]{3}$/, message('must_be_currency'))
     .default('USD'),
-  /** Are payments delivered that the platform calls a test? For development only. */
+  /** Deliver payments that the platform marks as tests? For development only. */
   accept_test_payments: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
-  /** Unpaid orders that a customer may hold at once. */
+  /** Unpaid orders per customer. */
   max_unpaid_orders: whole(1, 1000).default(20),
-  /** Addresses that a customer may hold at once in unpaid orders. */
+  /** Addresses per customer in unpaid orders. */
   max_unpaid_addresses: whole(1, 1_000_000).default(1024),
-  /** Hours for which the addresses of an expired order stay held for its customer. 0: not at all. */
+  /** Hours for which an expired order's addresses are held for its customer. 0: none. */
   grace_hours: whole(0, 720).default(24),
-  /** How often in a term a customer may change the addresses of an order. 0: not at all. */
+  /** How often per term a customer may change an order's addresses. 0: never. */
   customer_changes_per_term: whole(0, 1000).default(0),
-  /** The same for its password; '': without a limit. */
+  /** The same for the password; '': unlimited. */
   customer_resets_per_term: wholeOrEmpty(0, 1000).default(10),
   // Days after which rows are removed, see retention.ts.
   keep_logs_days: whole(1, 365).default(30),
   keep_mails_days: whole(30, 3650).default(365),
-  /** What mails said; that they were sent is kept for longer. */
+  /** Texts of mails. The record that they were sent is kept longer. */
   keep_mail_contents_days: whole(1, 3650).default(90),
   keep_audit_days: whole(365, 3650).default(1825),
-  /** What the platform's events said; the events themselves are kept for longer. */
+  /** Contents of platform events. The events themselves are kept longer. */
   keep_event_payloads_days: whole(7, 3650).default(90),
   keep_events_days: whole(90, 3650).default(730),
   keep_bulk_runs_days: whole(1, 365).default(30),
   keep_order_history_days: whole(90, 3650).default(730),
   keep_retired_proxies_days: whole(7, 3650).default(90),
   keep_unpaid_orders_days: whole(7, 365).default(30),
-  /** Minutes after which a server that does not answer sells nothing. */
+  /** Minutes after which an unreachable server sells nothing. */
   unreachable_after: whole(1, 1440).default(10),
-  /** Minutes after which a paid order that waits for such a server gets addresses of others. */
+  /** Minutes after which a paid order waiting for such a server gets addresses of others. */
   rescue_after: whole(1, 10_080).default(30),
-  /** Hours for which addresses that were in use rest before they return to stock. */
+  /** Hours for which used addresses rest before they return to stock. */
   quarantine_hours: whole(0, 8760).default(0),
-  /** May webhooks go to http: addresses? Whoever listens on the way reads them then. */
+  /** May webhooks go to http: addresses? Anyone on the way can then read them. */
   webhooks_allow_http: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** RFC 8805 lines. */
   geofeed: z
@@ -170,7 +170,7 @@ export const Settings = z.object({
 })
 export type Settings = z.infer<typeof Settings>
 
-/** Never sent to a browser: a stored one shows as this, and saving this leaves it as it is. */
+/** The browser gets this instead of a stored secret. Saving it leaves the secret unchanged. */
 export const SECRET_KEPT = '••••••••'
 export const SECRET_SETTINGS = [
   'discord_client_secret',
@@ -182,14 +182,14 @@ export const SECRET_SETTINGS = [
   'mailgun_webhook_key'
 ] as const satisfies (keyof Settings)[]
 
-/** The settings as the form shows them: secrets masked. One version of them all. */
+/** The settings for the form: secrets masked, with one version. */
 export const ShownSettings = Settings.extend({ version: z.string() })
 export type ShownSettings = z.infer<typeof ShownSettings>
 
 type FormShape = {
   [K in keyof typeof Settings.shape]: z.ZodOptional<ReturnType<(typeof Settings.shape)[K]['unwrap']>>
 }
-/** What a form saves: only what it sends. Without the defaults, or what it leaves out would fall back to them. */
+/** A partial update. Fields have no defaults here, or missing ones would be reset. */
 export const SettingsForm = z.object(
   Object.fromEntries(
     Object.entries(Settings.shape).map(([name, field]) => [name, field.unwrap().optional()])

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { fromCents, toCents } from './money.ts'
 
-/** A key in a path or a body: 1, or '1' as scripts and forms send it. */
+/** An id in a path or body: 1, or '1' from scripts and forms. */
 export const Id = z.union(
   [
     z.int().positive(message('must_be_id')),
@@ -18,30 +18,33 @@ export const Id = z.union(
 )
 export const IdParams = z.object({ id: Id })
 
-/** The key of an access rule: 4 bytes wide, since rules travel in lists. A larger number is nobody's. */
+/** An access rule's id. It is a 4-byte integer, because rules are stored in arrays. */
 export const RuleId = Id.refine(id => id <= 2_147_483_647, message('must_be_id'))
 
-/** What a reason's sentence is about, by the names in its braces: see `Params`. */
+/** The values of a reason's sentence, by placeholder: see `Params`. */
 export const ReasonParams = z.record(z.string(), z.union([z.string(), z.number()]))
 
-/** NUL and halves of a surrogate pair cannot be stored: PostgreSQL's text and jsonb refuse them. */
+/** PostgreSQL's text and jsonb refuse NUL and unpaired surrogates. */
 export const storable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
 
-/** An address that a server posts to: no name and password in it, which would be sent to whoever is there, and nothing that a parser mends silently. */
+/**
+ * An address that the server may post to: without user or password, which would be sent to the receiver, and without
+ * anything that a parser would repair.
+ */
 export function isPostTarget(value: string): boolean {
   if (!/^https?:\/\/[^\s/?#\\][^\s\\#]*$/i.test(value)) return false
   const url = URL.parse(value)
   return url !== null && url.username === '' && url.password === ''
 }
 
-/** Can JSON be stored, its keys included? It comes from a body, whose nesting is limited. */
+/** Whether JSON, including its keys, can be stored. The body's nesting is already limited. */
 export function storableJson(value: unknown): boolean {
   if (typeof value === 'string') return storable(value)
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner))
 }
 
-/** Text of a form: trimmed; empty is `missing`. */
+/** A form's text: trimmed; empty is `missing`. */
 export const text = (missing: string, max = 255) =>
   z
     .string({ error: missing })
@@ -62,7 +65,7 @@ export const optionalText = (max = 255) =>
 
 const amount = /^\d{1,9}(\.\d{1,2})?$/
 
-/** Money from outside: '12.3', '12.30' or 12.3; exact, never negative, at most 2 decimals. Output '12.30'. */
+/** Money from outside: '12.3', '12.30' or 12.3; exact, not negative, up to 2 decimals. Output '12.30'. */
 export const MoneyInput = (wrong = message('must_be_amount')) =>
   z
     .union([z.string(), z.number()], { error: wrong })
@@ -71,8 +74,8 @@ export const MoneyInput = (wrong = message('must_be_amount')) =>
     .transform(value => fromCents(toCents(value)))
 
 /**
- * Beside the fields of a form that edits a row: the row's `version` as it was when the form was opened. The edit is
- * refused where the row has changed since. Left out, as scripts do: whatever is there now is overwritten.
+ * Part of forms that edit a row: the row's `version` when the form was opened. The edit is refused if the row has
+ * changed. Scripts may omit it to overwrite.
  */
 export const formVersion = {
   version: z
@@ -87,22 +90,22 @@ export const Money = z.string()
 /** ISO 8601 UTC. */
 export const Time = z.string()
 
-/** The last year is left free: what is reckoned from a time, such as the end of its day, is stored as well. */
+/** The last year stays free, because derived times, such as the end of a day, are stored too. */
 const [EARLIEST, LATEST] = [Date.UTC(1970, 0, 1), Date.UTC(9999, 0, 1)]
-/** PostgreSQL knows no year 0, and nothing of ours was before 1970. */
+/** PostgreSQL has no year 0, and nothing in the shop predates 1970. */
 const storableTime = (value: string): boolean => {
   const at = Date.parse(value)
   return at >= EARLIEST && at < LATEST
 }
 
-/** '2026-03'; the database knows no year 0. */
+/** '2026-03'; the database has no year 0. */
 export const Month = z.string().regex(/^(?!0000)\d{4}-(0[1-9]|1[0-2])$/)
-/** A day from outside, such as 2026-03-01: of the years 1970 to 9998. */
+/** A day from outside, such as 2026-03-01, in the years 1970 to 9998. */
 export const Day = (wrong = message('enter_time')) => z.iso.date(wrong).refine(storableTime, wrong)
 
 /**
- * An instant from outside in ISO 8601 with its offset: in UTC of the years 1970 to 9998. Output: ISO 8601 UTC, since an
- * offset may be larger than PostgreSQL takes.
+ * An instant from outside in ISO 8601 with offset, in the years 1970 to 9998 UTC. Output: ISO 8601 UTC, because
+ * PostgreSQL does not accept every offset.
  */
 export const Instant = (wrong = message('enter_time')) =>
   z.iso
@@ -110,7 +113,7 @@ export const Instant = (wrong = message('enter_time')) =>
     .refine(storableTime, { error: wrong, abort: true })
     .transform(value => new Date(value).toISOString())
 
-/** A whole number in an address. */
+/** A whole number in a query. */
 export const queryInt = (min: number, max: number, wrong: string) =>
   z
     .union([z.string().regex(/^-?\d{1,9}$/, wrong), z.int(wrong)], { error: wrong })
@@ -147,7 +150,7 @@ export const IdList = z
 
 export const Done = z.null()
 export const IdName = z.object({ id: z.number(), name: z.string() })
-/** A piece of background work that was accepted. */
+/** Accepted background work. */
 export const Task = z.object({ task_id: z.string(), status: z.literal('queued') })
 
 export const CART_STEPS = [1, 8, 16, 32, 64, 128, 256] as const

@@ -1,4 +1,4 @@
-/** States that pages list, without the validation library: a page imports them from here. */
+/** States for lists, without schemas, so that pages can import them without the validation library. */
 export const ORDER_STATES = [
   'placed',
   'timed_out',
@@ -13,23 +13,22 @@ export const ORDER_STATES = [
 ] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 
-/** States in which an order has addresses that agents serve, or are to serve. */
+/** States in which an order has addresses that agents serve or are about to serve. */
 export const SERVED_STATES = ['delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
-/** Has it addresses that agents serve, or are to serve? */
 export const isServed = (state: OrderState): boolean => (SERVED_STATES as readonly OrderState[]).includes(state)
 
-/** Within which time before now an order was delivered: 24 hours, or 7 days. */
+/** Delivered within the last 24 hours, or 7 days. */
 export const DELIVERED_IN = ['day', 'week'] as const
 export type DeliveredIn = (typeof DELIVERED_IN)[number]
 
 /**
- * `waiting` for the mail service to take it. `failed`: it refused for good. `bounced`: it took the mail, which came back.
- * `skipped`: nobody wants, needs or can get it.
+ * `waiting` for the mail service. `failed`: refused permanently. `bounced`: accepted, then returned. `skipped`:
+ * unwanted, unneeded or undeliverable.
  */
 export const MAIL_STATES = ['waiting', 'sent', 'bounced', 'failed', 'skipped'] as const
 export type MailState = (typeof MAIL_STATES)[number]
 
-/** What a list of servers can be narrowed to. */
+/** Filters of the list of servers. */
 export const SERVER_VIEWS = [
   'selling',
   'trouble',
@@ -44,10 +43,10 @@ export const SERVER_VIEWS = [
 ] as const
 export type ServerView = (typeof SERVER_VIEWS)[number]
 
-/** `open`: nobody has answered. `answered`: its sender was mailed. `closed`: needs nobody any more. */
+/** `open`: unanswered. `answered`: the sender was mailed. `closed`: done. */
 export const TICKET_STATES = ['open', 'answered', 'closed'] as const
 export type TicketState = (typeof TICKET_STATES)[number]
 
-/** `lasts`; over, and `open`: nobody has credited it to an order; or `credited`. */
+/** `lasts`; over and `open`, not credited to any order; or `credited`. */
 export const OUTAGE_STATES = ['lasts', 'open', 'credited'] as const
 export type OutageState = (typeof OUTAGE_STATES)[number]

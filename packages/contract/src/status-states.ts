@@ -1,14 +1,14 @@
-// States that the status page lists, without the validation library: a page imports them from here.
+// States of the status page, without schemas, so that pages can import them without the validation library.
 
-/** `maintenance`: an operator took its servers out of use. `unknown`: nobody looked, or it has no server. */
+/** `maintenance`: an operator took its servers out of use. `unknown`: not monitored, or without servers. */
 export const LOCATION_STATES = ['up', 'degraded', 'down', 'maintenance', 'unknown'] as const
 export type LocationState = (typeof LOCATION_STATES)[number]
 
-/** `maintenance` is planned work: it has an end from the beginning, and nobody is to blame. */
+/** `maintenance` is planned work, with an end from the start. */
 export const INCIDENT_SEVERITIES = ['minor', 'major', 'critical', 'maintenance'] as const
 export type IncidentSeverity = (typeof INCIDENT_SEVERITIES)[number]
 
-/** How far an incident is; the last of each three or four ends it. */
+/** The progress of an incident, then of planned work. The last state of each group ends it. */
 export const INCIDENT_STATES = [
   'investigating',
   'identified',
@@ -20,15 +20,15 @@ export const INCIDENT_STATES = [
 ] as const
 export type IncidentState = (typeof INCIDENT_STATES)[number]
 
-/** The states of planned work; the others are those of an incident. */
+/** The states of planned work; the others belong to incidents. */
 export const MAINTENANCE_STATES = ['scheduled', 'in_progress', 'completed'] as const satisfies readonly IncidentState[]
 
 /** Has it ended? */
 export const isEnded = (state: IncidentState): boolean => state === 'resolved' || state === 'completed'
 
-/** What a list of incidents can be narrowed to. */
+/** Filters of the list of incidents. */
 export const INCIDENT_VIEWS = ['open', 'ended'] as const
 export type IncidentView = (typeof INCIDENT_VIEWS)[number]
 
-/** Days that the status page goes back, today among them. */
+/** Days shown on the status page, including today. */
 export const STATUS_DAYS = 90

@@ -1,4 +1,4 @@
-// The public status page: the state of each location, 90 days of it, incidents, and who is mailed of them.
+// The public status page: the state of each location, its last 90 days, incidents, and subscriptions to mails.
 import { z } from 'zod'
 import { email } from './account-fields.ts'
 import { message } from './form-messages.ts'
@@ -12,13 +12,13 @@ import { Translations } from './translations.ts'
 const MAX_TEXT = 5000
 const MAX_LOCATIONS = 500
 
-/** One day (UTC) of a location; all figures are of the time that was watched. */
+/** One day (UTC) of a location. Figures cover the monitored time. */
 export const LocationDay = z.object({
-  /** `unknown`: nobody watched. `maintenance`: it was in maintenance whenever it was watched. */
+  /** `unknown`: not monitored. `maintenance`: in maintenance for all of the monitored time. */
   state: z.enum(LOCATION_STATES),
-  /** Percent of the time of its servers without maintenance that they worked, 2 decimals; null: there is none. */
+  /** Percentage of the time without maintenance in which its servers worked, 2 decimals; null if there was none. */
   up: z.number().nullable(),
-  /** Minutes, of all its servers on average. */
+  /** Minutes, averaged over its servers. */
   degraded: z.number(),
   down: z.number(),
   maintenance: z.number()
@@ -27,13 +27,13 @@ export type LocationDay = z.infer<typeof LocationDay>
 
 export const StatusLocation = z.object({
   id: z.number(),
-  /** As plans call it. */
+  /** The name in plans. */
   name: z.string(),
   translations: Translations,
   state: z.enum(LOCATION_STATES),
-  /** Of all days; see the day. */
+  /** Over all days; see `LocationDay`. */
   up: z.number().nullable(),
-  /** The oldest first, today last. */
+  /** Oldest first; the last is today. */
   days: z.array(LocationDay)
 })
 export type StatusLocation = z.infer<typeof StatusLocation>
@@ -41,7 +41,7 @@ export type StatusLocation = z.infer<typeof StatusLocation>
 export const IncidentUpdate = z.object({
   id: z.number(),
   state: z.enum(INCIDENT_STATES),
-  /** Plain text of several lines; empty where the shop itself wrote it. */
+  /** Plain text of several lines; empty if the shop itself wrote it. */
   text: z.string(),
   at: Time
 })
@@ -51,18 +51,18 @@ const incident = {
   id: z.number(),
   title: z.string(),
   severity: z.enum(INCIDENT_SEVERITIES),
-  /** Of its last update; planned work begins and ends by the clock. */
+  /** The last update's state. Planned work starts and ends by the clock. */
   state: z.enum(INCIDENT_STATES),
   started_at: Time,
-  /** When planned work is to end; null for an incident. */
+  /** The end of planned work; null for an incident. */
   ends_at: Time.nullable(),
-  /** When it ended; null: it has not. */
+  /** When it ended; null: not yet. */
   resolved_at: Time.nullable(),
-  /** The newest first. */
+  /** Newest first. */
   updates: z.array(IncidentUpdate)
 }
 
-/** An incident as everybody sees it, with the names of its locations. */
+/** A public incident with the names of its locations. */
 export const PublicIncident = z.object({
   ...incident,
   locations: z.array(z.string()),
@@ -75,50 +75,53 @@ export const StatusPage = z.object({
   at: Time,
   /** The first of the 90 days. */
   from: z.string(),
-  /** The worst state of a location; `unknown` where there is none that is known. */
+  /** The worst state of a location; `unknown` if none is known. */
   state: z.enum(LOCATION_STATES),
   locations: z.array(StatusLocation),
-  /** What goes on, or is planned; then what has ended within the 90 days. Of each the newest first. */
+  /** Current or planned incidents, then those that ended within 90 days, each newest first. */
   current: z.array(PublicIncident),
   past: z.array(PublicIncident)
 })
 export type StatusPage = z.infer<typeof StatusPage>
 
-/** What the shop can say of itself in figures; none of them names a customer, or tells what was sold. */
+/** Figures that the shop publishes. They identify no customer and no sale. */
 export const ShopFigures = z.object({
-  /** Where plans on sale are: by number of locations, most first. A location with servers in two countries is in both. */
+  /**
+   * Countries of the plans on sale, by number of locations, most first. A location with servers in two countries counts
+   * in both.
+   */
   countries: z.array(
     z.object({
-      /** ISO 3166-1, two letters; null: it is not known where these are. */
+      /** ISO 3166-1, two letters; null: unknown. */
       code: z.string().nullable(),
       locations: z.number(),
-      /** As plans call them, the first 20. */
+      /** The first 20 names, as in plans. */
       names: z.array(z.string())
     })
   ),
   /**
-   * IPv4 addresses, and IPv6 /64s, that can be leased now under some rule: rounded down to two digits, below 100 to tens,
-   * so that single sales seldom show.
+   * IPv4 addresses and IPv6 /64s that can be leased now under some rule: rounded down to two digits, below 100 to tens,
+   * so that single sales rarely show.
    */
   addresses: z.number(),
   networks: z.number(),
-  /** Seconds from paid until all addresses worked, of half the orders of the last 7 days; null: too few to say. */
+  /** Median seconds from payment to working addresses over the last 7 days; null: too few orders. */
   delivery_seconds: z.number().nullable(),
-  /** Of the last 90 days, as on the status page. `days`: of how many of them it is known. Null: of none. */
+  /** Over the last 90 days, as on the status page. `days`: how many of them are known. Null: none. */
   uptime: z.object({ percent: z.number(), days: z.number() }).nullable(),
   /** `words`: of the locations. */
   translations: Translations
 })
 export type ShopFigures = z.infer<typeof ShopFigures>
 
-/** An incident as operators see it. */
+/** An incident for operators. */
 export const Incident = z.object({
   ...incident,
   locations: z.array(IdName),
   /** Who wrote it. */
   created_by: z.string(),
   created_at: Time,
-  /** Outages that name it: a credit of them tells their customers. */
+  /** Linked outages. Crediting one mails its customers about this incident. */
   outages: z.array(z.object({ id: z.number(), server: z.string(), started_at: Time, ended_at: Time.nullable() })),
   version: z.string()
 })
@@ -131,13 +134,13 @@ const incidentFields = {
   title: text(message('enter_title'), 200),
   severity: z.enum(INCIDENT_SEVERITIES, message('must_select')),
   locations: z.array(Id).min(1, message('must_select')).max(MAX_LOCATIONS, message('too_many_ids')),
-  /** By default now. */
+  /** Default: now. */
   started_at: emptyOr(Instant()),
-  /** Of planned work, which needs it. */
+  /** Required for planned work. */
   ends_at: emptyOr(Instant())
 }
 
-/** `state` and `text` of the first update; by default it is being investigated, or planned. */
+/** `state` and `text` of the first update; by default it is being investigated, or scheduled. */
 export const IncidentForm = z.object({
   ...incidentFields,
   state: emptyOr(z.enum(INCIDENT_STATES, message('must_select'))),
@@ -154,13 +157,13 @@ export const IncidentUpdateForm = z.object({
 })
 export type IncidentUpdateForm = z.output<typeof IncidentUpdateForm>
 
-/** Corrects what an update says; nobody is mailed again. `was`: what it said as the form was opened. */
+/** Corrects an update's text, without new mails. `was`: the text when the form was opened. */
 export const IncidentCorrection = z.object({
   text: text(message('enter_what_is_new'), MAX_TEXT),
   was: z.string().max(MAX_TEXT).optional()
 })
 
-/** Null, or an empty choice: none. */
+/** Null or empty: none. */
 export const OutageIncidentForm = z.object({
   incident_id: z.union([z.literal('').transform(() => null), Id, z.null()], { error: message('must_select') })
 })

@@ -31,22 +31,22 @@ export const Ticket = z.object({
   message: z.string(),
   created_at: Time,
   state: z.enum(TICKET_STATES),
-  /** What its answer is written in. */
+  /** The language of the answer. */
   language: z.enum(LANGUAGES),
   answer: z.string().nullable(),
   answered_by: z.string().nullable(),
   answered_at: Time.nullable(),
-  /** What came of the answer's mail; null where there is none, or it is not known any more. */
+  /** The state of the answer's mail; null if there is none, or it is no longer stored. */
   mail: z
     .object({
-      /** null: no job has taken it up yet. */
+      /** Null: no job has started on it. */
       id: z.number().nullable(),
       state: z.enum(MAIL_STATES),
       error: z.string().nullable(),
       error_code: z.enum(MAIL_FAILURES).nullable()
     })
     .nullable(),
-  /** The user who has this e-mail address. Anybody can have typed it. */
+  /** The user with this e-mail address, which anyone could have typed. */
   user: z.object({ id: z.number(), username: z.string() }).nullable()
 })
 export type Ticket = z.infer<typeof Ticket>
@@ -80,18 +80,18 @@ export const TicketForm = z.object({
 
 export const TicketAnswerForm = z.object({
   answer: text(message('enter_answer'), 10_000),
-  /** By default the sender's. */
+  /** Default: the sender's. */
   language: z.enum(LANGUAGES, { error: message('must_select') }).optional()
 })
 
 /**
- * `expected`: refused as stale where the ticket is in another state by now. `changes`, of an earlier call's answer: and where
- * its state was changed since, whatever it is now.
+ * `expected`: refused as stale if the ticket's state differs. `changes`, from an earlier answer: also refused if the
+ * state has changed since, even back to `expected`.
  */
 const TicketStateForm = z
   .object({ expected: z.enum(TICKET_STATES).optional(), changes: z.int().nonnegative().optional() })
   .optional()
-/** `changes`: how often its state was changed so far, this change included; null where this call changed nothing. */
+/** `changes` counts the changes of state, including this one; null if this call changed nothing. */
 const ChangedTicket = Ticket.extend({ changes: z.number().nullable() })
 
 const T = '/api/tickets'

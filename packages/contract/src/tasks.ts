@@ -3,19 +3,19 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { Time, storable } from './shapes.ts'
 
-/** What came of a job that runs by itself. `none`: nothing is known, since finished jobs are kept for a day. */
+/** The result of a scheduled job. `none`: unknown, because finished jobs are kept for one day. */
 export const RUN_RESULTS = ['none', 'running', 'completed', 'failed'] as const
 export type RunResult = (typeof RUN_RESULTS)[number]
 
 export const Schedule = z.object({
   queue: z.string(),
-  /** A sentence for people who operate the shop. */
+  /** A sentence for the shop's operators. */
   purpose: z.string(),
   /** Five fields, UTC. */
   cron: z.string(),
   next_run: Time.nullable(),
   last: z.object({ at: Time.nullable(), result: z.enum(RUN_RESULTS), error: z.string().nullable() }),
-  /** One waits to be run. */
+  /** A manual run is queued. */
   asked: z.boolean()
 })
 export type Schedule = z.infer<typeof Schedule>
@@ -24,13 +24,13 @@ export const QueueState = z.object({
   queue: z.string(),
   purpose: z.string(),
   waiting: z.number(),
-  /** Waiting for a later time: after a failure, or because they were sent so. */
+  /** Delayed: after a failure, or on purpose. */
   later: z.number(),
   active: z.number(),
   dead: z.number(),
-  /** When the one that has waited longest was due. */
+  /** When the oldest waiting job was due. */
   oldest: Time.nullable(),
-  /** Finished in the last hour, of those that are still kept. */
+  /** Finished in the last hour, of those still stored. */
   finished: z.number()
 })
 export type QueueState = z.infer<typeof QueueState>
@@ -38,7 +38,7 @@ export type QueueState = z.infer<typeof QueueState>
 export const Tasks = z.object({ schedules: z.array(Schedule), queues: z.array(QueueState) })
 export type Tasks = z.infer<typeof Tasks>
 
-/** A job that failed as often as it may. Secrets are left out of its payload, and what names a person is masked. */
+/** A job that used up its retries. Its payload is shown without secrets and with personal data masked. */
 export const DeadLetter = z.object({
   id: z.uuid(),
   queue: z.string(),
@@ -58,7 +58,7 @@ const QueueName = z
 
 export const DeadLetterQuery = z.object({
   queue: QueueName.optional(),
-  /** Only those that failed before this one: the last id of the page before. */
+  /** Only older failures: the last id of the previous page. */
   after: z.uuid().optional()
 })
 const DeadLetterIds = z.object({

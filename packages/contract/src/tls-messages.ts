@@ -1,4 +1,4 @@
-/** Why a certificate for proxy clients is not saved, or an agent does not take it: part of `refusals`. */
+/** Why a certificate for proxy clients is not saved, or an agent refuses it. Part of `refusals`. */
 export const tlsRefusals = {
   tls_chain_unreadable: [
     400,

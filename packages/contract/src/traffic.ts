@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { Time } from './shapes.ts'
 
-/** What the bars of a chart stand for. Hours are kept for 30 days, days (UTC) for two years. */
+/** The steps of a chart. Hours are kept for 30 days, days (UTC) for two years. */
 export const TRAFFIC_STEPS = ['hour', 'day'] as const
 export type TrafficStep = (typeof TRAFFIC_STEPS)[number]
-/** The most that are told at once. */
+/** Largest number of steps in a reply. */
 export const MOST_STEPS = { hour: 720, day: 731 } as const
 
-/** Which traffic: so many of the last hours or days, the present one included. */
+/** The last hours or days, including the current one. */
 export const TrafficQuery = z
   .object({
     by: z.enum(TRAFFIC_STEPS).default('hour'),
@@ -15,7 +15,7 @@ export const TrafficQuery = z
   })
   .transform(({ by, last }) => ({ by, last: Math.min(last, MOST_STEPS[by]) }))
 
-/** `up` and `down` are bytes as the proxy client sees them; `refused` and `failed` are parts of what was asked for. */
+/** `up` and `down` are bytes as the proxy client sees them; `refused` and `failed` are parts of `requests`. */
 const TrafficSums = z.object({
   up: z.number(),
   down: z.number(),
@@ -28,18 +28,18 @@ const CodeCount = z.object({ code: z.string(), count: z.number() })
 
 export const Traffic = z.object({
   by: z.enum(TRAFFIC_STEPS),
-  /** One for each hour or day, the oldest first, those without traffic too. */
+  /** One for each hour or day, oldest first, including those without traffic. */
   steps: z.array(TrafficSums.extend({ at: Time })),
   total: TrafficSums,
-  /** By the code of the agent's access log, the most frequent first. */
+  /** By access log code, most frequent first. */
   refusals: z.array(CodeCount),
   errors: z.array(CodeCount),
-  /** When the agents were last asked; null: never. */
+  /** When the agents were last polled; null: never. */
   as_of: Time.nullable()
 })
 export type Traffic = z.infer<typeof Traffic>
 
-/** What an order may use, and has used. Bytes; null: no limit. */
+/** An order's limits and usage. Bytes; null: unlimited. */
 export const OrderTraffic = Traffic.extend({
   used: z.number(),
   allowed: z.number().nullable(),

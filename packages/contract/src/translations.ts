@@ -3,10 +3,10 @@ import { message } from './form-messages.ts'
 import type { Translations as Texts } from './in-language.ts'
 import { optionalText, storable } from './shapes.ts'
 
-/** How many words of its options a product can have: more than three options of 250 values come to. */
+/** Largest number of option words of a product: more than three options of 250 values need. */
 const MAX_WORDS = 1010
 
-/** Of a reply: only what is written in another language; left out where nothing is. */
+/** In replies: existing translations only; missing if there are none. */
 export const Translations = z
   .object({
     'zh-CN': z
@@ -24,14 +24,14 @@ export const Translations = z
 
 const wrong = { error: message('must_be_translations') }
 
-/** A form's texts in other languages. Left out they stay as they are, and what is empty is removed. */
+/** A form's translations. Missing ones are unchanged, empty ones are removed. */
 export const translationsForm = <S extends z.ZodRawShape>(texts: S) =>
   z
     .strictObject({ 'zh-CN': z.strictObject(texts, wrong).optional() }, wrong)
     .transform((given): Texts => withoutEmpty(given))
     .optional()
 
-/** Words by what they stand for in the shop's first language. */
+/** Translated words, by the original. */
 export const wordsForm = z
   .record(
     z
@@ -46,7 +46,7 @@ export const wordsForm = z
   .refine(words => Object.keys(words).length <= MAX_WORDS, message('must_be_at_most', { max: MAX_WORDS }))
   .optional()
 
-/** An object without texts that are empty, at any depth, and without the objects that are empty then. */
+/** Removes empty texts at any depth, then empty objects. */
 function withoutEmpty(value: object): object {
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]: [string, unknown]): [string, unknown][] => {

@@ -1,4 +1,4 @@
-// Upgrades of the fleet, server by server, and the settings of each server's agent.
+// Upgrades of servers one by one, and the agent settings of each server.
 import { z } from 'zod'
 import { BulkSelection } from './bulk.ts'
 import { message } from './form-messages.ts'
@@ -6,11 +6,11 @@ import { listQuery, page } from './list.ts'
 import { route } from './route.ts'
 import { formVersion, Id, IdParams, ReasonParams, Time } from './shapes.ts'
 
-/** `stopped`: a server failed, and somebody has to say how it goes on. `ending`: no further server begins. */
+/** `stopped`: a server failed, and an operator must decide. `ending`: no further server starts. */
 export const UPGRADE_STATES = ['running', 'stopped', 'ending', 'done', 'ended'] as const
 export const UPGRADE_SERVER_STATES = ['waiting', 'installing', 'upgraded', 'failed', 'left_out'] as const
 
-/** The most servers of one upgrade. */
+/** Largest number of servers in an upgrade. */
 export const MAX_UPGRADE_SERVERS = 1000
 
 /** A reason of the catalogue with its parameters, and the sentence. */
@@ -20,9 +20,9 @@ export const UpgradeServer = z.object({
   id: z.number(),
   name: z.string(),
   state: z.enum(UPGRADE_SERVER_STATES),
-  /** The version of before; null: it told none. */
+  /** The version before; null: not reported. */
   from_version: z.string().nullable(),
-  /** Why it failed, or is left out. */
+  /** Why it failed or is left out. */
   ...why
 })
 export type UpgradeServer = z.infer<typeof UpgradeServer>
@@ -38,9 +38,9 @@ const figures = z.object({
 export const Upgrade = z.object({
   id: z.number(),
   state: z.enum(UPGRADE_STATES),
-  /** The version that servers get. */
+  /** The version to install. */
   version: z.string(),
-  /** Who asked for it. */
+  /** Who started it. */
   username: z.string(),
   created_at: Time,
   ended_at: Time.nullable(),
@@ -51,13 +51,13 @@ export const Upgrade = z.object({
 export type Upgrade = z.infer<typeof Upgrade>
 
 /**
- * What becomes of the open tunnels of a server. `hands_over`: they go on until they end. `restarts`: they are cut. `unknown`: one of
- * both; the server was installed before the console kept how its agent runs, or by hand.
+ * What happens to a server's open tunnels. `hands_over`: they continue until they end. `restarts`: they are cut.
+ * `unknown`: either; the server was installed manually, or before the console recorded how its agent runs.
  */
 const TUNNEL_EFFECTS = ['hands_over', 'restarts', 'unknown'] as const
 export type TunnelEffect = (typeof TUNNEL_EFFECTS)[number]
 
-/** Who would be upgraded, the first one first, and who not. `connections`: as the last health check saw them. */
+/** Servers to upgrade, in order, and those left out. `connections`: at the last health check. */
 export const UpgradePlan = z.object({
   version: z.string(),
   servers: z.array(
@@ -71,36 +71,36 @@ export const UpgradePlan = z.object({
     })
   ),
   left_out: z.array(z.object({ id: z.number(), name: z.string(), ...why })),
-  /** Nobody else's upgrade is under way. */
+  /** No other upgrade is running. */
   is_free: z.boolean()
 })
 export type UpgradePlan = z.infer<typeof UpgradePlan>
 
-/** `version`: what the plan told; refused as stale where the console has another one by now. */
+/** `version`: the plan's; refused as stale if the console's version has changed. */
 export const UpgradeForm = z.object({
   ids: z.array(Id).min(1, message('must_select')).max(MAX_UPGRADE_SERVERS, message('too_many_ids')),
-  /** The server that is upgraded before all others. */
+  /** The server to upgrade first. */
   first_id: Id,
   version: z.string().max(64)
 })
 export type UpgradeForm = z.output<typeof UpgradeForm>
 
-/** By name: the text of each setting that is another one than by itself. */
+/** Each setting that differs from its default, by name. */
 const SettingTexts = z.record(z.string().max(64), z.string().max(10_000))
 
 export const AgentSettings = z.object({
   settings: SettingTexts,
-  /** What was written to the server last; null: nothing yet. */
+  /** The settings last written to the server; null: none. */
   applied: SettingTexts.nullable(),
-  /** Names that the operator's own file there sets, which wins; null: nobody has looked. */
+  /** Names set in the operator's own file on the server, which takes precedence; null: not read. */
   local: z.array(z.string()).nullable(),
-  /** The console has a login of the server, so that it can write them there. */
+  /** The console has a login for the server and can write them. */
   can_apply: z.boolean(),
-  /** The lines for somebody who writes them there by hand, without those that its agent would not start with. */
+  /** The lines for writing them by hand, without settings that would prevent the agent from starting. */
   lines: z.string(),
-  /** Which settings its agent knows (`agent-settings.ts`); null: it has never told anything. */
+  /** The settings its agent supports (`agent-settings.ts`); null: never reported. */
   agent_format: z.number().nullable(),
-  /** The version of the agent that this console installs, which knows all of them. */
+  /** The agent version that this console installs, which supports all settings. */
   upgrade_to: z.string(),
   version: z.string()
 })
@@ -109,26 +109,26 @@ export type AgentSettings = z.infer<typeof AgentSettings>
 export const AgentSettingsForm = z
   .object({
     settings: SettingTexts,
-    /** Write them to the server at once; otherwise they are kept for its next installation. */
+    /** Writes them to the server at once; otherwise the next installation does. */
     apply: z.boolean().default(false)
   })
   .extend(formVersion)
 export type AgentSettingsForm = z.output<typeof AgentSettingsForm>
 
-/** What saving would do: each change, and how the agent takes it. */
+/** What saving would do: each change, and its effect on the agent. */
 export const AgentSettingsPlan = z.object({
   changes: z.array(z.object({ name: z.string(), from: z.string(), to: z.string() })),
-  /** Settings that are saved and were not written to the server yet, these changes included. */
+  /** Saved settings not written to the server, including these changes. */
   pending: z.number(),
-  /** What becomes of open tunnels. `nothing`: the server has these settings already. */
+  /** The effect on open tunnels. `nothing`: the server already has these settings. */
   effect: z.enum([...TUNNEL_EFFECTS, 'nothing']),
-  /** Connections that are open there, as the last health check saw them. */
+  /** Open connections at the last health check. */
   connections: z.number().nullable(),
-  /** Names that change here and that the operator's own file there sets: these changes do nothing. */
+  /** Changed names that the operator's own file sets, so the change has no effect. */
   overridden: z.array(z.string()),
-  /** The list of who reaches the agent is not empty, and nobody knows by which address this console comes there. */
+  /** The list of clients allowed to reach the agent is not empty, and this console's address there is unknown. */
   may_shut_out: z.boolean(),
-  /** Names that its agent is too old for: they take effect with an upgrade to this version. */
+  /** Names that the agent is too old for. They take effect after an upgrade to this version. */
   waiting: z.array(z.string()),
   upgrade_to: z.string(),
   lines: z.string()

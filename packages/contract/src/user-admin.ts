@@ -7,28 +7,28 @@ import { OwnSession } from './own-account.ts'
 import { route } from './route.ts'
 import { Done, IdParams, Money, Time } from './shapes.ts'
 
-/** What a user has with the shop, in figures. */
+/** A user's activity in figures. */
 export const UserFigures = z.object({
   orders: z.number(),
   unpaid_orders: z.number(),
-  /** Paid, not expired, not refunded: leases that run, or that are still to be delivered. */
+  /** Paid, not expired, not refunded: running leases, or awaiting delivery. */
   live_orders: z.number(),
-  /** What accepted payments brought, less what was given back. */
+  /** Accepted payments minus refunds. */
   paid: Money,
-  /** Why it cannot be deleted yet: live leases, reserved ones too, or an order or payment that is still owed. */
+  /** Why it cannot be deleted: live or reserved leases, or an unserved order or payment. */
   owed: z.enum(['leases', 'order']).nullable()
 })
 export type UserFigures = z.infer<typeof UserFigures>
 
-/** What the page of a user shows beside the user. */
+/** What a user's page shows besides the user. */
 export const UserMore = z.object({
   language: z.enum(LANGUAGES),
-  /** Why the address is not written to; null where it is. */
+  /** Why the address is blocked; null if it is not. */
   mail_blocked: z.enum(BLOCK_CAUSES).nullable(),
   invited_by: z.object({ id: z.number(), username: z.string() }).nullable(),
-  /** Of the coins, those that cannot be spent yet. */
+  /** The coins that cannot be spent yet. */
   pending_points: z.number(),
-  /** Coins of payments that were given back, which are kept from what is earned next. */
+  /** Coins of refunded payments, deducted from future earnings. */
   owed_points: z.number(),
   sessions: z.number(),
   api_keys: z.number(),
@@ -40,13 +40,13 @@ export type UserApiKey = z.infer<typeof UserApiKey>
 
 export const LOGIN_METHODS = ['password', 'discord', 'sign_up'] as const
 
-/** A time that somebody logged in. */
+/** A login. */
 export const UserLogin = z.object({
   id: z.number(),
   at: Time,
-  /** `discord`: by the chat platform. `sign_up`: the session that begins with the account. */
+  /** `discord`: through the chat platform. `sign_up`: the session that starts with the account. */
   method: z.enum(LOGIN_METHODS),
-  /** What the browser calls itself. */
+  /** The browser's name. */
   device: z.string().nullable(),
   ip: z.string().nullable(),
   /** ISO 3166 country code of `ip`. */
@@ -56,7 +56,7 @@ export type UserLogin = z.infer<typeof UserLogin>
 
 const U = '/api/users/u'
 
-/** What administrators see of one user, a part of `accounts`. */
+/** Administrators' calls about one user, a part of `accounts`. */
 export const userAdminRoutes = {
   userSessions: route('GET', `${U}/:id/sessions/`, {
     summary: 'Where a user is signed in, last used first, at most a hundred',

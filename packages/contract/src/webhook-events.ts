@@ -1,6 +1,7 @@
-// Names of events, states and failures of webhooks, without the validation library: screens take them from here.
+// Names of webhook events, states and failures, without schemas, so that screens can import them without the validation
+// library.
 
-/** What a customer's endpoint can be told of: the customer's own orders. */
+/** Events for customers' endpoints, about their own orders. */
 export const CUSTOMER_EVENTS = [
   'order.delivered',
   'order.expiring',
@@ -9,7 +10,7 @@ export const CUSTOMER_EVENTS = [
   'credentials.changed'
 ] as const
 
-/** What an operators' endpoint can be told of. */
+/** Events for operators' endpoints. */
 export const OPERATOR_EVENTS = [
   'order.placed',
   'order.paid',
@@ -28,7 +29,7 @@ export const OPERATOR_EVENTS = [
   'server.up'
 ] as const
 
-/** What the test button sends, to any endpoint. */
+/** Sent by the test button to any endpoint. */
 export const TEST_EVENT = 'webhook.test'
 
 export const WEBHOOK_EVENTS = [
@@ -43,11 +44,11 @@ export const WEBHOOK_EVENTS = [
 )[]
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
-/** `waiting` for its next try; `failed`: given up; `cancelled`: its endpoint was switched off or deleted before. */
+/** `waiting` for a retry; `failed`: given up; `cancelled`: its endpoint was disabled or deleted first. */
 export const DELIVERY_STATES = ['waiting', 'sent', 'failed', 'cancelled'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
-/** What came of a try that did not succeed. */
+/** Why an attempt failed. */
 export const WEBHOOK_FAILURES = [
   'status',
   'redirect',
@@ -64,9 +65,9 @@ export const WEBHOOK_FAILURES = [
 ] as const
 export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number]
 
-/** Why an endpoint was switched off other than by its owner: days of failures, or it answered 410 (gone). */
+/** Why the shop disabled an endpoint: days of failures, or it answered 410 (gone). */
 export const OFF_REASONS = ['failing', 'gone'] as const
 export type OffReason = (typeof OFF_REASONS)[number]
 
-/** Endpoints that a customer, or all operators together, may have at once. */
+/** Largest number of endpoints of a customer, and of all operators together. */
 export const MAX_ENDPOINTS = { customer: 5, operators: 20 } as const

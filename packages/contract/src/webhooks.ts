@@ -34,23 +34,23 @@ export type WebhookForm = z.infer<typeof WebhookForm>
 export const OperatorWebhookForm = form(OPERATOR_EVENTS)
 export type OperatorWebhookForm = z.infer<typeof OperatorWebhookForm>
 
-/** Where events are posted to. Its secret is shown once, when it is made. */
+/** An address that events are posted to. Its secret is shown once, when it is created. */
 export const WebhookEndpoint = z.object({
   id: z.number(),
-  /** The customer whose orders it is told of; null: it is the operators'. */
+  /** The customer whose orders it reports; null: the operators' endpoint. */
   user_id: z.number().nullable(),
   username: z.string().nullable(),
   url: z.string(),
   description: z.string(),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
   enabled: z.boolean(),
-  /** Why it was switched off by the shop; null: it was not. */
+  /** Why the shop disabled it; null: it did not. */
   off_reason: z.enum(OFF_REASONS).nullable(),
-  /** Since when every try has failed; null: the last one succeeded, or there was none. */
+  /** Since when every attempt has failed; null: the last one succeeded, or there was none. */
   failing_since: Time.nullable(),
-  /** Until then nothing but tests is sent, since it failed. */
+  /** Until then only tests are sent, because it failed. */
   paused_until: Time.nullable(),
-  /** Until when the former secret signs as well; null: there is none. */
+  /** Until when the former secret also signs; null: there is none. */
   former_secret_until: Time.nullable(),
   last_sent_at: Time.nullable(),
   created_at: Time,
@@ -58,7 +58,7 @@ export const WebhookEndpoint = z.object({
 })
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>
 
-/** `secret` is in this reply and in no other: `whsec_` and base64, as Standard Webhooks writes it. */
+/** `secret` is only in this reply: `whsec_` and base64, as in Standard Webhooks. */
 export const NewWebhookEndpoint = WebhookEndpoint.extend({ secret: z.string() })
 export type NewWebhookEndpoint = z.infer<typeof NewWebhookEndpoint>
 
@@ -69,12 +69,12 @@ export const WebhookDelivery = z.object({
   user_id: z.number().nullable(),
   username: z.string().nullable(),
   url: z.string(),
-  /** The header `webhook-id`: the same for each try, and for each endpoint that is told of the event. */
+  /** The header `webhook-id`, the same for every attempt and every endpoint. */
   event_id: z.string(),
   event: z.enum(WEBHOOK_EVENTS),
   state: z.enum(DELIVERY_STATES),
   tries: z.number(),
-  /** Of the last try: the answer's status, or what came instead of one. */
+  /** The last attempt's status, or why there was none. */
   status: z.number().nullable(),
   failure: z.enum(WEBHOOK_FAILURES).nullable(),
   next_try_at: Time.nullable(),
@@ -87,16 +87,16 @@ export const WebhookAttempt = z.object({
   at: Time,
   status: z.number().nullable(),
   failure: z.enum(WEBHOOK_FAILURES).nullable(),
-  /** What the system calls the failure, such as ECONNREFUSED; null where there is nothing to add. */
+  /** The system's code for the failure, such as ECONNREFUSED; null if there is none. */
   detail: z.string().nullable(),
-  /** Milliseconds, from the look-up of the name to the end of the answer. */
+  /** Milliseconds from the DNS lookup to the end of the answer. */
   duration_ms: z.number(),
   /** The first 1000 bytes of the answer. */
   answer: z.string()
 })
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>
 
-/** `payload` is the body as it is sent; `attempts` the last 50, oldest first. */
+/** `payload`: the body as sent; `attempts`: the last 50, oldest first. */
 export const WebhookDeliveryDetail = WebhookDelivery.extend({
   payload: z.string(),
   attempts: z.array(WebhookAttempt)
