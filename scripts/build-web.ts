@@ -1,4 +1,4 @@
-// Builds the web app when its sources are others than those that were built.
+// Builds the web app if its sources have changed since the last build.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -13,7 +13,7 @@ const stamp = join(dist, '.sources')
 async function buildWeb(): Promise<void> {
   const wanted = await hashOfSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
-  // Loaded only where it is needed: it costs most of a second.
+  // Load vite only if needed: it takes most of a second.
   const { build } = await import('vite')
   await build({ root: web, logLevel: 'warn' })
   writeFileSync(stamp, wanted)

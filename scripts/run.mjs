@@ -4,7 +4,7 @@ import { install, node24, root } from './setup.mjs'
 
 install()
 const child = spawn(node24(), process.argv.slice(2), { cwd: root, stdio: 'inherit' })
-// The terminal sends Ctrl+C to the whole group; a supervisor sends SIGTERM to this process alone.
+// Ctrl+C reaches the whole group, but a supervisor sends SIGTERM only to this process.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 process.on('SIGINT', () => {})
 child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))

@@ -1,5 +1,5 @@
-// Brings a fresh clone to a state that runs: packages and the Node 24 that the product runs on.
-// Plain JavaScript on purpose: this is all that the host's own Node (20 or later) has to understand.
+// Prepares a fresh clone: installs the packages and the Node 24 that the product runs on. Plain JavaScript, because the
+// host's own Node (20 or later) runs it.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-// A hash, not the folder's presence: a folder is also there after a half-done install or an old one.
+// Compare a hash, because the folder also exists after an interrupted or outdated install.
 const stamp = join(root, 'node_modules', '.netlet-lock')
 const lockHash = () =>
   createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
 
-/** Installs the locked packages when they are not the ones that are here. Ends the process when that fails. */
+/** Installs the locked packages if the installed ones differ. Ends the process on failure. */
 export function install() {
   const wanted = lockHash()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
@@ -36,7 +36,7 @@ export function install() {
 }
 
 /**
- * The one among the packages comes first, also where the host's is newer: that version is what was tested.
+ * Prefers the packaged version even if the host's is newer, because it is the tested one.
  * @returns {string} the Node 24 binary
  */
 export function node24() {

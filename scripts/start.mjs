@@ -7,10 +7,10 @@ const child = spawn(node24(), ['scripts/demo/main.ts', ...process.argv.slice(2)]
   cwd: root,
   stdio: ['inherit', 'inherit', 'inherit', 'ipc']
 })
-// The terminal sends Ctrl+C to the whole group; a supervisor sends SIGTERM to this process alone.
+// Ctrl+C reaches the whole group, but a supervisor sends SIGTERM only to this process.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 process.on('SIGINT', () => {})
-// npm killed outright leaves this process behind: then the shop ends too, as it would have with npm.
+// If npm is killed with SIGKILL, this process survives. End the shop then too.
 const parent = process.ppid
 setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 1000).unref()
 child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))

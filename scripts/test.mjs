@@ -1,9 +1,10 @@
-// npm test [-- STAGE | PATH | NAME ...], npm run test:long: sets up, then runs the checks and tests on Node 24. See testing/main.ts.
+// npm test [-- STAGE | PATH | NAME ...], npm run test:long: sets up, then runs the checks and tests on Node 24. See
+// testing/main.ts.
 import { spawn } from 'node:child_process'
 import { install, node24, root } from './setup.mjs'
 
 install()
 const child = spawn(node24(), ['scripts/testing/main.ts', ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' })
-// It ends what it has started and prints its last line before it goes; hearing of the same Ctrl+C twice does no harm.
+// It stops its processes and prints a summary before it ends. Receiving Ctrl+C twice does no harm.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', code => process.exit(code ?? 1))

@@ -1,6 +1,6 @@
 import type { DemoSettings } from './settings.ts'
 
-/** What the demo's node agent is told, for the demo's own machine. */
+/** The environment of the demo's node agent. */
 export const agentEnvironment = (
   { agentPort, proxyPort, secrets }: Pick<DemoSettings, 'agentPort' | 'proxyPort' | 'secrets'>,
   dataDir: string
@@ -10,7 +10,7 @@ export const agentEnvironment = (
   PROXY_PORT: String(proxyPort),
   PROXY_HOST: '0.0.0.0',
   AGENT_TOKEN: secrets.agentToken,
-  // The demo's addresses and targets are this machine itself.
+  // The demo's addresses and targets are on this machine.
   AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
   DATA_DIR: dataDir
 })

@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedPostgres } from '../../apps/server/src/infra/postgres/embedded.ts'
 import { startOf } from '../../apps/server/src/infra/postgres/processes.ts'
 
-/** How often it is looked at whether the database still runs. In milliseconds. */
+/** Milliseconds between checks that the database runs. */
 const LOOK_MS = 1000
 
 export type KeptDatabase = { url: string; port: number; pid: () => number; stop: () => Promise<void> }
 
 /**
- * Starts the embedded database, and starts it again wherever it ends: on a full disk, or killed. The programs wait for
- * it meanwhile.
- * @param say tells the person at the terminal
+ * Starts the embedded database and restarts it when it ends, for example on a full disk. The programs wait for it.
+ * @param say prints to the terminal
  */
 export async function keepDatabase(dataDir: string, say: (line: string) => void): Promise<KeptDatabase> {
   let postgres = await startEmbeddedPostgres({ dataDir, log: () => {} })
@@ -33,7 +32,7 @@ export async function keepDatabase(dataDir: string, say: (line: string) => void)
         await postgres.stop()
         const again = await startEmbeddedPostgres({ dataDir, port, log: () => {} })
         postgres = again
-        // The programs know the old port only.
+        // The programs only know the old port.
         if (again.port !== port) throw new Error(`another program took its port ${port}; start everything again`)
         tell('The database runs again.')
       } catch (error) {

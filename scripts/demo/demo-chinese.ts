@@ -1,6 +1,6 @@
 import { demoPlans } from '../../apps/sandbox/src/shopify/catalogue.ts'
 
-/** The demo's catalogue in Chinese. Brands that are called the same there have no entry. */
+/** The demo's catalogue in Chinese. Brands with the same name in both languages have no entry. */
 
 type Texts = { name: string; desc: string }
 
@@ -90,7 +90,7 @@ const words: Record<string, string> = {
   'Single address': '单个地址'
 }
 
-/** 'Block of 8' and '30 days' come in many numbers. */
+/** 'Block of 8' and '30 days' occur with many numbers. */
 const wordOf = (word: string): string | undefined =>
   words[word] ?? word.replace(/^Block of (\d+)$/, '$1 个地址一组').replace(/^(\d+) days$/, '$1 天')
 

@@ -1,4 +1,3 @@
-/** Questions and answers of the demo shop. */
 export const demoFaqs = [
   {
     question: 'How do I use a proxy?',
@@ -60,7 +59,7 @@ export const demoFaqs = [
   }
 ]
 
-/** What coins can be exchanged for in the demo shop. */
+/** Gift cards that coins can be exchanged for. */
 export const demoGiftCards = [
   { mount: '5.00', point: 500, code: 'DEMO-GIFT-5A' },
   { mount: '5.00', point: 500, code: 'DEMO-GIFT-5B' },

@@ -1,4 +1,4 @@
-// Loaded into each program of demo mode: when the starter is gone, however it died, the program ends.
+// Loaded into each program of demo mode, so that it ends when its starter is gone, even if that was killed.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-// The listener alone would keep a program alive that has nothing left to do.
+// The listener must not keep a finished program alive.
 process.channel?.unref()

@@ -5,21 +5,21 @@ import { StartProblem } from './settings.ts'
 
 const SQLITE_BUSY = 5
 
-/** Kept here: one that nobody refers to would be collected, and its lock with it. */
+/** A reference that keeps the garbage collector from closing the file and releasing its lock. */
 const held = new Set<DatabaseSync>()
 
 /**
- * Claims the data folder for this process, until it ends or gives it back. The lock is that of an SQLite file which stays
- * empty: the system frees it with the process, however that ends, and it needs no room on the disk.
- * @returns gives the folder back
- * @throws StartProblem where another start has it
+ * Locks the data folder until the process ends or releases it. The lock is on an empty SQLite file: the system releases
+ * it however the process ends, and it needs no disk space.
+ * @returns releases the folder
+ * @throws StartProblem if another start holds it
  */
 export function lockDataDir(dataDir: string): () => void {
   const folder = realpathSync(dataDir)
   let file: DatabaseSync | undefined
   try {
     file = new DatabaseSync(join(folder, 'lock'))
-    // Nothing is written: it needs no journal beside it.
+    // Nothing is written, so it needs no journal file.
     file.exec('pragma journal_mode = memory')
     file.exec('begin exclusive')
   } catch (error) {

@@ -1,6 +1,6 @@
-// Demo mode: the whole shop on one machine, with a database, a platform, a mailbox and a proxy server of its
-// own. Everything it keeps is under DATA_DIR. `main.ts dev` is the same for developers: the web app comes from vite,
-// and each program starts again when its files change.
+// Demo mode: the whole shop on one machine, with its own database, platform, mailbox and proxy server. All data is
+// under DATA_DIR. `main.ts dev` is the same for developers: vite serves the web app, and programs restart when their
+// files change.
 import { restartOnChange } from '../dev/restart.ts'
 import { keepDatabase } from './database.ts'
 import { lockDataDir } from './lock.ts'
@@ -22,7 +22,7 @@ import {
 
 type Stop = () => Promise<void>
 
-/** Of Node: much is made and dropped at once there, and collecting it in small pieces takes a tenth of the time. */
+/** A Node option: much memory is short-lived there, and larger collections take a tenth of the time. */
 const ROOM_FOR_YOUNG = '--max-semi-space-size=64'
 
 const databaseDirOf = (dataDir: string): string => `${dataDir}/postgres`
@@ -41,7 +41,7 @@ async function run(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0))
   process.on('disconnect', () => void stop(0))
   try {
-    // First of all, and held to the end: two starts on one folder would take each other's database and agent away.
+    // First, and held to the end: two starts on one folder would disturb each other's database and agent.
     lockDataDir(makeDataDir(process.env))
     const settings = readSettings(process.env)
     await checkPorts(settings)
@@ -61,7 +61,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** The database first, then the programs, each waiting for what it needs. */
+/** Starts the database, then the programs, each after what it needs. */
 async function start(settings: DemoSettings, stops: Stop[], stopping: () => boolean): Promise<Program[] | null> {
   const { dataDir, secrets, port, platformPort, agentPort } = settings
   const url = `http://127.0.0.1:${port}`
@@ -85,8 +85,8 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
     SENDGRID_URL: platformUrl,
     DISCORD_URL: platformUrl,
-    // The operators' receivers, and the demo customer's own server, are the stand-in on this machine: of it a customer
-    // reaches the catcher page alone.
+    // The operators' receivers and the demo customer's server are the stand-in on this machine. Customers can reach
+    // only its catcher page.
     WEBHOOK_ORIGINS: platformUrl,
     CUSTOMER_WEBHOOK_URLS: `${platformUrl}/hooks/in/`,
     CHECK_GOOGLE_URL: `${platformUrl}/check/google`,
@@ -97,7 +97,7 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
   const databaseDir = process.env['DATABASE_URL'] ? null : databaseDirOf(dataDir)
   const preparation = preparationOf(databaseDir, settings, baseEnv.PUBLIC_URL)
   const withHistory = process.env['DEMO_HISTORY'] !== '0'
-  // Early: it loads its modules meanwhile.
+  // Start early, because it loads its modules in parallel.
   const making =
     withHistory && preparation.wantsHistory()
       ? startOne('The making of the history', [ROOM_FOR_YOUNG, 'scripts/demo/make-history.ts'], baseEnv)
@@ -106,7 +106,7 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
   if (stopping()) return null
   const shopEnv = { ...baseEnv, DATABASE_URL: databaseUrl }
   if (!withHistory && preparation.wantsHistory()) preparation.markHistorySettled()
-  // Before the stand-ins: they take up the states that the history leaves.
+  // Before the stand-ins, which load the states that the history leaves.
   if (making) {
     console.log('The demo gets some days of history; this takes a moment, once.')
     preparation.markHistoryBegun()
@@ -137,12 +137,12 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
   ])
   const agentEnv = {
     ...agentEnvironment(settings, dataDir),
-    // Its database is nobody's target.
+    // Proxy users must not reach its database.
     AGENT_PROTECTED_PORTS: String(databasePort),
     LOG_LEVEL: 'warn'
   }
   const agent = startWatched('The node agent', ['apps/agent/src/main.ts'], agentEnv, ['apps/agent/src'])
-  // The dev server of the web app listens on PORT and passes the shop's own paths on to this one.
+  // Vite listens on PORT and forwards the shop's paths to this port.
   const shopPort = dev ? await freePort() : port
   const web = dev
     ? startOne('The dev server of the web app', ['scripts/dev/web.ts'], {
@@ -155,7 +155,7 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     await answers(`http://127.0.0.1:${agentPort}/healthz`, agent)
   }
   if (!preparation.done()) {
-    // Before anything is written: another shop on the same folder would find its own agent moved.
+    // Before anything is written, because another shop on this folder would lose its agent's address.
     await waitForDependencies()
     await succeeds(startOne('The preparation of the demo', ['scripts/demo/prepare.ts'], shopEnv))
     preparation.markDone()

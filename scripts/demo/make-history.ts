@@ -1,5 +1,5 @@
-// Gives a new demo its history, before anything else of the shop runs. A process of its own, as `prepare.ts` is. It loads its
-// modules while the database is opened, and begins when it is told where that is.
+// Gives a new demo its history before the shop runs. A separate process, like `prepare.ts`. It loads its modules while
+// the database opens, and starts when it receives the database's address.
 import { once } from 'node:events'
 import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { prepareHistory } from './history/prepare.ts'

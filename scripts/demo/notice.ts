@@ -4,7 +4,7 @@ import { noticeChannels, noticeSends } from '../../apps/server/src/domains/notic
 import { SYSTEM } from '../../apps/server/src/infra/actor.ts'
 import type { AppContext } from '../../apps/server/src/infra/context.ts'
 
-/** Tells the operators' room of the stand-in something once, so that a newcomer finds a message there. */
+/** Sends the stand-in's operators' room one notice, so that a newcomer finds a message there. */
 export async function seedNotice(ctx: AppContext): Promise<void> {
   const [chat] = await ctx.db
     .select({ id: noticeChannels.id })

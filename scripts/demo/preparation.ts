@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartProblem, type DemoSettings } from './settings.ts'
 
-/** Raise it where the demo's contents change in a way that an older folder should get too. */
+/** Increase it if a change of the demo's contents should also reach older folders. */
 const PREPARED = 3
 
 /**
  * What earlier starts have done to the database.
- * @param databaseDir of the embedded database: the marks are beside its own files, and removed with them. null for another
- *   database, which is looked at each time and gets no history
+ * @param databaseDir of the embedded database. The marks are beside its files and removed with them. null for another
+ * database, which is checked each time and gets no history
  * @param url of the shop
  */
 export function preparationOf(
@@ -30,17 +30,17 @@ export function preparationOf(
   }
 
   return {
-    /** Is the history still to be made? Folders of before the mark have it, or are in use. */
+    /** Must the history still be made? Folders older than this mark have it or are in use. */
     wantsHistory(): boolean {
       if (databaseDir === null) return false
       const state = stateOfHistory()
       return state === null ? !existsSync(preparedFile) : state !== SETTLED
     },
-    /** Until it is settled, each start begins it anew. */
+    /** Until it is settled, each start makes it again. */
     markHistoryBegun: () => write(historyFile, BEGUN),
-    /** It was made, or given up: not wanted, or the shop is in use without it. */
+    /** The history is made, or will not be: not wanted, or the shop is in use without it. */
     markHistorySettled: () => write(historyFile, SETTLED),
-    /** Was the database filled by a start with the very same addresses? */
+    /** Was the database filled by a start with the same addresses? */
     done: () => databaseDir !== null && existsSync(preparedFile) && readFileSync(preparedFile, 'utf8') === prepared,
     markDone: () => write(preparedFile, prepared)
   }

@@ -1,5 +1,5 @@
-// Migrates and fills the demo's database, or moves the addresses in it. A process of its own: what it loads would
-// otherwise stay in the memory of the supervisor for as long as the shop runs.
+// Migrates and fills the demo's database, or updates the addresses in it. A separate process, so that its modules do
+// not stay in the supervisor's memory.
 import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { openApp } from '../../apps/server/src/open-app.ts'
 import { seed } from './seed.ts'

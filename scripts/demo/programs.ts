@@ -5,21 +5,21 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Program = {
   name: string
-  /** Asks the program to end and waits for it; it is killed where it does not end within `patienceMs`. */
+  /** Ends the program and waits; kills it after `patienceMs`. */
   stop(patienceMs?: number): Promise<void>
   runs(): boolean
-  /** Settles when the program ends, wanted or not. */
+  /** Resolves when the program ends for any reason. */
   ended: Promise<number | null>
 }
 
 type Started = Program & {
-  /** Sends it a message, which it has as an event of `process`. */
+  /** Sends it a message, which arrives as an event of `process`. */
   tell(message: object): void
 }
 
 const PATIENCE_MS = 15_000
 
-/** Starts one of our programs on this Node, its output going where ours goes. */
+/** Starts one of our programs on this Node, with our output. */
 export function startProgram(name: string, args: string[], env: Record<string, string>): Started {
   const child: ChildProcess = spawn(process.execPath, ['--import', './scripts/demo/exit-with-parent.ts', ...args], {
     cwd: root,
@@ -36,7 +36,7 @@ export function startProgram(name: string, args: string[], env: Record<string, s
     ended,
     runs,
     tell(message) {
-      // One that has ended says so by `ended`.
+      // If the program has ended, `ended` says so.
       if (child.connected) child.send(message, () => {})
     },
     async stop(patienceMs = PATIENCE_MS) {
@@ -49,7 +49,7 @@ export function startProgram(name: string, args: string[], env: Record<string, s
   }
 }
 
-/** Waits until `url` answers with 200, or a program of ours has ended. */
+/** Waits until `url` answers with 200 or the program ends. */
 export async function untilAnswers(url: string, program: Program, deadlineMs = 60_000): Promise<boolean> {
   const deadline = Date.now() + deadlineMs
   while (program.runs() && Date.now() < deadline) {

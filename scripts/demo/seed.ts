@@ -37,13 +37,13 @@ import { collectionInChinese, planInChinese, ruleInChinese, tagInChinese } from 
 import { demoFaqs, demoGiftCards } from './demo-texts.ts'
 import type { DemoSettings } from './settings.ts'
 
-/** What the local agent leases; loopback needs no routes and no rights. */
+/** The local agent's range. Loopback needs no routes or rights. */
 const DEMO_RANGE = '127.10.0.0/16'
 
 /**
- * Fills a new database with the demo, by the same commands that an administrator's screens use: accounts, the local
- * server, the access rules, and the catalogue as the stand-in platform has it. Every start runs it: what is there
- * stays, and only addresses that may have moved are renewed.
+ * Fills a new database with the demo through an administrator's commands: accounts, the local server, access rules, and
+ * the stand-in platform's catalogue. It runs at every start, keeps existing data, and only updates addresses that may
+ * have changed.
  */
 export async function seed(
   ctx: AppContext,
@@ -53,7 +53,7 @@ export async function seed(
   await writeSettings(ctx, {
     shopify_shop_url: platformUrl,
     shopify_app_key: secrets.platformToken,
-    // The stand-in's checkout takes no money.
+    // The stand-in's checkout charges nothing.
     accept_test_payments: true,
     shopify_api_secret: secrets.platformSecret,
     discord_client_id: 'netlet-demo',
@@ -68,7 +68,7 @@ export async function seed(
     mailgun_webhook_key: MAILGUN_KEY
   })
   const platform = must(await openPlatform(ctx))
-  // The stand-in is the demo's own: what points elsewhere is an address that it had before.
+  // The stand-in belongs to this demo, so webhooks with other addresses are its earlier ones.
   const registered = await platform.registerWebhooks(
     { callbackBase: ctx.config.publicUrl, earlier: [] },
     { takeOver: true }
@@ -79,13 +79,13 @@ export async function seed(
   await channels(ctx, admin, platformUrl)
   const [product] = await ctx.db.select({ id: products.id }).from(products).limit(1)
   if (product) return
-  // Once: an administrator may choose others.
+  // Only once, because an administrator may change them.
   await writeSettings(ctx, {
     discord_bot_channels: demoChannel,
     discord_bot_points_per_message: 2,
     discord_bot_max_points_per_day: 20
   })
-  // Each step skips what a start that was cut short has done already.
+  // Each step skips what an interrupted start has already done.
   await levels(ctx, admin)
   await texts(ctx, admin)
   await rules(ctx, admin)
@@ -95,7 +95,7 @@ export async function seed(
   await changeOnPlatform(platformUrl, SINCE)
 }
 
-/** What the stand-in's mail service signs its reports with. It is kept in its folder, with what else it remembers. */
+/** The key with which the stand-in's mail service signs its reports, stored in its folder. */
 async function reportKey(platformUrl: string): Promise<string> {
   const answer = await fetch(`${platformUrl}/sandbox/mail/webhook_key`)
   return ((await answer.json()) as { public_key: string }).public_key
@@ -134,7 +134,7 @@ async function accounts(ctx: AppContext): Promise<UserActor> {
 
 const CHAT = 'Operators’ room'
 
-/** Notices go to the demo's administrator by mail, and into the stand-in's room for operators, wherever that is by now. */
+/** Sends notices to the demo's administrator by mail and to the stand-in's operators' room at its current address. */
 async function channels(ctx: AppContext, admin: UserActor, platformUrl: string): Promise<void> {
   const form = { name: CHAT, kind: 'chat', target: `${platformUrl}${OPERATORS_WEBHOOK}` } as const
   const [chat] = await ctx.db
@@ -146,17 +146,17 @@ async function channels(ctx: AppContext, admin: UserActor, platformUrl: string):
     await ctx.db.update(noticeChannels).set(target).where(eq(noticeChannels.id, chat.id))
     return
   }
-  // The channel that a new shop has: to all whose work it is.
+  // The default channel of a new shop, which mails all owners and operations.
   await ctx.db
     .update(noticeChannels)
     .set({ userIds: [admin.id] })
     .where(eq(noticeChannels.kind, 'mail'))
-  // The history is made with stand-ins at an address of its own.
+  // While the history is made, the stand-ins have other addresses.
   const reaching = { ...ctx, config: { ...ctx.config, webhookOrigins: [platformUrl] } }
   must(await createChannel(reaching, admin, noticePorts, NoticeChannelForm.parse(form)))
 }
 
-/** The discount codes that the stand-in platform knows, one a level. The shop then looks for them there. */
+/** The stand-in platform's discount codes, one per level. The shop then checks them there. */
 async function levels(ctx: AppContext, admin: UserActor): Promise<void> {
   const ofLevels = demoDiscountCodes.filter(code => code.code !== 'WELCOME10')
   const rows = await ctx.db.select({ id: levelCodes.id }).from(levelCodes).orderBy(asc(levelCodes.level))
@@ -191,7 +191,7 @@ async function rules(ctx: AppContext, admin: UserActor): Promise<void> {
   }
 }
 
-/** One server that stands for every location: each is a group with it as the only member. */
+/** One server for all locations: each is a group with this server as its only member. */
 async function fleet(ctx: AppContext, admin: UserActor, settings: DemoSettings): Promise<void> {
   const [known] = await ctx.db.select({ id: servers.id }).from(servers).where(eq(servers.name, LOCAL_SERVER))
   const form = ServerForm.parse({
@@ -218,7 +218,7 @@ const demoPlan = (id: string) => {
   return found
 }
 const [arcade, saturday] = [demoPlan('720000000006'), demoPlan('720000000009')]
-/** What the platform had when the shop took its catalogue, and has changed since without a webhook: Synchronise shows it. */
+/** Changes on the platform without a webhook, so that Synchronise has something to show. */
 const BEFORE: Change[] = [{ product: saturday.id, change: { tags: [...saturday.tags, 'Clearance'] } }]
 const SINCE: Change[] = [
   { product: saturday.id, change: { tags: [...saturday.tags, 'Weekend'] } },
@@ -236,7 +236,7 @@ async function changeOnPlatform(platformUrl: string, changes: readonly Change[])
   }
 }
 
-/** Takes the catalogue from the platform and says of each variant where its addresses come from. */
+/** Adds the platform's catalogue and sets each variant's server group. */
 async function catalogue(ctx: AppContext, admin: UserActor): Promise<void> {
   const rows = await ctx.db.select({ id: serverGroups.id, name: serverGroups.name }).from(serverGroups)
   const groups = new Map(rows.map(group => [group.name, group.id]))
@@ -269,13 +269,13 @@ async function catalogue(ctx: AppContext, admin: UserActor): Promise<void> {
   }
 }
 
-/** The platform marks the access rules with a tag; shoppers pick plans, so it is none of theirs. */
+/** The platform tags the access rules. Shoppers choose plans, so hide this tag. */
 async function hideRulesTag(ctx: AppContext, admin: UserActor): Promise<void> {
   const [tag] = await ctx.db.select({ id: tags.id }).from(tags).where(eq(tags.name, demoRulesProduct.tag))
   if (tag) must(await deleteTag(ctx, admin, tag.id), 'not_found')
 }
 
-/** What collections and tags are called for who reads Chinese. */
+/** Chinese names of collections and tags. */
 async function groupingsInChinese(ctx: AppContext, admin: UserActor): Promise<void> {
   for (const { id, platformId, name, description } of await ctx.db.select().from(collections)) {
     const translations = collectionInChinese(platformId)
@@ -288,7 +288,7 @@ async function groupingsInChinese(ctx: AppContext, admin: UserActor): Promise<vo
   }
 }
 
-/** The demo fits its own commands: a refusal is a bug, but for the one that says that it is there already. */
+/** The demo's commands are valid, so any refusal except `unless` is a bug. */
 function must<T>(result: { ok: true; data: T } | Refusal): T
 function must<T>(result: { ok: true; data: T } | Refusal, unless: Reason): T | undefined
 function must<T>(result: { ok: true; data: T } | Refusal, unless?: Reason): T | undefined {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 
-/** Made once and kept under the data folder: without them what is stored could not be opened again. */
+/** Created once and kept in the data folder: stored secrets cannot be decrypted without them. */
 export type DemoSecrets = {
   appSecret: string
   agentToken: string
@@ -15,7 +15,7 @@ export type DemoSecrets = {
   hookSecret: string
 }
 
-/** The exit code of the program that makes the history, where the shop has a database already. */
+/** The exit code of the program that makes the history if the shop already has a database. */
 export const NO_HISTORY = 3
 
 export type DemoSettings = {
@@ -27,17 +27,17 @@ export type DemoSettings = {
   secrets: DemoSecrets
 }
 
-/** A problem that the person at the terminal solves; its message says how. */
+/** A problem that the user can solve; the message says how. */
 export class StartProblem extends Error {
   override name = 'StartProblem'
 }
 
-/** A problem of the set-up: its message is all that the person at the terminal needs. */
+/** A set-up problem whose message is enough for the user, without a stack. */
 export const isStartError = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'StartProblem' || error.name === 'StartupError')
 
 /**
- * @returns the data folder, which is there then
+ * Creates the data folder if needed. @returns its path
  * @throws StartProblem
  */
 export function makeDataDir(env: NodeJS.ProcessEnv): string {
@@ -84,14 +84,14 @@ function readSecrets(file: string, env: NodeJS.ProcessEnv): DemoSecrets {
   }
   const text = JSON.stringify(kept, null, 2)
   if (JSON.stringify(stored, null, 2) !== text) {
-    // In one step: half a file, from a full disk, could never be opened again.
+    // Replace it atomically: stored secrets would be lost with a half-written file.
     writeFileSync(`${file}.new`, text, { mode: 0o600 })
     renameSync(`${file}.new`, file)
   }
   return { ...kept, appSecret: env['APP_SECRET'] || kept.appSecret, agentToken: env['AGENT_TOKEN'] || kept.agentToken }
 }
 
-/** @throws StartProblem naming the first port that something else listens on */
+/** @throws StartProblem with the first port that is in use */
 export async function checkPorts(settings: DemoSettings): Promise<void> {
   const wanted = {
     PORT: settings.port,
@@ -113,7 +113,7 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** A port of this machine that nobody listens on. */
+/** An unused port of this machine. */
 export function freePort(): Promise<number> {
   return new Promise((found, failed) => {
     const server = createServer()

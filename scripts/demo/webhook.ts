@@ -11,9 +11,8 @@ import type { DemoSettings } from './settings.ts'
 const NAME = 'Stand-in on this machine'
 
 /**
- * Gives the demo customer an endpoint at the stand-in's page, so that whoever buys sees the event arrive, and asks for a
- * test event, so that page and log show one from the start. An endpoint that was changed or deleted stays as it is; only
- * the port of its address is renewed.
+ * Creates an endpoint of the demo customer at the stand-in's page, and sends a test event, so that page and log have
+ * content. A changed or deleted endpoint stays as it is; only its port is updated.
  */
 export async function seedWebhook(ctx: AppContext, { platformPort, secrets }: DemoSettings): Promise<void> {
   const url = `http://127.0.0.1:${platformPort}/hooks/in/demo1`

@@ -5,16 +5,16 @@ import type { Program } from '../demo/programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Editors write a file in several steps; the program starts again once they are done. */
+/** Milliseconds to wait after a change, because editors write a file in several steps. */
 const SETTLE_MS = 60
-/** What a program may take to end by itself before it is killed: its work survives that. */
+/** Milliseconds that a program has to end before it is killed. Its work survives that. */
 const PATIENCE_MS = 1000
 
 const matters = (file: string): boolean => /\.(ts|sql|json)$/.test(file) && !/\.(test|fixture)\.ts$/.test(file)
 
 /**
- * Runs a program, and starts it again whenever a source file below `folders` changes. One that ended by itself, as a
- * file with a mistake in it makes it, waits for the next change. `ended` settles only after `stop`.
+ * Runs a program and restarts it when a source file below `folders` changes. If it ends by itself, for example after a
+ * syntax error, it waits for the next change. `ended` resolves only after `stop`.
  */
 export function restartOnChange(start: () => Program, folders: string[]): Program {
   let current = start()
@@ -41,7 +41,7 @@ export function restartOnChange(start: () => Program, folders: string[]): Progra
   const schedule = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      // A change while it is being started again is one more start.
+      // A change during a restart causes another one.
       if (restarting) return schedule()
       restarting = restart().finally(() => (restarting = undefined))
     }, SETTLE_MS)
@@ -70,8 +70,8 @@ export function restartOnChange(start: () => Program, folders: string[]): Progra
 }
 
 /**
- * Watches a folder and all below it, one watcher a folder: Node's own recursive watcher loses a file that an editor
- * replaces by renaming another one.
+ * Watches a folder and its subfolders with one watcher each. Node's recursive watcher loses a file that an editor
+ * replaces by renaming.
  */
 function watchFolder(folder: string, changed: (file: string) => void): () => void {
   const watchers = new Map<string, FSWatcher>()

@@ -1,5 +1,4 @@
-// The dev server of the web app: it listens on PORT, changes components in the open page, and passes calls on to the
-// shop at SHOP_URL.
+// The web app's dev server: listens on PORT, reloads changed components, and forwards calls to the shop at SHOP_URL.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
@@ -11,12 +10,12 @@ const port = Number(process.env['PORT'])
 const shop = new URL(process.env['SHOP_URL'] ?? '')
 const RESTART_DEADLINE_MS = 15_000
 
-// What the shop answers itself; everything else is a page or a module of the web app.
+// Paths that the shop answers. Everything else is a page or module of the web app.
 const ownPaths = Object.values(routes).flatMap(domain => Object.values(domain).map(({ path }) => path))
 const prefixes = new Set(['/healthz', '/readyz', '/metrics', ...ownPaths.map(path => `/${path.split('/')[1]}`)])
 const SHOP_PATHS = `^(${[...prefixes].map(prefix => prefix.replaceAll('.', String.raw`\.`)).join('|')})([/?]|$)`
 
-/** Holds a call back while the shop is started again, instead of failing it. */
+/** Delays calls while the shop restarts, instead of failing them. */
 function waitForShop(): Plugin {
   const shopPath = new RegExp(SHOP_PATHS)
   return {
@@ -32,7 +31,7 @@ function waitForShop(): Plugin {
 
 async function passOn(reply: ServerResponse, next: () => void): Promise<void> {
   await listening()
-  // A caller who has gone meanwhile would leave a connection to the shop on which no request ever comes.
+  // If the caller has gone, forwarding would leave an unused connection to the shop.
   if (!reply.destroyed) next()
 }
 
@@ -58,7 +57,7 @@ const server = await createServer({
     host: '127.0.0.1',
     port,
     strictPort: true,
-    // The shop sees the client's address and the name that the browser asked for.
+    // Pass the client's address and the requested host name to the shop.
     proxy: { [SHOP_PATHS]: { target: shop.origin, xfwd: true, changeOrigin: false } }
   }
 })

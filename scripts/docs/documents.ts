@@ -12,7 +12,7 @@ import { retentionMarkdown } from './retention.ts'
 
 export type Document = { path: string; text: string }
 
-/** Every document that is made from the code, as it should be below `root`. */
+/** Every document generated from the code, as it should be below `root`. */
 export async function documents(root: string): Promise<Document[]> {
   const settings = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8')) as FormatConfig
   const formatted = async (path: string, text: string): Promise<Document> => ({
@@ -32,21 +32,21 @@ export async function documents(root: string): Promise<Document[]> {
   ]
 }
 
-/** The jobs of all domains, as workers.ts collects them. */
+/** All jobs, as workers.ts collects them. */
 async function declaredJobs(): Promise<readonly Job[]> {
   const workers: Record<string, unknown> = await import('../../apps/server/src/workers.ts')
   return (workers['allJobs'] as readonly Job[] | undefined) ?? []
 }
 
-/** What the domains let retention remove, as retention.ts collects it. */
+/** All retention entries, as retention.ts collects them. */
 async function declaredRetention(): Promise<readonly RetentionEntry[]> {
   const collected: Record<string, unknown> = await import('../../apps/server/src/retention.ts')
   return (collected['retention'] as readonly RetentionEntry[] | undefined) ?? []
 }
 
 /**
- * Puts `text` between the comments `<!-- name -->` and `<!-- /name -->`.
- * @throws when the document does not hold them
+ * Replaces the text between the comments `<!-- name -->` and `<!-- /name -->`.
+ * @throws if the document lacks them
  */
 export function replaceBetween(document: string, name: string, text: string): string {
   const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]

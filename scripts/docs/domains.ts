@@ -4,8 +4,8 @@ import { DOMAINS, NOT_SHIPPED } from '../rules/layers.ts'
 const DOMAIN = /^apps\/server\/src\/domains\/([^/]+)\/(?:.*\/)?([^/]+)\.ts$/
 
 /**
- * Draws the domains from what their files really import. A solid arrow is a use of commands, a dotted one only joins
- * tables. An arrow that follows from others (a > b > c says a > c) is left out, and the lines below name them all.
+ * Draws the domains from the real imports. A solid arrow means use of commands, a dotted one only joins of tables.
+ * Arrows implied by others (a > b > c implies a > c) are omitted, but listed below.
  */
 export function domainPicture({ modules }: ICruiseResult): string {
   const uses = new Map<string, Map<string, 'commands' | 'tables'>>()
@@ -26,7 +26,7 @@ export function domainPicture({ modules }: ICruiseResult): string {
   const targetsOf = (from: string) => [...(uses.get(from)?.keys() ?? [])].toSorted((a, b) => place(a) - place(b))
   const below = (from: string) => targetsOf(from).filter(to => place(to) > place(from))
   const reaches = (from: string, to: string): boolean => below(from).some(next => next === to || reaches(next, to))
-  // An arrow upwards breaks the rules: it is always drawn.
+  // Always draw an arrow upwards, because it violates the rules.
   const follows = (from: string, to: string) => below(from).some(between => between !== to && reaches(between, to))
   const arrows = names.flatMap(from =>
     targetsOf(from)

@@ -1,6 +1,6 @@
 import type { Job } from '../../apps/server/src/infra/job.ts'
 
-/** docs/JOBS.md: every kind of background work, with when it runs and what for. */
+/** docs/JOBS.md: every background job, its schedule and purpose. */
 export function jobsMarkdown(jobs: readonly Job[]): string {
   const rows = jobs
     .toSorted((a, b) => (a.queue.name < b.queue.name ? -1 : 1))

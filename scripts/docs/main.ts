@@ -1,4 +1,4 @@
-// Writes what documents have of the code (documents.ts).
+// Writes the generated parts of the documents (documents.ts).
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

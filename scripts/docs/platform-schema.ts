@@ -24,7 +24,10 @@ import {
 import { realSchema } from '../../apps/sandbox/src/testing/real-schema.ts'
 import { documents } from '../../apps/server/src/integrations/shopify/documents.ts'
 
-/** What the stand-in answers beyond what the shop asks for: what becomes of a discount that the shop only sees from afar. */
+/**
+ * Documents that the stand-in answers although the shop does not send them, for discounts that the shop sees only
+ * indirectly.
+ */
 const BESIDE_THE_SHOP = [
   /* GraphQL */ `
     query ($code: String!) {
@@ -61,7 +64,7 @@ const BESIDE_THE_SHOP = [
   `
 ]
 
-/** What the stand-in reads of the inputs that come as variables. More of them it refuses, so that nothing is ignored in silence. */
+/** The fields of input variables that the stand-in reads. It refuses others, so that nothing is silently ignored. */
 const INPUTS: Record<string, readonly string[]> = {
   DiscountAmountInput: ['amount', 'appliesOnEachItem'],
   DiscountCodeBasicInput: [
@@ -98,10 +101,10 @@ export const platformSchema = (): string =>
 type Reached = Map<string, Set<string>>
 
 /**
- * What documents reach of a schema, as SDL: types, fields, arguments, values of enums. An enum that is answered, or comes as a
- * variable, is reached with all of its values.
- * @param inputs the fields of each input that comes as a variable
- * @throws where a document does not fit the schema, or an input is not named in `inputs`
+ * The part of a schema that documents use, as SDL: types, fields, arguments, enum values. An enum in an answer or a
+ * variable is included with all values.
+ * @param inputs the fields of each input variable's type
+ * @throws if a document does not fit the schema, or an input is missing in `inputs`
  */
 export function cutSchema(
   real: GraphQLSchema,
@@ -122,7 +125,7 @@ export function cutSchema(
     if (member !== undefined) set.add(member)
   }
 
-  /** A type by itself: an enum with all values, an input with its listed fields, an object without any yet. */
+  /** Adds a type: an enum with all values, an input with its listed fields, an object without fields. */
   function reachType(type: GraphQLNamedType): void {
     if (isInputObjectType(type)) return reachInput(type.name)
     reach(type.name)
@@ -169,7 +172,7 @@ export function cutSchema(
             reachType(getNamedType(field.type))
           }
         },
-        // Types that a document tells apart.
+        // Types that a document distinguishes.
         InlineFragment: node => {
           if (node.typeCondition) reach(node.typeCondition.name.value)
         },
@@ -207,7 +210,7 @@ export function cutSchema(
   ].join('\n\n')
 }
 
-/** Objects of an interface that is reached implement it, and have its fields; it has at least its id. */
+/** Makes objects implement the used interfaces and have their fields. An interface has at least its id. */
 function reachInterfaces(real: GraphQLSchema, members: Reached): void {
   for (const [name, own] of members) {
     const type = real.getType(name)
@@ -220,7 +223,7 @@ function reachInterfaces(real: GraphQLSchema, members: Reached): void {
   }
 }
 
-/** A definition with nothing but what is reached, and without words. */
+/** A definition reduced to what is used, without descriptions. */
 function cut(definition: TypeDefinitionNode, members: Reached, args: Reached): TypeDefinitionNode {
   const name = definition.name.value
   const kept = members.get(name) ?? new Set()
@@ -255,7 +258,7 @@ function cut(definition: TypeDefinitionNode, members: Reached, args: Reached): T
   }
 }
 
-/** The directives that the library does not know by itself. */
+/** Directives that the library does not define itself. */
 function directiveText(real: GraphQLSchema, name: string): string[] {
   const directive = real.getDirective(name)
   if (!directive || specifiedDirectives.some(one => one.name === name)) return []

@@ -2,7 +2,7 @@ import { Settings } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../apps/server/src/infra/clock.ts'
 import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 
-/** docs/RETENTION.md: what is removed after how long, and what is kept. */
+/** docs/RETENTION.md: what is removed and when, and what is kept. */
 export function retentionMarkdown(entries: readonly RetentionEntry[]): string {
   const defaults = Settings.parse({})
   const rows = entries.map(({ what, keep, why }) => `| \`${what}\` | ${time(keep, defaults)} | ${why} |`)

@@ -6,7 +6,7 @@ const SERVER = 'apps/server/src'
 const DATABASE_CLOCK =
   /\.(?:defaultNow\(|default\(\s*sql`[^`]*\b(?:now\(|\w+_timestamp\b|timeofday\(|current_(?:date|time)\b|localtime))/gi
 
-/** Columns whose default is the time of the database: a command gives its own, `unit.now`. */
+/** Columns with the database's time as default. Commands must set `unit.now` instead. */
 export function columnDefaultViolations(root: string): Violation[] {
   return readdirSync(join(root, SERVER), { recursive: true, encoding: 'utf8' })
     .filter(name => /(?:tables|columns)\.ts$/.test(name))

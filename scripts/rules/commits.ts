@@ -3,7 +3,7 @@ import type { Violation } from './violation.ts'
 
 const LONGEST_SUBJECT = 72
 
-/** Commits since CONTRIBUTING.md came whose subject is too long. A folder without a history has none. */
+/** Commits since CONTRIBUTING.md was added whose subject is too long. Without a git history there are none. */
 export function commitViolations(root: string): Violation[] {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? ''
   const first = git('log', '--diff-filter=A', '--format=%H', '--', 'CONTRIBUTING.md').split('\n').at(-1)

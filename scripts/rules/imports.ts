@@ -6,7 +6,7 @@ import type { Violation } from './violation.ts'
 
 const FOLDERS = ['apps', 'packages', 'scripts', 'bench', 'e2e']
 
-/** Reads every import below `root`, and holds them against the rules of dependency-cruiser.config.ts. */
+/** Reads all imports below `root` and checks them against dependency-cruiser.config.ts. */
 export async function readImports(root: string): Promise<ICruiseResult> {
   const { enhancedResolveOptions, ...options } = config.options ?? {}
   const { output } = await cruise(
@@ -18,7 +18,6 @@ export async function readImports(root: string): Promise<ICruiseResult> {
   return output
 }
 
-/** The imports that a rule forbids. */
 export function importViolations({ summary }: ICruiseResult): Violation[] {
   return summary.violations.map(({ rule, from, to }) => {
     const comment = config.forbidden?.find(({ name }) => name === rule.name)?.comment

@@ -1,6 +1,6 @@
 /**
- * The domains of the server from the highest to the lowest: one may import those that come after it, never one before
- * it. `audit` reads infra's own table only.
+ * The server's domains from highest to lowest. A domain may import only those after it. `audit` reads only infra's own
+ * table.
  */
 export const DOMAINS = [
   'home',
@@ -29,7 +29,7 @@ export const DOMAINS = [
   'audit'
 ] as const
 
-/** Tests, fixtures and test helpers: they may reach anywhere. */
+/** Tests, fixtures and test helpers may import anything. */
 export const NOT_SHIPPED = [
   '\\.(test|fixture|matrix)\\.tsx?$',
   '/fixtures\\.ts$',

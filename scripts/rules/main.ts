@@ -1,5 +1,5 @@
-// Holds the tree against the rules of docs/ARCHITECTURE.md: which folder may import which, who writes a table,
-// by which clock a row says when it was made, and how long the subject of a commit may be.
+// Checks the code against the rules of docs/ARCHITECTURE.md: imports between folders, writers of each table, default
+// clocks of columns, and the length of commit subjects.
 import { fileURLToPath } from 'node:url'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'

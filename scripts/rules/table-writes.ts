@@ -8,7 +8,7 @@ const SERVER = 'apps/server/src'
 const RULE = 'owner-writes-its-tables'
 const COMMANDS_ONLY = 'commands-write'
 
-/** Who may write what: the folder below domains/, or `infra`. Files beside them own nothing. */
+/** The owner of a table or write: the domain's folder, or `infra`. Other files own nothing. */
 const ownerOf = (file: string): string | undefined =>
   new RegExp(`^${SERVER}/(?:domains/([^/]+)|(infra))/`).exec(file)?.slice(1).find(Boolean)
 
@@ -16,10 +16,10 @@ type Table = { owner: string; table: string }
 type Source = { file: string; text: string; parsed: ParseResult }
 
 /**
- * Finds writes outside of commands: transactions that another than `command` opens, and writes on anything but the
- * transaction of one, which is called `tx`. Finds also writes of a table by another than the domain that declares it: `.insert(table)`, `.update(table)`,
- * `.delete(table)`, and SQL text that inserts into, updates, deletes from or truncates it. Tables are followed through
- * renamed and namespace imports, re-exports, and variables that stand for them.
+ * Finds writes outside commands: transactions not opened by `command`, and writes on anything but a command's `tx`.
+ * Also finds writes to a table by a domain that does not declare it: `.insert(table)`, `.update(table)`,
+ * `.delete(table)`, and SQL text that inserts, updates, deletes or truncates. It follows tables through renamed and
+ * namespace imports, re-exports and variables.
  */
 export function tableWriteViolations(root: string): Violation[] {
   const sources = sourcesBelow(root)
@@ -40,10 +40,10 @@ function sourcesBelow(root: string): Source[] {
     })
 }
 
-/** Which exports of which files are tables, directly or through files that pass them on. */
+/** Exports that are tables, directly or through re-exports. */
 class ExportedTables {
   readonly #sources: Map<string, Source>
-  /** By their names in the database. */
+  /** By the name in the database. */
   readonly byName = new Map<string, Table>()
 
   constructor(sources: Source[]) {
@@ -86,7 +86,7 @@ class ExportedTables {
 const resolve = (file: string, specifier: string): string =>
   specifier.startsWith('.') ? join(dirname(file), specifier).replaceAll(sep, '/') : specifier
 
-/** Pairs of a table's name in the database and the constant that stands for it. */
+/** Pairs of a table's name in the database and its constant. */
 function declaredTables({ file, text }: Source): [string, Table][] {
   const owner = ownerOf(file)
   if (!owner || !file.endsWith('/tables.ts')) return []
@@ -98,7 +98,7 @@ function declaredTables({ file, text }: Source): [string, Table][] {
 
 const WRITES = new Set(['insert', 'update', 'delete'])
 const SQL_WRITE = /\b(?:insert\s+into|update|delete\s+from|truncate(?:\s+table)?|merge\s+into)\s+(?:only\s+)?"?/.source
-/** Where transactions begin: the command, and the database client beneath it. */
+/** The files that open transactions: the command, and the database client it uses. */
 const OPENS_TRANSACTIONS = new Set([`${SERVER}/infra/command.ts`, `${SERVER}/infra/db/client.ts`])
 const BEFORE_TABLE = new RegExp(`${SQL_WRITE}$`, 'i')
 const NAMED_TABLE = new RegExp(`${SQL_WRITE}(?:public"?\\."?)?(\\w+)`, 'gi')
@@ -164,7 +164,7 @@ function writesOf(source: Source, exported: ExportedTables): Violation[] {
   }
 }
 
-/** What a chain of calls begins with: `tx` in `tx.with(a).update(b)`. */
+/** The start of a call chain: `tx` in `tx.with(a).update(b)`. */
 function receiverOf(call: Node): Node | undefined {
   if (call.type !== 'CallExpression') return undefined
   const callee = call.callee.type === 'ChainExpression' ? call.callee.expression : call.callee
@@ -172,7 +172,7 @@ function receiverOf(call: Node): Node | undefined {
   return receiverOf(callee.object) ?? callee.object
 }
 
-/** Whether an expression is a command's transaction: `tx`, `unit.tx`, or the name that a savepoint of one was given. */
+/** Whether an expression is a command's transaction: `tx`, `unit.tx`, or the variable of a savepoint. */
 function transactionsOf({ program }: ParseResult) {
   const savepoints = new Set<string>()
   const isTransaction = (node: Node | undefined): boolean => {
@@ -190,7 +190,7 @@ function transactionsOf({ program }: ParseResult) {
   return isTransaction
 }
 
-/** A look-up of what an expression of this file stands for. */
+/** Returns a function that resolves an expression of this file to a table. */
 function tablesInScope({ file, parsed }: Source, exported: ExportedTables) {
   const tables = new Map<string, Table>()
   const namespaces = new Map<string, string>()

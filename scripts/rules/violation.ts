@@ -1,7 +1,7 @@
-/** One place that breaks a rule. */
+/** A place that violates a rule. */
 export type Violation = {
   rule: string
-  /** The file below the root, with its line where one is known. */
+  /** The file's path below the root, with the line if known. */
   where: string
   what: string
 }

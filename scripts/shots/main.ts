@@ -1,12 +1,11 @@
 /**
- * `npm run shots`: pictures of every screen and state, to be looked at; `npm run shots -- picture` draws those of the
- * repository.
+ * `npm run shots`: pictures of every screen and state, for review; `npm run shots -- picture` draws the repository's
+ * pictures.
  *
- *   --only login,product   these screens (ids of the manifest) and states
- *   --role public,customer,admin   --width 390,1440   --scheme light,dark   --lang en,zh-CN
- *   --out test-results/shots
+ * --only login,product   these screens (ids of the manifest) and states --role public,customer,admin   --width 390,1440
+ * --scheme light,dark   --lang en,zh-CN --out test-results/shots
  *
- * A demo shop with its history is started for it; SHOTS_URL names one that runs.
+ * Starts a demo shop with history; SHOTS_URL uses a running one instead.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -48,7 +47,7 @@ try {
   await started?.stop()
 }
 
-/** The picture of the README, and the one that goes with links to the shop. */
+/** The README's picture, and the preview picture for links to the shop. */
 async function drawPictures(browser: Browser): Promise<void> {
   const page = await (await browser.newContext(optionsOf(1440, 'light', 'en'))).newPage()
   const path = join(root, 'docs/picture.png')
@@ -73,7 +72,7 @@ async function drawScreens(browser: Browser): Promise<void> {
           for (const { name, path } of await shotsOf(role, ids)) {
             if (values.only && !values.only.split(',').includes(name)) continue
             await page.goto(path)
-            // A page that follows the change feed is never idle for long; what it shows by then is what there is to see.
+            // Pages that follow the change feed are never idle for long, so take the picture after the timeout.
             await page.waitForLoadState('networkidle', { timeout: 10_000 }).catch(() => null)
             await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' })
             drawn += 1
@@ -88,7 +87,7 @@ async function drawScreens(browser: Browser): Promise<void> {
 
 type Look = { role: Role; lang: string; scheme: 'light' | 'dark'; width: number; folder: string; ids: Ids }
 
-/** Each state in a context of its own; one that cannot be shown is said, and the others follow. */
+/** Draws each state in its own context. Reports those that fail and continues. */
 async function drawStates(browser: Browser, { role, lang, scheme, width, folder, ids }: Look): Promise<number> {
   const word = await wordsOf(lang)
   let drawn = 0
@@ -111,7 +110,7 @@ async function drawStates(browser: Browser, { role, lang, scheme, width, folder,
   return drawn
 }
 
-/** Also the viewport's height: what is in sight without scrolling is as much as on such a screen. */
+/** A realistic viewport height, because it decides what is visible without scrolling. */
 function optionsOf(width: number, colorScheme: 'light' | 'dark', locale: string): BrowserContextOptions {
   if (!(width > 0)) throw new Error('--width takes pixels')
   return { viewport: { width, height: width < 768 ? 844 : 900 }, colorScheme, locale }

@@ -8,13 +8,13 @@ import { pageAt, pagePaths, type PageId } from '../../packages/contract/src/page
 export const ROLES = ['public', 'customer', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A picture to take: its name, and the address that shows it. */
+/** A picture's name and address. */
 export type Shot = { name: string; path: string }
 
-/** `order`: any; `own`: one of the customer's. */
+/** `order`: any order; `own`: an order of the customer. */
 export type Ids = { product: number; user: number; order: number; own: number; collection: number }
 
-/** What the addresses with a parameter are about: the first that an administrator, and the customer, find. */
+/** The ids for addresses with parameters: the first that an administrator and the customer find. */
 export async function someIds(admin: APIRequestContext, customer: APIRequestContext): Promise<Ids> {
   const first = async ({ path }: { path: string }, request = admin) => {
     const reply = await request.get(path)
@@ -32,14 +32,14 @@ export async function someIds(admin: APIRequestContext, customer: APIRequestCont
   }
 }
 
-/** Every screen of the manifest that this role is meant for, and what else there is to see at an address. */
+/** Every screen of the manifest for this role, and further addresses. */
 export async function shotsOf(role: Role, ids: Ids): Promise<Shot[]> {
   const own = (await rolesOfScreens()).filter(screen => screen.role === role)
   const shots = own.map(({ id }) => ({ name: id, path: withIds(id, ids) }))
   return [...shots, ...MORE[role](ids)]
 }
 
-/** What is optional is left out. */
+/** Optional parameters are omitted. */
 const withIds = (id: PageId, ids: Ids) =>
   pageAt(id, id === 'user' ? { id: ids.user } : id === 'order' ? { id: ids.order } : {})
 
@@ -61,7 +61,7 @@ const MORE: Record<Role, (ids: Ids) => Shot[]> = {
   admin: () => []
 }
 
-/** The manifest is code of the browser's; what a screen is called and who it is for is read from its text. */
+/** Parsed as text, because the manifest is browser code. */
 async function rolesOfScreens(): Promise<{ id: PageId; role: Role }[]> {
   const manifest = await readFile(new URL('../../apps/web/src/app/manifest.ts', import.meta.url), 'utf8')
   const found = [...manifest.matchAll(/\bid: '(\w+)',\s*role: '(public|customer|admin)'/g)].map(

@@ -5,11 +5,11 @@ import type { Browser } from '@playwright/test'
 
 const WIDTH = 1200
 const HEIGHT = 630
-/** Pixels of a block of the mosaic, and from one to the next. */
+/** Pixels of a block of the mosaic, and the distance between blocks. */
 const BLOCK = 30
 const STEP = 42
 
-/** The logo's blocks, as they stand in the mosaic: an N. */
+/** The logo's blocks in the mosaic: an N. */
 const LETTER = ['1.....1', '11....1', '1.1...1', '1..1..1', '1...1.1', '1....11', '1.....1']
 
 const columns = Math.floor(WIDTH / STEP)
@@ -17,7 +17,7 @@ const rows = Math.floor(HEIGHT / STEP)
 const left = columns - 7 - 3
 const top = Math.floor((rows - 7) / 2)
 
-/** Draws apps/web/public/share.png, which other programs show beside a link to the shop. */
+/** Draws apps/web/public/share.png, the preview picture for links to the shop. */
 export async function drawSharePicture(browser: Browser): Promise<string> {
   const path = fileURLToPath(new URL('../../apps/web/public/share.png', import.meta.url))
   const page = await browser.newPage({ viewport: { width: WIDTH, height: HEIGHT } })
@@ -40,7 +40,7 @@ async function font(): Promise<string> {
   return (await readFile(createRequire(import.meta.url).resolve(file))).toString('base64')
 }
 
-/** A range in use, the same at each drawing: the letter on the right, and where the words stand only the ground. */
+/** A mosaic that is the same in each drawing, with the letter on the right and nothing behind the words. */
 function mosaic(): string {
   const blocks = Array.from({ length: columns * rows }, (_, at) => {
     const [x, y] = [at % columns, Math.floor(at / columns)]

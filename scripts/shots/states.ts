@@ -8,15 +8,15 @@ export type Stage = {
   page: Page
   context: BrowserContext
   ids: Ids
-  /** What stands on the page under a key of the word lists, in the language of the page. */
+  /** The word for a key, in the page's language. */
   word: (key: string) => string
-  /** Takes a picture of what there is now. */
+  /** Takes a picture of the page. */
   shoot: (name: string) => Promise<void>
 }
-/** What a screen looks like after somebody has done something: each is a page of its own. */
+/** A screen after a user's actions. Each gets its own page. */
 export type State = { name: string; role: Role; show: (stage: Stage) => Promise<void> }
 
-/** The words of the shop in this language: the lists that its parts load one by one. */
+/** The words of all lists in a language, which the app loads separately. */
 export async function wordsOf(lang: string): Promise<(key: string) => string> {
   const lists = ['', 'account.', 'landing.', 'product.', 'proxies.', 'receipts.', 'reference.']
   const texts = await Promise.all(
@@ -30,7 +30,7 @@ export async function wordsOf(lang: string): Promise<(key: string) => string> {
   }
 }
 
-/** What of a text with blanks stands before the first of them. */
+/** The text before the first placeholder. */
 const before = (text: string) => text.split('{')[0]?.trim() ?? ''
 const button = ({ page, word }: Stage, key: string) => page.getByRole('button', { name: word(key), exact: true })
 const narrow = (page: Page) => (page.viewportSize()?.width ?? 0) <= 768
@@ -147,7 +147,7 @@ export const states: State[] = [
     role: 'customer',
     show: async stage => {
       const { page, context, shoot } = stage
-      // The way to the checkout is looked up instead of opened: the picture is of this page.
+      // Read the link to the checkout instead of opening it: the picture is of this page.
       await page.addInitScript('window.open = () => null')
       await order(stage)
       const way = await page.getByRole('dialog').locator('a[href*="cart"]').getAttribute('href')
@@ -260,7 +260,7 @@ async function ordersOf({ request }: BrowserContext): Promise<{ id: number; stat
   return ((await reply.json()) as { data: { data: { id: number; state: string }[] } }).data.data
 }
 
-/** A customer may have only so many orders that wait for their payment. */
+/** Cancels unpaid orders, because a customer may have only a limited number. */
 async function cancelOpen({ context, page }: Stage): Promise<void> {
   for (const { id, state } of await ordersOf(context))
     if (state === 'placed')

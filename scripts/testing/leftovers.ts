@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 
 /**
- * Ends every process that the run has left behind, and says which. They are known by the run's own folder: it stands
- * in the environment that they inherited or, as a database's does, in their command line.
+ * Ends every process that the run left behind, and returns them. They have the run's folder in their environment or,
+ * like databases, in their command line.
  */
 export function endLeftovers(folder: string): string[] {
   const ended: string[] = []
-  // Again, since one may have started another while it was looked for.
+  // Repeat, because a process may start another during the search.
   for (let round = 0; round < 5; round++) {
     const found = processes(folder).filter(({ pid }) => pid !== process.pid)
     if (found.length === 0) break
@@ -16,7 +16,7 @@ export function endLeftovers(folder: string): string[] {
         process.kill(pid, 'SIGKILL')
         ended.push(`${pid} ${command.slice(0, 100)}`)
       } catch {
-        // It has ended by itself meanwhile.
+        // It has already ended.
       }
     }
   }
@@ -29,7 +29,7 @@ function processes(folder: string): { pid: number; command: string }[] {
     return readdirSync('/proc').flatMap(name => {
       if (!/^\d+$/.test(name)) return []
       const command = readProc(`/proc/${name}/cmdline`).replaceAll('\0', ' ').trim()
-      // One that is a zombie already has neither command line nor environment.
+      // A zombie has neither command line nor environment.
       const ours = command.includes(folder) || readProc(`/proc/${name}/environ`).includes(folder)
       return ours ? [{ pid: Number(name), command }] : []
     })

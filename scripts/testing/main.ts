@@ -1,5 +1,5 @@
-// Runs every stage, or those stages, files and tests that its words name (selection.ts), and ends with the line
-// 'N passed, N failed'.
+// Runs all stages, or those stages, files and tests that the arguments name (selection.ts). Ends with the line 'N
+// passed, N failed'.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,10 +13,10 @@ import { type Run, type Stage, stages, stagesOf } from './stages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const graceSeconds = 15
-/** Characters of a stage's output that are kept to say why it ended. */
+/** Characters of a stage's output kept for its failure message. */
 const TAIL = 4000
 const SLOWEST = 20
-/** The longest that a program of the long tier may take. */
+/** Largest running time of a program in the long tier. */
 const LONG_MINUTES = 360
 
 const isTest = (path: string): boolean => /\.test\.tsx?$|^e2e\/.*\.spec\.ts$/.test(path)
@@ -38,7 +38,7 @@ if (typeof selection === 'string') {
   console.error(selection)
   process.exit(2)
 }
-/** A test of the long tier that is named runs as one. */
+/** Naming a test of the long tier selects that tier. */
 const isLong = process.argv.includes(LONG) || selection.files.some(file => /\.long\.(test|spec)\.ts$/.test(file))
 const all = selection.stages.length + selection.files.length === 0
 const chosen = [
@@ -46,7 +46,7 @@ const chosen = [
   ...stagesOf(selection, root)
 ]
 
-// Whatever the tests keep for a while goes below this folder, so that nothing outlasts the run.
+// The temporary folder of all tests, removed after the run.
 const folder = makeRunFolder()
 
 type Running = { child: ChildProcess; folder: string; patience?: NodeJS.Timeout }
@@ -63,7 +63,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-/** Asks a stage's processes to end, and makes them after a while. */
+/** Asks a stage's processes to end, and kills them after a while. */
 function end(one: Running): void {
   signalGroup(one.child, 'SIGINT')
   one.patience ??= setTimeout(() => {
@@ -76,11 +76,11 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal)
   } catch {
-    // All of them have ended.
+    // All have ended.
   }
 }
 
-/** @param print takes what the stage's programs print */
+/** @param print receives the output of the stage's programs */
 function runner(stage: Stage, own: string, print: (text: string) => void): Run {
   return (args, env = {}) =>
     new Promise(done => {
@@ -90,7 +90,7 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
       const child = spawn(process.execPath, args, {
         cwd: root,
         stdio: ['ignore', 'pipe', 'pipe'],
-        // A group of its own, to end it as a whole.
+        // Its own process group, to end it as a whole.
         detached: process.platform !== 'win32',
         env: {
           ...process.env,
@@ -99,7 +99,7 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
           NETLET_TEST_DIR: own,
           NETLET_BROWSER_DIR: process.env['NETLET_BROWSER_DIR'] ?? tmpdir(),
           TMPDIR: own,
-          // Node keeps compiled code: of the tools, and of the shops that browser tests start.
+          // Node caches compiled code of the tools and of the shops in browser tests.
           NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/netlet-code'),
           ...(isLong ? { NETLET_TEST_TIER: 'long' } : {}),
           ...env
@@ -123,7 +123,7 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
         clearTimeout(limit)
         clearTimeout(one.patience)
         running.delete(one)
-        // What is left of it holds its output open.
+        // Remaining processes would keep its output open.
         signalGroup(child, 'SIGKILL')
         for (const left of endLeftovers(own)) print(`left running by ${stage.name}, ended: ${left}\n`)
       })
@@ -148,7 +148,7 @@ function record(stage: Stage, count: Count, seconds: number): void {
   summary.push(`${stage.name.padEnd(10)}${count.passed} passed, ${count.failed} failed (${seconds.toFixed(1)} s)`)
 }
 
-/** Runs stages one after the other. Those of the checks print when they have ended, so that lines do not mix. */
+/** Runs stages one after another. Checks print when they have ended, so that lines do not mix. */
 async function runLane(lane: Stage['lane']): Promise<void> {
   const own = join(folder, lane)
   mkdirSync(own)
@@ -162,7 +162,7 @@ async function runLane(lane: Stage['lane']): Promise<void> {
     const count = await stage.check(runner(stage, own, print), own)
     if (held !== '' || lane === 'checks') console.log(`\n── ${stage.name} ──\n${held}`.trimEnd())
     record(stage, count, (Date.now() - started) / 1000)
-    // Its set-up failed, and the next stage needs the same.
+    // The set-up failed, and the next stage needs the same.
     if (lane === 'tests' && count.passed === 0) return
   }
 }

@@ -4,9 +4,9 @@ import { mutated } from './mutation.ts'
 
 const contract = fileURLToPath(new URL('../../packages/contract/src/', import.meta.url))
 
-/** The tests that judge mutants: those beside the mutated files. They need no database. */
+/** The tests for mutants: those beside the mutated files. They need no database. */
 export default defineConfig({
-  // Packages are links to the repository itself, where nothing is mutated.
+  // Packages link to the original repository, which is not mutated.
   resolve: {
     alias: [
       { find: /^@netlet\/contract$/, replacement: `${contract}index.ts` },
@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     isolate: false,
     testTimeout: 60_000,
-    // Also in the long tier the fixed slice of searches: each mutant repeats them.
+    // Use the fixed seeds even in the long tier, because each mutant repeats the searches.
     env: { NETLET_TEST_TIER: '' },
     include: mutated.map(file => file.replace(/\.ts$/, '.test.ts'))
   }

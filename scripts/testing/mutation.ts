@@ -1,8 +1,8 @@
-// Options of Stryker, which changes pure rules one by one and lists each change that no test notices.
+// Options of Stryker, which mutates pure rules one at a time and lists mutants that no test detects.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Each has its tests beside it, and they need no database. */
+/** Each has tests beside it that need no database. */
 export const mutated = [
   'apps/agent/src/net/destinations.ts',
   'apps/agent/src/net/ip.ts',
@@ -32,13 +32,13 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/testing/mutation-tests.ts' },
   concurrency: 2,
-  // A busy machine takes its time; a loop without end is mostly known by its turns.
+  // Generous for busy machines. Endless loops are mostly detected by their iterations.
   timeoutMS: 10_000,
-  // What its copy of the repository needs. It cannot read a tsconfig.json with TypeScript 7, and needs none.
+  // The files that its copy of the repository needs. It cannot read a tsconfig.json of TypeScript 7, and needs none.
   ignorePatterns: ['**', '!package.json', '!{apps/agent,apps/server,packages,scripts}/**/*.ts', '!docs/ORDERS.md'],
   tempDirName: join(tmpdir(), 'netlet-mutation'),
   cleanTempDir: 'always',
-  // The next run goes over what changed in these files and their tests; without this file, over all of it.
+  // With this file, the next run covers only changed files and tests; without it, everything.
   incremental: true,
   incrementalFile: 'node_modules/.cache/mutation.json',
   reporters: ['clear-text'],

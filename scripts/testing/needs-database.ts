@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
-/** Does one of these files, or a file that it imports, ask the run for its database? */
+/** Does one of these files, or a file it imports, use the run's database? */
 export function needsDatabase(files: string[]): boolean {
   const seen = new Set<string>()
   const queue = [...files]

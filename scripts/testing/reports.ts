@@ -1,21 +1,21 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Ended } from './stages.ts'
 
-/** What failed: a test of a file, a whole file, or something that belongs to no file. */
+/** A failed test, a failed file, or a failure outside any file. */
 export type Failure = { file?: string; test?: string; error?: string }
 
-/** How many checks of a stage passed and failed. */
+/** The results of a stage. */
 export type Count = {
   passed: number
   failed: number
   failures: Failure[]
-  /** What failed at first and passed when its file ran once more, alone. It counts as passed. */
+  /** Failures that passed when their file ran again alone. They count as passed. */
   flaky?: Failure[]
-  /** How long each test file took, in seconds. */
+  /** Seconds per test file. */
   seconds?: Record<string, number>
 }
 
-/** The parts of Vitest's JSON report that are read here. Times are in milliseconds. */
+/** The fields of Vitest's JSON report that we read. Times are in milliseconds. */
 export type VitestReport = {
   numPassedTests: number
   numFailedTests: number
@@ -30,7 +30,7 @@ export type VitestReport = {
 
 type VitestTest = { status: string; fullName: string; failureMessages?: string[] }
 
-/** The parts of Playwright's JSON report that are read here. */
+/** The fields of Playwright's JSON report that we read. */
 export type PlaywrightReport = {
   stats: { expected: number; unexpected: number; flaky: number }
   errors: { message?: string }[]
@@ -46,8 +46,8 @@ type PlaywrightSuite = {
 type PlaywrightTest = { status: string; results?: { duration?: number; errors?: { message?: string }[] }[] }
 
 /**
- * Counts a Vitest run. A file that could not be loaded, or whose set-up failed, counts as one failure: its tests
- * appear nowhere else. So does each error that no test caught.
+ * Counts a Vitest run. A file that could not load, or whose set-up failed, counts as one failure, because its tests are
+ * not listed. So does each uncaught error.
  */
 export function countVitest(report: VitestReport | undefined, ended: Ended, unhandled: string[] = []): Count {
   if (!report) return withoutReport(ended)
@@ -78,7 +78,7 @@ export function countVitest(report: VitestReport | undefined, ended: Ended, unha
   )
 }
 
-/** Counts a Playwright run. A test that passed only when repeated has failed once, and that is what counts. */
+/** Counts a Playwright run. A test that passed only on a retry counts as failed. */
 export function countPlaywright(report: PlaywrightReport | undefined, ended: Ended): Count {
   if (!report) return withoutReport(ended)
   const { expected, unexpected, flaky } = report.stats
@@ -104,14 +104,14 @@ function durationOf(suite: PlaywrightSuite): number {
   return (suite.suites ?? []).reduce((sum, inner) => sum + durationOf(inner), own)
 }
 
-/** The files in which something failed. */
+/** The files with a failure. */
 export const failedFiles = ({ failures }: Count): string[] => [
   ...new Set(failures.flatMap(({ file }) => (file === undefined ? [] : [file])))
 ]
 
 /**
- * What a run comes to once its failed files have run again: what failed in a file that passed then is flaky, and counts
- * as passed.
+ * Combines a run with the second run of its failed files: failures in files that then passed are flaky and count as
+ * passed.
  */
 export function settleRetry(first: Count, second: Count): Count {
   const again = new Set(failedFiles(second))
@@ -132,7 +132,7 @@ export function lineOf({ file, test, error }: Failure): string {
   return error ? (name ? `${name}: ${error}` : error) : name
 }
 
-/** Characters of an error that stand beside the name of its test. */
+/** Largest length of an error beside its test's name. */
 const LONGEST_ERROR = 300
 
 /** An error in one line. */
@@ -141,7 +141,7 @@ function errorOf(message = ''): { error?: string } {
   return line ? { error: line.slice(0, LONGEST_ERROR) } : {}
 }
 
-/** What a run printed last says why it named no failed test, for instance that its set-up failed. */
+/** The end of the output, which explains a run without a failed test, such as a failed set-up. */
 const lastWordsOf = ({ tail }: Ended): { error?: string } => errorOf(tail.trim().slice(-LONGEST_ERROR))
 
 const withoutReport = (ended: Ended): Count => ({
@@ -150,7 +150,7 @@ const withoutReport = (ended: Ended): Count => ({
   failures: [{ test: 'the run ended without a report', ...lastWordsOf(ended) }]
 })
 
-/** A run that tested nothing, or ended badly without naming a test (a crash, a failed set-up), has failed. */
+/** A run without any test, or with a bad exit but no failed test (a crash, a failed set-up), has failed. */
 function settle(count: Count, ended: Ended): Count {
   if (count.failed > 0 || (ended.code === 0 && count.passed > 0)) return count
   const why = ended.code === 0 ? 'no test ran' : `ended with ${ended.code ?? 'a signal'}, though no test failed`

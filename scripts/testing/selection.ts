@@ -1,17 +1,17 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { parseSync, Visitor, type Node } from 'oxc-parser'
 
-/** The files that hold tests, as paths below the root with forward slashes. */
+/** The test files, as paths below the root with forward slashes. */
 export type TestFiles = {
   paths: string[]
   read(path: string): string
 }
 
-/** What a run of `npm test` shall run: whole stages, or single files and tests. */
+/** What `npm test` runs: whole stages, or single files and tests. */
 export type Selection = {
   stages: string[]
   files: string[]
-  /** Runs only those tests of `files` whose name contains this. */
+  /** Runs only tests of `files` whose name contains this. */
   name?: string
 }
 
@@ -22,9 +22,9 @@ const normalise = (word: string, root: string): string =>
     .replace(/\/+$/, '')
 
 /**
- * Reads what stands behind `npm test --`: names of stages, paths of test files or folders (a part of a path is enough,
- * and a source file stands for the test beside it), or a part of a test's name.
- * @returns the selection, or a sentence that says what there is
+ * Parses the arguments of `npm test`: stages, paths of test files or folders (part of a path is enough; a source file
+ * selects the test beside it), or part of a test's name.
+ * @returns the selection, or a message with the possible choices
  */
 export function select(words: string[], stages: string[], tests: TestFiles, root: string): Selection | string {
   const selection: Selection = { stages: [], files: [] }
@@ -36,7 +36,7 @@ export function select(words: string[], stages: string[], tests: TestFiles, root
     else unknown.push(word)
   }
   if (unknown.length > 0) {
-    // What is neither stage nor path is (a part of) one name.
+    // Words that are neither a stage nor a path form one name.
     const name = unknown.join(' ')
     const named = tests.paths.filter(path => hasTest(path, tests.read(path), name.toLowerCase()))
     const within = selection.files.length > 0 ? named.filter(path => selection.files.includes(path)) : named
@@ -57,7 +57,7 @@ function filesOf(word: string, paths: string[]): string[] {
   return below.length > 0 ? below : paths.filter(path => path.includes(word))
 }
 
-/** Has the file a test, or a group of tests, whose name contains this? */
+/** Does the file have a test, or a group, whose name contains this? */
 function hasTest(path: string, text: string, name: string): boolean {
   if (!text.toLowerCase().includes(name)) return false
   let found = false
@@ -69,7 +69,7 @@ function hasTest(path: string, text: string, name: string): boolean {
   return found
 }
 
-/** `test`, `describe.skip`, `test.each([…])` and the like. */
+/** `test`, `describe.skip`, `test.each([…])` and similar. */
 function isTestFunction(node: Node): boolean {
   if (node.type === 'Identifier') return ['test', 'it', 'describe'].includes(node.name)
   if (node.type === 'MemberExpression') return isTestFunction(node.object)

@@ -13,7 +13,7 @@ import {
 import type { Selection } from './selection.ts'
 import { UNHANDLED_ERRORS_FILE } from './unhandled-errors.ts'
 
-/** How a program ended: its exit code, or null when a signal ended it, and the last lines that it printed. */
+/** How a program ended: its exit code (null after a signal) and the end of its output. */
 export type Ended = { code: number | null; tail: string }
 
 /** Runs a program of the packages on this Node. */
@@ -21,17 +21,17 @@ export type Run = (args: string[], env?: Record<string, string>) => Promise<Ende
 
 export type Stage = {
   name: string
-  /** It is ended after so many minutes: several times what it takes on a busy machine. */
+  /** Its timeout: several times what it takes on a busy machine. */
   minutes: number
-  /** Stages of different lanes run side by side, those of one lane one after the other. */
+  /** Lanes run in parallel, the stages of a lane one after another. */
   lane: 'checks' | 'tests'
-  /** A run that names no stages leaves it out, or runs it in the long tier alone. */
+  /** A run without named stages skips it, or includes it only in the long tier. */
   only?: 'when named' | 'long'
   /** @param folder for its reports; removed after the run */
   check(run: Run, folder: string): Promise<Count>
 }
 
-/** More failed files than this are a broken change, not bad luck: they are not run again. */
+/** More failed files than this mean a broken change, so they are not run again. */
 const MOST_RETRIED = 10
 
 const program = (name: string, minutes: number, ...args: string[]): Stage => ({
@@ -45,7 +45,7 @@ const program = (name: string, minutes: number, ...args: string[]): Stage => ({
   }
 })
 
-/** Runs tests; files that failed run once more, alone. */
+/** Runs tests, then failed files once more, alone. */
 function withRetry(runTests: (run: Run, folder: string, files?: string[]) => Promise<Count>): Stage['check'] {
   return async (run, folder) => {
     const first = await runTests(run, folder)
@@ -79,7 +79,7 @@ const playwright = (extra: string[] = []): Stage['check'] => {
     return countPlaywright(readReport(report) as PlaywrightReport | undefined, ended)
   })
   return async (run, folder) => {
-    // Once: the shops of two workers would build it at the same time, into the same folder.
+    // Build once, because the shops of two workers would build into the same folder at the same time.
     const built = await build.check(run, folder)
     return built.failed > 0 ? built : tests(run, folder)
   }
@@ -87,17 +87,17 @@ const playwright = (extra: string[] = []): Stage['check'] => {
 
 const build = program('build', 10, 'scripts/build-web.ts')
 
-/** Everything that `npm test` checks, in each lane in the order in which a mistake is cheapest to learn of. */
+/** All stages. In each lane, those that find mistakes most cheaply come first. */
 export const stages: Stage[] = [
   program('types', 15, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'),
   program('web-types', 15, 'node_modules/typescript/bin/tsc', '-p', 'apps/web'),
   program('lint', 15, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'),
   program('format', 10, 'node_modules/oxfmt/bin/oxfmt', '--check'),
-  // Who may import what and write which table: see scripts/rules.
+  // Imports and table writes: see scripts/rules.
   program('rules', 10, 'scripts/rules/main.ts'),
-  // Files, exports and packages that nothing uses.
+  // Unused files, exports and packages.
   program('unused', 10, 'node_modules/knip/bin/knip.js', '--no-progress'),
-  // While the unit tests run, so that the browser tests need not wait for it.
+  // In parallel with the unit tests, so that the browser tests need not wait.
   build,
   { name: 'unit', minutes: 60, lane: 'tests', check: vitest() },
   // For a second run on another server, named by DATABASE_URL.
@@ -109,7 +109,7 @@ export const stages: Stage[] = [
     check: vitest(['--project=database'], { ONLY_OWN_SQL: '1' })
   },
   { name: 'browser', minutes: 60, lane: 'tests', check: playwright() },
-  // Do the tests of pure rules notice when a rule is changed?
+  // Do the tests of pure rules detect mutations?
   {
     ...program(
       'mutation',
@@ -126,8 +126,8 @@ export const stages: Stage[] = [
 ]
 
 /**
- * The stages that run single files, and of these only the tests whose name contains `name`. What needs no database
- * starts none.
+ * Stages that run only these files, and of these only tests whose name contains `name`. They start a database only if
+ * needed.
  */
 export function stagesOf({ files, name }: Pick<Selection, 'files' | 'name'>, root: string): Stage[] {
   const specs = files.filter(file => file.endsWith('.spec.ts'))

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import type { Reporter } from 'vitest/node'
 
-/** Names the file that the reporter writes to. */
+/** The environment variable with the file that the reporter writes. */
 export const UNHANDLED_ERRORS_FILE = 'NETLET_UNHANDLED_ERRORS'
 
 /**
- * A reporter of Vitest that writes the messages of errors that no test caught, as a JSON array: they fail a run, and
- * the JSON report leaves them out.
+ * A Vitest reporter that writes the messages of uncaught errors as a JSON array. They fail a run, but the JSON report
+ * omits them.
  */
 export default class UnhandledErrors implements Reporter {
   onTestRunEnd: NonNullable<Reporter['onTestRunEnd']> = (_modules, errors) => {

@@ -13,7 +13,7 @@ const ORDERS = '/api/orders/order_list'
 
 export type Choice = {
   plan: string
-  /** As the plan's page offers them: location, block and, where there is one, term. */
+  /** As on the plan's page: location, block and, for some plans, term. */
   options: readonly string[]
   /** Addresses. */
   quantity: number
@@ -23,7 +23,7 @@ export type Choice = {
 type Line = { variantId: string; quantity: number }
 type Placed = { id: number; checkout_url: string }
 
-/** What people do in the story, each as their browsers do it. */
+/** Actions of the story's people, each through a browser of their own. */
 export async function createActs(world: World) {
   const { ctx, timeline, clock, random, mailbox, platformUrl } = world
   const browsers = new Map<string, Browser>()
@@ -82,13 +82,13 @@ export async function createActs(world: World) {
     idOf,
     logIn,
 
-    /** Brings those who have accounts from the start to their browsers. */
+    /** Opens browsers for the accounts that exist from the start. */
     openKnown(): void {
       open({ username: DEMO_ADMIN.username, ip: '192.0.2.2', browser: 'mac' })
       open({ username: DEMO_CUSTOMER.username, ip: '203.0.113.77', browser: 'linux' })
     },
 
-    /** Makes an account with a mailed code, as the sign-up page does. */
+    /** Signs up with a mailed code, like the sign-up page. */
     async signUp(person: Person): Promise<void> {
       const { username, email, language = 'en', invitedBy } = person
       const browser = open(person)
@@ -109,14 +109,14 @@ export async function createActs(world: World) {
       })
     },
 
-    /** Places an order and leaves it. */
+    /** Places an order without paying. */
     place,
 
     /**
-     * Places an order, and pays it some minutes later.
-     * @param code a discount code that is typed at the checkout
-     * @param withLines what is paid for instead of the cart
-     * @param whenPaid what follows from the order's id, once it is paid
+     * Places an order and pays it some minutes later.
+     * @param code a discount code entered at the checkout
+     * @param withLines the lines paid for instead of the cart
+     * @param whenPaid called with the order's id after the payment
      */
     async buy(
       username: string,
@@ -140,18 +140,18 @@ export async function createActs(world: World) {
       })
     },
 
-    /** Opens the link to a renewal, and pays it after so long. */
+    /** Opens a renewal's checkout, and pays it after a delay. */
     async renew(username: string, orderId: number, after = MINUTE): Promise<void> {
       const path = `${ORDERS}/${orderId}/order-renew-checkout/`
       const { checkout_url } = await as(username).call<{ checkout_url: string }>('POST', path)
       timeline.at(clock.now().getTime() + after, () => pay(checkout_url))
     },
 
-    /** One of the things that an order's buttons do. */
+    /** An action of an order's buttons. */
     onOrder: (username: string, orderId: number, what: string, body?: object): Promise<unknown> =>
       as(username).call('POST', `${ORDERS}/${orderId}/${what}/`, body),
 
-    /** Gives all of an order's money back, as the plan that the console shows says. */
+    /** Refunds an order completely, with the plan shown in the console. */
     async refund(username: string, orderId: number): Promise<void> {
       const path = `${ORDERS}/${orderId}/refund/`
       const { version } = await as(username).call<RefundPlan>('GET', path)
@@ -160,11 +160,11 @@ export async function createActs(world: World) {
 
     order: (orderId: number): Promise<Order> => admin().call<Order>('GET', `${ORDERS}/${orderId}/`),
 
-    /** A code that the platform's checkout knows. */
+    /** Creates a discount code on the platform. */
     addDiscount: (code: string, value: string) =>
       onPlatform('/sandbox/discounts', { code, type: 'fixed_amount', value }),
 
-    /** Sends the form of the tickets, with the answer to its picture. */
+    /** Sends a ticket, with the answer to its captcha. */
     async sendTicket(
       browser: Browser,
       form: { username: string; email: string; phone: string; message: string }

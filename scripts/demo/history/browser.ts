@@ -3,15 +3,15 @@ import type { createHttpApp } from '../../../apps/server/src/app.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** A person's browser: keeps its cookies, and calls the shop from an address of its own. */
+/** A person's browser: keeps cookies and calls the shop from its own address. */
 export type Browser = {
-  /** @throws where the shop refuses: the story asks for nothing that it may */
+  /** @throws if the shop refuses, because the story makes only valid calls */
   call<T = unknown>(method: Method, path: string, body?: object): Promise<T>
-  /** Forgets the cookies of a session, as after a log-out. */
+  /** Deletes the session's cookies, as after a logout. */
   forget(): void
 }
 
-/** @param ip of a range that is kept for examples */
+/** @param ip from a range reserved for documentation */
 export function openBrowser(
   app: Awaited<ReturnType<typeof createHttpApp>>,
   { ip, userAgent, language }: { ip: string; userAgent: string; language: string }

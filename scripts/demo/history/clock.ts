@@ -1,21 +1,21 @@
 import { Client } from 'pg'
 
-/** Says what time it is in the history, to the shop's programs and to its database. */
+/** The history's clock, for the shop's programs and its database. */
 export type MovedClock = {
   now: () => Date
-  /** Never back. */
+  /** Only forward. */
   moveTo(at: Date): Promise<void>
-  /** Gives the database the real time again, and leaves nothing behind. */
+  /** Restores the database's real time and removes all traces. */
   release(): Promise<void>
 }
 
-/** How the shop asks the database for the time. */
+/** The SQL functions through which the shop reads the time. */
 const ASKED = ['now()', 'clock_timestamp()']
 
 /**
- * Moves the clock of a whole database, for as long as the history is made. Commands take their moment from their context,
- * but the functions of the inventory ask the database: `now()`, `clock_timestamp()`. Connections made from now on find
- * functions that read the moved time in their place. No other session may use the database meanwhile.
+ * Moves the clock of a whole database while the history is made. Commands take the time from their context, but the
+ * inventory's functions call `now()` and `clock_timestamp()`. New connections find replacements for these functions
+ * that return the moved time. No other session may use the database in this time.
  */
 export async function moveClock(databaseUrl: string, start: Date): Promise<MovedClock> {
   const client = new Client({ connectionString: databaseUrl })
@@ -23,7 +23,7 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
   const database = client.escapeIdentifier(new URL(databaseUrl).pathname.slice(1))
   let at = start
   let released = false
-  // This connection is older than the database's setting below, and would wait for the disk at each move.
+  // This connection predates the database setting below, and would sync to disk at each move.
   await client.query('set synchronous_commit = off')
   await client.query('begin')
   await client.query('create schema demo_clock')
@@ -34,7 +34,7 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
       `create function demo_clock.${asked} returns timestamptz language sql stable as 'select at from demo_clock.moment'`
     )
   await client.query(`alter database ${database} set search_path = demo_clock, pg_catalog, "$user", public`)
-  // A history that was cut short is thrown away: nothing needs to be on disk before it is whole.
+  // An interrupted history is discarded, so nothing must be durable before it is complete.
   await client.query(`alter database ${database} set synchronous_commit = off`)
   await client.query('commit')
   return {
@@ -54,7 +54,7 @@ export async function moveClock(databaseUrl: string, start: Date): Promise<Moved
       await client.query('drop table demo_clock.moment')
       await client.query('drop schema demo_clock')
       await client.query('commit')
-      // Nobody waits for the server's own turn: until then it would guess how large the tables are.
+      // Analyse now: until autovacuum does, the planner would guess the sizes of the tables.
       await client.query('analyze')
       await client.end()
     }

@@ -1,4 +1,4 @@
-/** Tickets of the demo, in days before the end of the history. `from` is a person's username, or a stranger. */
+/** Tickets of the demo, sent so many days before the end. `from` is a username or a stranger. */
 export const tickets: readonly {
   sent: number
   from: string | { name: string; email: string }

@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** The part of the shop's request that is read. */
+/** The part of the shop's request that we read. */
 type Posted = {
   personalizations: [{ to: [{ email: string }] }]
   content: { type: string; value: string }[]
 }
 
-/** A mail service that takes every mail, and remembers the newest text to each address. */
+/** A mail service that accepts every mail and keeps the newest text for each address. */
 export async function openMailbox() {
   const texts = new Map<string, string>()
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ export async function openMailbox() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** @throws where the newest mail to this address has no code */
+    /** @throws if the newest mail to this address has no code */
     codeFor(email: string): string {
       const code = /\b\d{6}\b/.exec(texts.get(email) ?? '')?.[0]
       if (!code) throw new Error(`No code was mailed to ${email}`)

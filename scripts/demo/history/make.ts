@@ -10,9 +10,9 @@ import { useProxies } from './traffic.ts'
 import { openWorld } from './world.ts'
 
 /**
- * Fills an empty database with the demo and eleven days that the shop has behind it, by the calls that browsers and the
- * platform make and the shop's own jobs, with a moved clock. The stand-in platform's and the agent's states that belong
- * to it are left in `stateDir`.
+ * Fills an empty database with the demo and eleven days of history, through the calls of browsers and the platform and
+ * the shop's own jobs, with a moved clock. The matching states of the stand-in platform and agent are left in
+ * `stateDir`.
  */
 export async function makeHistory(options: {
   config: Config
@@ -30,7 +30,7 @@ export async function makeHistory(options: {
     tellStory(world, acts, end)
     await timeline.play(ctx, end)
     await useProxies(world, acts)
-    // Last: nobody listened in the days that are made up.
+    // Last, because no receiver listened during the simulated days.
     await seedWebhook(ctx, options.settings)
     await seedNotice(ctx)
     await world.end()

@@ -4,7 +4,7 @@ export type Person = {
   language?: 'en' | 'zh-CN'
   /** Days before the end of the history. */
   joined: number
-  /** Of whoever invited this one, who joined earlier. */
+  /** The user who invited this one and joined earlier. */
   invitedBy?: string
   ip: string
   browser: keyof typeof BROWSERS
@@ -20,7 +20,7 @@ export const BROWSERS = {
     'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36'
 }
 
-/** The customers of the demo. Their addresses, of mail and of the network, are kept for examples: they belong to nobody. */
+/** The demo's customers. Their mail and IP addresses are reserved for documentation. */
 export const people: readonly Person[] = [
   { username: 'okafor', email: 'c.okafor@example.com', joined: 10.9, ip: '192.0.2.14', browser: 'mac' },
   { username: 'lindqvist', email: 'sara.lindqvist@example.org', joined: 10.7, ip: '192.0.2.77', browser: 'windows' },
@@ -76,10 +76,10 @@ export const people: readonly Person[] = [
   { username: 'silva', email: 'marta.silva@example.com', joined: 1.2, ip: '198.51.100.245', browser: 'windows' }
 ]
 
-/** One password for all of them: they exist in demo mode only. */
+/** One password for all, because they exist only in demo mode. */
 export const PEOPLES_PASSWORD = 'Demo#2026'
 
-/** Answers tickets, with the rights of support only. */
+/** Answers tickets, with the role of support only. */
 export const SUPPORTER = {
   username: 'marek',
   email: 'marek@example.com',

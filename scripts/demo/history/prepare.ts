@@ -6,14 +6,14 @@ import type { Config } from '../../../apps/server/src/infra/config.ts'
 import type { DemoSettings } from '../settings.ts'
 import { makeHistory } from './make.ts'
 
-/** Below the data folder: what the stand-in platform and the agent keep. */
+/** Subfolders of the data folder with the states of the stand-in platform and agent. */
 const STATES = ['sandbox', 'agent']
 
 /**
- * Gives a new shop its history. It is made in a database beside the shop's own, with states of the stand-ins in a folder
- * beside theirs, and all of it takes its place at the end: a start that is cut short leaves nothing, and the next one
- * begins anew, also where the shop was started empty meanwhile. A shop that somebody has used keeps its database as it is.
- * @param config its database: of a server on which it may make others
+ * Gives a new shop its history. It is made in a separate database and folder, which replace the shop's at the end, so
+ * that an interrupted start leaves nothing and the next one begins again. A shop that is already in use keeps its
+ * database.
+ * @param config its database server must allow creating databases
  * @returns whether the shop has its history now
  */
 export async function prepareHistory({
@@ -34,7 +34,7 @@ export async function prepareHistory({
     await states.forget()
     return false
   }
-  // Those of a start that ended between the states' move and the database's.
+  // From a start that ended between moving the states and the database.
   await states.takeBack()
   await states.forget()
   const server = new Client({ connectionString: withName(config.databaseUrl, 'template1') })
@@ -63,11 +63,11 @@ export async function prepareHistory({
   }
 }
 
-/** The states of the stand-ins: of the history in `stateDir`, and of the shop in the data folder. */
+/** The stand-ins' states: the history's in `stateDir`, the shop's in the data folder. */
 function statesOf(dataDir: string, stateDir: string) {
   const kept = join(stateDir, 'before')
   return {
-    /** Those of the history take the places of the shop's, which are kept until it is certain. */
+    /** Moves the history's states into place and keeps the shop's until the swap is complete. */
     async move(): Promise<void> {
       await mkdir(kept, { recursive: true })
       for (const state of STATES) {
@@ -76,12 +76,12 @@ function statesOf(dataDir: string, stateDir: string) {
         await rename(join(stateDir, state), place)
       }
     },
-    /** The shop's own are in their places again, wherever the move was cut short. */
+    /** Restores the shop's states, wherever the move was interrupted. */
     async takeBack(): Promise<void> {
       if (!existsSync(kept)) return
       for (const state of STATES) {
         const place = join(dataDir, state)
-        // Still in its folder: the move had not come to this one.
+        // Not moved yet.
         if (existsSync(join(stateDir, state)) && !existsSync(join(kept, state))) continue
         await rm(place, { recursive: true, force: true })
         if (existsSync(join(kept, state))) await rename(join(kept, state), place)
@@ -91,7 +91,7 @@ function statesOf(dataDir: string, stateDir: string) {
   }
 }
 
-/** What somebody leaves who uses the shop. The demo itself makes two accounts, and nobody has logged in to them. */
+/** Signs that a shop is in use. The demo itself creates two accounts, and nothing has logged in to them. */
 const TRACES = {
   logins: 'exists (select from logins)',
   users: '(select count(*) > 2 from users)',
@@ -99,7 +99,7 @@ const TRACES = {
   tickets: 'exists (select from tickets)'
 }
 
-/** Has anybody used this database, beyond starting the shop on it? */
+/** Was this database used beyond starting the shop? */
 async function isUsed(databaseUrl: string): Promise<boolean> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()

@@ -71,7 +71,7 @@ const weekly: readonly ((pick: Pick) => Choice)[] = [
 
 type Pick = <T>(from: readonly T[]) => T
 
-/** Chooses as this chance has it. */
+/** Random choices from this generator. */
 export function chooser(random: () => number) {
   const pick: Pick = from => {
     const found = from[Math.floor(random() * from.length)]
@@ -80,13 +80,11 @@ export function chooser(random: () => number) {
   }
   return {
     pick,
-    /** A plan of 30 days. */
     monthly: (): Choice => pick(monthly)(pick),
-    /** A plan of 7 days. */
     weekly: (): Choice => pick(weekly)(pick),
-    /** Somebody who has had an account for some hours by then. @param ago in days before the end */
+    /** Someone whose account was then some hours old. @param ago days before the end */
     person: (ago: number): string => pick(people.filter(({ joined }) => joined > ago + 0.1)).username,
-    /** An hour of a day as people buy: little at night, most in the afternoon. */
+    /** A typical hour for purchases: few at night, most in the afternoon. */
     hour: (): number =>
       pick([1, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 14, 15, 15, 16, 17, 18, 19, 20, 21, 22, 23]) + random() * 0.99
   }

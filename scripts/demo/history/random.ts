@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 that are the same in every history (mulberry32). */
+/** A generator of numbers from 0 up to 1 that is the same in every history (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

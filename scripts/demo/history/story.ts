@@ -12,19 +12,19 @@ import { chooser } from './purchases.ts'
 import { times } from './timeline.ts'
 import type { World } from './world.ts'
 
-/** Days that the history lasts. */
+/** Length of the history in days. */
 export const DAYS = 11
 
-/** Orders of 30 days that are bought, paid and delivered, a day, the last one first. */
+/** 30-day orders bought, paid and delivered per day, the last day first. */
 const A_DAY = [2, 1, 1, 2, 1, 1, 1, 1, 1, 1]
 
-/** Between two looks at the servers: a minute in a shop that runs. */
+/** Time between two checks of the servers; a minute in a running shop. */
 const EACH_LOOK = 3 * HOUR
 
-/** What the shop does by itself, as often as the history needs it. */
+/** Scheduled jobs that the history needs regularly. */
 const REGULARLY = ['expire-orders', 'end-graces', 'remind-expiries', 'fold-order-figures']
 
-/** What has run shortly before the end, so that nothing seems to be left undone. */
+/** Jobs that must have run shortly before the end, so that none appears overdue. */
 const LATELY = [
   'read-platform-products',
   'read-platform-prices',
@@ -33,7 +33,7 @@ const LATELY = [
   'time-out-orders'
 ]
 
-/** Puts the whole story on the timeline: who signs up, buys, renews, asks, and what the operators do. */
+/** Puts the whole story on the timeline: sign-ups, purchases, renewals, tickets and operators' actions. */
 export function tellStory(world: World, acts: Acts, end: Date): void {
   const { ctx, timeline, random } = world
   const choose = chooser(random)
@@ -76,7 +76,7 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
 
   function monthlyOrders(): void {
     const midnight = Math.floor(end.getTime() / DAY) * DAY
-    // A history that ends just after midnight has some hours for its last day, too.
+    // If the history ends just after midnight, give its last day some hours anyway.
     const today = Math.max(end.getTime() - midnight, 2 * HOUR)
     for (const [daysAgo, count] of A_DAY.entries()) {
       for (let nth = 0; nth < count; nth++) {
@@ -92,7 +92,7 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
     at(8.2, () => acts.buy(DEMO_CUSTOMER.username, HEARTH))
   }
 
-  /** Buys for a week, and lets the shop look when that week and its grace are over. */
+  /** Buys for a week, and runs the shop's jobs when the week and its grace period are over. */
   function weekly(days: number, who: string, whenPaid?: (orderId: number) => void): void {
     const choice = choose.weekly()
     at(days, () =>
@@ -108,9 +108,9 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
 
   function weeklyOrders(): void {
     weekly(10.5, 'okafor', id => at(3.9, () => acts.renew('okafor', id)))
-    // In its grace.
+    // Renewed in its grace period.
     weekly(8.9, 'osei', id => at(1.5, () => acts.renew('osei', id)))
-    // The link is opened in the grace and paid after it: this payment waits in the inbox.
+    // Opened in the grace period and paid after it, so this payment waits in the inbox.
     weekly(9.6, 'kowalski', id => at(2, () => acts.renew('kowalski', id, 0.8 * DAY)))
     weekly(10.3, 'tanaka')
     weekly(7.4, 'duarte')
@@ -138,9 +138,9 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
 
   function troubles(): void {
     const short: NonNullable<Parameters<Acts['buy']>[2]>['withLines'] = lines => lines.slice(0, -1)
-    // What these payments lack, the shop reads again from the platform soon after.
+    // The shop soon reads the missing parts of these payments from the platform.
     for (const days of [8.3, 1.2, 0.28]) shopDoes(ago(days) + 12 * MINUTE, 'reconcile-payments')
-    // Without one of its rules in the cart: the first time an operator delivers it anyway, the second one waits.
+    // One rule is missing in the cart: an operator delivers the first order anyway, the second one waits.
     at(8.3, () =>
       acts.buy('brandt', METRO_BLOCK, {
         withLines: short,
@@ -162,18 +162,18 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
     outage(ago(4.05))
   }
 
-  /** The shop looks at its servers, for the status page too: here a look stands for all of the time since the one before. */
+  /** Checks the servers, also for the status page. Each check stands for all the time since the previous one. */
   function watch(time: number): void {
     shopDoes(time, 'check-servers')
     timeline.at(time, async () => {
-      // A busy machine may have been too slow to answer, and the next look is hours away.
+      // A busy machine may have answered too late. Check again, because the next check is hours away.
       const silent = await ctx.db.$count(servers, eq(servers.connected, false))
       if (silent > 0) shopDoes(time, 'check-servers')
       timeline.at(time, () => sampleStatus(ctx, proxyChecksOf(ctx.config), { mostMinutes: EACH_LOOK / MINUTE }))
     })
   }
 
-  /** What the support team tells of the outage, while it lasts and after it. */
+  /** The support team's updates during and after the outage. */
   function incident(start: number): void {
     const path = '/api/status/incidents/'
     const support = () => acts.as(SUPPORTER.username)
@@ -200,7 +200,7 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
     })
   }
 
-  /** The server is away for a quarter of an hour: the order that is paid meanwhile comes late, and gets a day for it. */
+  /** The server is down for 15 minutes. The order paid in that time is delivered late and gets a day of credit. */
   function outage(start: number): void {
     watch(start - MINUTE)
     timeline.at(start, () => world.agent.stop())
@@ -266,7 +266,7 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
   }
 }
 
-/** Who bought for a week in the last seven days, and when: their orders end one after the other. */
+/** Buyers of weekly plans in the last seven days, so that their orders end one after another. */
 const ENDING: readonly [number, string][] = [
   [6.6, 'haruki'],
   [4.9, 'mbeki'],

@@ -8,12 +8,12 @@ type Act = () => Promise<unknown>
 type Step = { due: number; nth: number; act: Act; job?: WaitingJob }
 type WaitingJob = { queue: JobQueue<object>; data: object; key: string | undefined; tries: number }
 
-/** More tries than anything in the history needs: it would be a mistake of the shop or of the story. */
+/** More than any job of the history needs, so a mistake in the shop or the story. */
 const MOST_TRIES = 12
 
 /**
- * What happens when: the story's acts and the shop's jobs, one after the other by the moved clock. Each job runs by
- * the shop's own handler, so long after it was asked for as a worker would have needed.
+ * The story's acts and the shop's jobs, run one at a time by the moved clock. Each job runs through the shop's own
+ * handler, after the delay that a worker would have had.
  */
 export function createTimeline({
   clock,
@@ -23,9 +23,9 @@ export function createTimeline({
 }: {
   clock: MovedClock
   jobs: readonly Job[]
-  /** Milliseconds from the request of a job until a worker takes it up. */
+  /** Milliseconds from a job's request to its start. */
   delay: (queue: string) => number
-  /** Takes over what is still to do at the end. */
+  /** Receives the jobs left at the end. */
   queue: Jobs
 }) {
   const steps: Step[] = []
@@ -48,12 +48,12 @@ export function createTimeline({
   }
 
   return {
-    /** Does something at a time of the history, or at once where that has passed. */
+    /** Runs an act at a time of the history, or at once if that has passed. */
     at(time: Date | number, act: Act): void {
       add({ due: Number(time), act })
     },
 
-    /** Runs jobs that go by the clock, at one time. */
+    /** Runs scheduled jobs at one time. */
     tick(ctx: AppContext, time: number, names: readonly string[]): void {
       add({
         due: time,
@@ -63,7 +63,7 @@ export function createTimeline({
       })
     },
 
-    /** Lets everything happen that is due before `end`. */
+    /** Runs everything due before `end`. */
     async play(ctx: AppContext, end: Date): Promise<void> {
       for (;;) {
         steps.sort((a, b) => a.due - b.due || a.nth - b.nth)
@@ -76,7 +76,7 @@ export function createTimeline({
       await clock.moveTo(end)
     },
 
-    /** Gives the jobs whose time has not come to the shop's queue. @returns how many */
+    /** Moves the remaining jobs to the shop's queue. @returns how many */
     async handOver(ctx: Pick<AppContext, 'db'>): Promise<number> {
       const left = steps.splice(0).flatMap(({ due, job }) => (job ? [{ due, job }] : []))
       for (const { due, job } of left) {
@@ -88,8 +88,8 @@ export function createTimeline({
     },
 
     /**
-     * Jobs as commands send them. They are sent last in a command's transaction, and commands run one after the other
-     * here: none is undone after it.
+     * Jobs as commands send them. A command sends them last in its transaction, and commands run one at a time here, so
+     * no send is rolled back.
      */
     jobs: {
       ...real,
@@ -104,7 +104,7 @@ export function createTimeline({
   }
 }
 
-/** Every so often from `start` to `end`. In milliseconds since 1970. */
+/** Times from `start` to `end`. In milliseconds since 1970. */
 export function* times(start: number, end: number, step = HOUR): Generator<number> {
   for (let at = start; at < end; at += step) yield at
 }

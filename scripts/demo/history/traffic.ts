@@ -8,8 +8,8 @@ const REQUESTS = 3
 const PATIENCE_MS = 1000
 
 /**
- * Sends some requests through proxies of the history, so that the agent has counted something: its own figures are the only
- * ones that the console shows. A machine that cannot reach the demo's addresses goes without.
+ * Sends requests through proxies of the history, because the console shows only what the agent itself has counted.
+ * Skipped if this machine cannot reach the demo's addresses.
  */
 export async function useProxies(world: World, acts: Acts): Promise<void> {
   const list = '/api/orders/order_list/'

@@ -18,19 +18,19 @@ import { seededRandom } from './random.ts'
 import { createTimeline } from './timeline.ts'
 
 export type WorldOptions = {
-  /** Of the shop that will run on what is made here. Its database is nobody else's until the world is closed. */
+  /** The config of the shop that will run on this data. Only the world uses its database until it is closed. */
   config: Config
   settings: DemoSettings
-  /** Folder in which the stand-ins and the agent keep their states, as they do below the data folder. */
+  /** The folder for the states of the stand-ins and the agent. */
   stateDir: string
   /** When the history begins. */
   start: Date
 }
 
-/** The whole shop in one process, with a clock that is moved: the shop, the platform, the agent and a mail service. */
+/** The whole shop in one process with a moved clock: shop, platform, agent and mail service. */
 export async function openWorld({ config: shopConfig, settings, stateDir, start }: WorldOptions) {
   const ends: (() => Promise<unknown>)[] = []
-  /** Of what works by the moved clock. */
+  /** Closers of what uses the moved clock. */
   const movedEnds: (() => Promise<unknown>)[] = []
   const closeAll = async (some: (() => Promise<unknown>)[]) => {
     for (const end of some.splice(0).toReversed()) await end()
@@ -47,7 +47,7 @@ export async function openWorld({ config: shopConfig, settings, stateDir, start 
     ends.push(() => opened.close())
     const clock = await moveClock(config.databaseUrl, start)
     ends.push(() => clock.release())
-    // Connections of its own: only those made after the clock was moved know it.
+    // Its own connections, because only those made after the clock moved use it.
     const db = openDatabase(config.databaseUrl, { max: 10 })
     movedEnds.push(() => closeDatabase(db))
     const random = seededRandom(2026)
@@ -60,7 +60,7 @@ export async function openWorld({ config: shopConfig, settings, stateDir, start 
     await app.ready()
 
     const onTheirWay = new Set<Promise<unknown>>()
-    /** Webhooks go to this process, whatever address the shop will have. */
+    /** Send webhooks to this process, whatever the shop's public address. */
     const tellShop: typeof fetch = async (...webhook) => {
       const request = new Request(...webhook)
       const tell = async () => {
@@ -86,7 +86,7 @@ export async function openWorld({ config: shopConfig, settings, stateDir, start 
       discordBotToken: secrets.botToken,
       now: () => clock.now().getTime(),
       fetch: tellShop,
-      // A history that is cut short is thrown away.
+      // An interrupted history is discarded.
       saveOnlyAtClose: true
     })
     movedEnds.push(() => platform.close())
@@ -103,11 +103,11 @@ export async function openWorld({ config: shopConfig, settings, stateDir, start 
       agent,
       platformUrl: platform.url,
       browser: (as: { ip: string; userAgent: string; language: string }) => openBrowser(app, as),
-      /** Waits until the shop has heard of all that happened on the platform so far. */
+      /** Waits until the shop has received all webhooks so far. */
       async told() {
         while (onTheirWay.size > 0) await Promise.all(onTheirWay)
       },
-      /** Gives the database the real time, and hands what is still to do over to the shop. */
+      /** Restores the database's time and hands remaining jobs to the shop. */
       async end() {
         await closeAll(movedEnds)
         await clock.release()
@@ -124,7 +124,7 @@ export async function openWorld({ config: shopConfig, settings, stateDir, start 
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
-/** A node agent that can be away for a while, with the state that it keeps. */
+/** A node agent with its state, which can be stopped for a while. */
 function createAgent(settings: DemoSettings, stateDir: string) {
   let running: { close: () => Promise<void> } | null = null
   return {
@@ -142,10 +142,10 @@ function createAgent(settings: DemoSettings, stateDir: string) {
   }
 }
 
-/** Milliseconds that a job waits for a worker and works, as they are measured in a small shop. */
+/** Milliseconds a job waits and runs, as measured in a small shop. */
 function delayOf(queue: string, luck: number): number {
   if (queue === 'settle-payment') return 250 + luck * 900
-  // Now and then an agent is slow.
+  // Sometimes an agent is slow.
   if (queue === 'converge-server') return luck > 0.93 ? 6000 + luck * 9000 : 500 + luck * 2600
   if (queue === 'send-mail') return 800 + luck * 3000
   if (queue === 'tag-platform-order') return 1500 + luck * 4000
