@@ -14,8 +14,8 @@ export type BenchDatabase = {
 }
 
 /**
- * A migrated database for one benchmark: on DATABASE_URL's server, or else on an embedded one of its own that writes
- * as in production (fsync on).
+ * A migrated database for one benchmark: on DATABASE_URL's server, or on its own embedded one with production settings
+ * (fsync on).
  */
 export async function openBenchDatabase(): Promise<BenchDatabase> {
   const server = await benchServer()
@@ -38,7 +38,7 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
 async function benchServer(): Promise<{ url: string; stop(): Promise<void> }> {
   if (process.env['DATABASE_URL']) return { url: process.env['DATABASE_URL'], stop: async () => undefined }
   const parent = await mkdtemp(join(tmpdir(), 'netlet-bench-'))
-  // Run by root, PostgreSQL gets an account of its own, which has to pass through; the data folder stays private.
+  // Under root, PostgreSQL runs as another account, which must traverse this folder. The data folder stays private.
   await chmod(parent, 0o755)
   const dataDir = join(parent, 'postgres')
   const postgres = await startEmbeddedPostgres({

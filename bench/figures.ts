@@ -1,14 +1,14 @@
-/** One measured figure beside its goal. Times are in ms; `ratio` is what goals are about: absolute times drift. */
+/** A measured figure and its goal. Times are in ms. Goals compare ratios, because absolute times drift. */
 export type Figure = {
   what: string
   measured: string
-  /** Against what the goal names, taken in the same run. */
+  /** Relative to the goal's reference, measured in the same run. */
   ratio?: number
   goal: string
   met: boolean | null
 }
 
-/** A benchmark: a file that exports one of these. It prints its progress through `log` and cleans up after itself. */
+/** A benchmark, exported by its file. It reports progress through `log` and cleans up after itself. */
 export type Bench = (log: (line: string) => void) => Promise<Figure[]>
 
 export function table(figures: Figure[]): string {
@@ -35,7 +35,7 @@ export function quantile(samples: number[], share: number): number {
 
 export const median = (samples: number[]) => quantile(samples, 0.5)
 
-/** Milliseconds that each task took, run in turns so that drift of the machine hits them alike. */
+/** Runs tasks in turn, so that drift affects all alike. Returns the milliseconds of each. */
 export async function alternate(
   rounds: number,
   tasks: ((round: number) => Promise<unknown>)[],

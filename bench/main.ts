@@ -1,4 +1,4 @@
-/** `npm run bench [-- name …]`: measures what docs/BENCHMARKS.md reports, each figure beside its goal. */
+/** `npm run bench [-- name …]`: measures the figures of docs/BENCHMARKS.md, each with its goal. */
 import { cpus, totalmem } from 'node:os'
 import { catalogBench } from './catalog/index.ts'
 import { consoleBench } from './console/index.ts'

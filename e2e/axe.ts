@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import { settled } from './settled.ts'
 
-/** Without its comments and long names, which are more than half of it. */
+/** The minified build: comments and long names are more than half of axe. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const OPTIONS = {
   resultTypes: ['violations'],
@@ -11,12 +11,12 @@ const OPTIONS = {
 }
 
 /**
- * What WCAG 2.2 AA finds wrong with the page once it stands still: a dialog that is fading in has other contrasts.
- * @param exclude selectors of what need not be looked at
+ * Violations of WCAG 2.2 AA once the page is still, because a fading dialog has other contrasts.
+ * @param exclude selectors of elements to skip
  */
 export async function violations(page: Page, exclude: readonly string[] = []): Promise<string[]> {
   await settled(page)
-  // Once for each document, not at each look.
+  // Inject it once per document.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(AXE)
   const found = await page.evaluate<{ id: string; nodes: { target: string[] }[] }[]>(
     `axe.run(${JSON.stringify({ exclude })}, ${JSON.stringify(OPTIONS)}).then(({ violations }) =>

@@ -9,15 +9,15 @@ import { brotliDecompress } from 'node:zlib'
 const run = promisify(execFile)
 const unpackBrotli = promisify(brotliDecompress)
 
-/** What Playwright's `launch` needs to start the browser that comes with the packages. */
+/** Options for Playwright's `launch` with the packaged browser. */
 export type BrowserLaunch = {
   executablePath: string
   args: string[]
   env: Record<string, string>
 }
 
-// No sandbox: tests often run as root or in containers, where Chromium's own cannot be set up, and visit only pages
-// of this repository. Names outside this machine do not even resolve, so that no test leans on the network.
+// No sandbox: tests often run as root or in containers, where Chromium cannot set it up, and visit only this
+// repository's pages. External host names do not resolve, so that no test depends on the network.
 const args = [
   '--no-sandbox',
   '--disable-background-networking',
@@ -28,8 +28,8 @@ const args = [
 ]
 
 /**
- * Finds the browser, unpacking it once to a versioned folder for temporary files. CHROMIUM_PATH names another one.
- * @throws when the browser does not run on this machine; the message says what to set
+ * Finds the browser, and unpacks it once into a versioned temporary folder. CHROMIUM_PATH selects another one.
+ * @throws if the browser does not run on this machine; the message says what to set
  */
 export async function findBrowser(): Promise<BrowserLaunch> {
   const env = Object.fromEntries(Object.entries(process.env).filter(isSet))
@@ -40,7 +40,7 @@ export async function findBrowser(): Promise<BrowserLaunch> {
   const executablePath = join(folder, 'chromium')
   env['FONTCONFIG_FILE'] ??= join(folder, 'fonts.conf')
   if (await starts(executablePath, env)) return { executablePath, args, env }
-  // A slim machine lacks the few libraries that the package carries for such cases.
+  // A slim machine lacks some libraries, which the package includes.
   env['LD_LIBRARY_PATH'] = [join(folder, 'lib'), env['LD_LIBRARY_PATH']].filter(Boolean).join(':')
   if (await starts(executablePath, env)) return { executablePath, args, env }
   throw new Error(
@@ -62,7 +62,7 @@ async function unpacked(): Promise<string> {
   const bin = join(dirname(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'))), 'bin')
   const { version } = JSON.parse(await readFile(join(bin, '..', 'package.json'), 'utf8')) as { version: string }
   const uid = process.getuid?.() ?? 0
-  // A run of all tests has a folder for temporary files of its own, which would not keep the browser for the next.
+  // A full test run has its own temporary folder, which is deleted afterwards, so use a permanent one.
   const place = process.env['NETLET_BROWSER_DIR'] ?? tmpdir()
   const folder = join(place, `netlet-chromium-${version}-${uid}`)
   if (await sound(folder, uid)) return folder
@@ -70,7 +70,7 @@ async function unpacked(): Promise<string> {
   const temporary = await mkdtemp(`${folder}.`)
   try {
     await unpack(bin, temporary, folder)
-    // Another process may have been first; what is neither that nor ours makes way.
+    // Another process may have finished first. Replace anything that is not a valid folder.
     await rename(temporary, folder).catch(async () => {
       if (await sound(folder, uid)) return
       await rename(folder, `${temporary}.old`)
@@ -83,7 +83,9 @@ async function unpacked(): Promise<string> {
   return folder
 }
 
-/** Everyone may write to the folder for temporary files, and cleaners thin it: only a whole folder of ours counts. */
+/**
+ * Anyone can write to the temporary folder, and clean-ups delete from it, so accept only a complete folder of our own.
+ */
 async function sound(folder: string, uid: number): Promise<boolean> {
   const info = await lstat(folder).catch(() => undefined)
   if (!info?.isDirectory() || info.uid !== uid || (info.mode & 0o022) !== 0) return false
@@ -92,7 +94,7 @@ async function sound(folder: string, uid: number): Promise<boolean> {
   return found.every(part => part !== undefined && part.size > 0)
 }
 
-/** @param home where the folder will be in the end */
+/** @param home the folder's final path */
 async function unpack(bin: string, folder: string, home: string): Promise<void> {
   await writeFile(join(folder, 'chromium'), await unpackBrotli(await readFile(join(bin, 'chromium.br'))))
   await chmod(join(folder, 'chromium'), 0o755)
@@ -103,7 +105,7 @@ async function unpack(bin: string, folder: string, home: string): Promise<void> 
     await rm(tar)
   }
   await mkdir(join(folder, 'cache'))
-  // The machine's own fonts, where it has any, and the package's in any case: a slim machine has none at all.
+  // The machine's own fonts, and the package's, because a slim machine has none.
   await writeFile(
     join(folder, 'fonts.conf'),
     `<?xml version="1.0"?>

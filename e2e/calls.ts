@@ -14,14 +14,14 @@ export async function call<T>(
   return envelope.data
 }
 
-/** Makes calls as one of the shop's accounts. To be disposed of. */
+/** Makes calls as one of the shop's accounts. Dispose of it afterwards. */
 export async function signedIn(shop: RunningShop, who: 'customer' | 'admin'): Promise<APIRequestContext> {
   const request = await requests.newContext({ baseURL: shop.url })
   await call(request, 'post', '/api/auth/login', shop[who])
   return request
 }
 
-/** Signs the browser's page in. */
+/** Signs in the page's browser context. */
 export async function signIn(page: Page, shop: RunningShop, who: 'customer' | 'admin'): Promise<void> {
   const reply = await page.request.post(`${shop.url}/api/auth/login`, { data: shop[who] })
   expect(reply.ok()).toBe(true)
@@ -29,9 +29,9 @@ export async function signIn(page: Page, shop: RunningShop, who: 'customer' | 'a
 
 type Buying = {
   pay?: boolean
-  /** How many blocks of eight. */
+  /** Number of blocks of eight. */
   blocks?: number
-  /** With every access rule of the plan; with one of them otherwise. */
+  /** With every access rule of the plan instead of one. */
   allRules?: boolean
 }
 
@@ -80,14 +80,14 @@ export async function buy(
 
 const orders = new Map<string, Promise<Order>>()
 
-/** The delivered block of eight of all tests that change nothing of it. */
+/** A delivered block of eight, shared by tests that do not change it. */
 export function anOrder(shop: RunningShop): Promise<Order> {
   const order = orders.get(shop.url) ?? buy(shop)
   orders.set(shop.url, order)
   return order
 }
 
-/** Cancels the demo customer's orders that wait for their payment: a customer may have only so many of them. */
+/** Cancels the demo customer's unpaid orders, because their number is limited. */
 export async function cancelOpen(shop: RunningShop): Promise<void> {
   const request = await signedIn(shop, 'customer')
   const { data } = await call<{ data: Order[] }>(request, 'get', '/api/orders/order_list/?limit=100')

@@ -2,14 +2,14 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
 
 export type FirstLoad = {
-  /** JavaScript and style sheets, with what each takes compressed by gzip, the largest first. */
+  /** JavaScript and CSS with their gzip sizes, largest first. */
   code: { path: string; text: string; bytes: number }[]
   codeBytes: number
   fonts: string[]
   fontBytes: number
 }
 
-/** Counts what a page loads from now on; the function that is given back says what it was. */
+/** Starts counting what a page loads. Returns a function for the result. */
 export function countLoads(page: Page): () => Promise<FirstLoad> {
   const texts = new Map<string, Promise<string>>()
   const fonts = new Map<string, Promise<Buffer>>()

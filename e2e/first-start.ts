@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from '../apps/server/src/infra/postgres/embedde
 import { startProgram, untilAnswers, type Program } from '../scripts/demo/programs.ts'
 import { freePorts } from '../apps/server/src/testing/free-ports.ts'
 
-/** What an operator copies from the platform's own pages into Web Settings. */
+/** Values that an operator copies from the platform into Web Settings. */
 const PLATFORM = { token: 'operators-day-token', secret: 'operators-day-secret' }
 
 export type EmptyShop = {
@@ -15,17 +15,17 @@ export type EmptyShop = {
   platform: typeof PLATFORM
   admin: { username: string; password: string }
   databaseUrl: string
-  /** A folder for what the test itself keeps; removed at the end. */
+  /** A folder for the test's own files, removed at the end. */
   folder: string
-  /** Starts another program of ours, which ends with the shop at the latest. */
+  /** Starts another of our programs, which ends with the shop. */
   start(name: string, args: string[], env: Record<string, string>): Program
   stop(): Promise<void>
 }
 
 /**
- * Starts a shop as the first start in production finds it: an empty database and one administrator. The stand-in platform
- * runs beside it, and the shop knows nothing of it yet.
- * @param env more of the shop's environment
+ * Starts a shop as in production: an empty database and one administrator. The stand-in platform runs too, but the shop
+ * is not connected to it.
+ * @param env additional environment of the shop
  */
 export async function startEmptyShop(env: Record<string, string> = {}): Promise<EmptyShop> {
   const ends: (() => Promise<unknown>)[] = []
@@ -35,7 +35,7 @@ export async function startEmptyShop(env: Record<string, string> = {}): Promise<
   try {
     const folder = await mkdtemp(join(tmpdir(), 'netlet-day-'))
     ends.push(() => rm(folder, { recursive: true, force: true }))
-    // The embedded database may run under another account, which has to pass through.
+    // The embedded database may run under another account, which must traverse this folder.
     await chmod(folder, 0o755)
     const start = (name: string, args: string[], more: Record<string, string>) => {
       const program = startProgram(name, args, { NODE_ENV: '', LOG_LEVEL: 'warn', ...more })

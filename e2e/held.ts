@@ -2,11 +2,11 @@ import type { Page } from '@playwright/test'
 import { settled } from './settled.ts'
 import { expect } from './shop.ts'
 
-/** Two pictures were drawn: what was known before them is on the screen. */
+/** After two frames, earlier changes are on the screen. */
 const drawn = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))')
 
-/** Runs in the page, where it is cheap: with a route of the test runner, each page would load all of its files again. */
+/** Runs in the page: a Playwright route would disable the cache, and each page would reload all of its files. */
 const HOLD = `{
   const { fetch } = window
   window.held = CALLS.map(source => {
@@ -24,8 +24,8 @@ const HOLD = `{
 }`
 
 /**
- * Opens a page and keeps the answers of these calls back, each until those before it in the list are drawn. All of them
- * are to be asked for at once, before the first answer.
+ * Opens a page and holds the answers of these calls. Each is released when those before it in the list are rendered.
+ * All calls must be made before the first answer.
  */
 export async function openInOrder(page: Page, address: string, calls: readonly RegExp[]): Promise<void> {
   const hold = await page.addInitScript(HOLD.replace('CALLS', JSON.stringify(calls.map(({ source }) => source))))

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 
-/** What of a page's globals is used here: its types are not among those of programs that run on Node. */
+/** The globals of the page used here. Node programs have no DOM types. */
 type Box = { left: number; right: number; top: number; bottom: number }
 type Style = Record<'overflowX' | 'overflowY' | 'visibility' | 'opacity' | 'textOverflow' | 'position', string>
 type Element = {
@@ -31,8 +31,8 @@ type InPage = {
 }
 
 /**
- * What of the page's words does not fit as it is: a page that is wider than the window, text that is cut off or shortened
- * and nowhere to be read in full, words that break in their middle, and lines that lie on each other.
+ * Layout faults of the page's text: a page wider than the window, text that is cut or shortened without its full form
+ * anywhere, words broken in the middle, and overlapping lines.
  */
 export const layoutFaults = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
@@ -47,7 +47,7 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
       styles.set(element, known)
       return known
     }
-    /** What of the element can be seen, or nothing. */
+    /** The visible part of an element; undefined if none. */
     const clips = new Map<Element, Box | undefined>()
     const clipOf = (element: Element | null): Box | undefined => {
       if (!element) return { left: -1e6, right: 1e6, top: -1e6, bottom: 1e6 }
@@ -93,11 +93,11 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
           top: Math.max(box.top, clip.top),
           bottom: Math.min(box.bottom, clip.bottom)
         }
-        // What is above the page waits there until somebody needs it.
+        // Elements above the page are off screen until needed.
         if (seen.right - seen.left > 2 && seen.bottom - seen.top > 4 && seen.bottom > 0)
           lines.push({ ...seen, element, words })
       }
-      // Cut off at the end of a box that cannot be scrolled: with an ellipsis, and in full for who points at it.
+      // Cut by a box that cannot scroll. That is allowed with an ellipsis and the full text in a tooltip.
       for (let around: Element | null = element; around && around !== document.body; around = around.parentElement) {
         const { overflowX, textOverflow } = styleOf(around)
         if (overflowX === 'auto' || overflowX === 'scroll') break
@@ -109,7 +109,7 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
         break
       }
       if (boxes.length > 1 && !element.closest('code, pre, [data-break]'))
-        // What is longer than any word, as an address, breaks where it can.
+        // Text longer than any word, such as an address, may break anywhere.
         for (const part of node.data.matchAll(/[!-~\u{c0}-\u{24f}]+/gu))
           for (const word of part[0].length > 24 ? [] : part[0].matchAll(/[\p{Script=Latin}\d$.,%]{2,}/gu)) {
             const from = part.index + word.index
@@ -133,7 +133,7 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
         const down = Math.min(line.bottom, other.bottom) - other.top
         if (across <= 3 || down <= 5) continue
         if (isOver(line.element) !== isOver(other.element)) continue
-        // An open dialog lies on the page.
+        // An open dialog covers the page.
         if (line.element.closest('[role="dialog"]') !== other.element.closest('[role="dialog"]')) continue
         faults.add(`on each other: ${line.words.slice(0, 40)} / ${other.words.slice(0, 40)}`)
       }
@@ -148,7 +148,7 @@ type Moved = {
 }
 type Shift = { value: number; hadRecentInput: boolean; sources: Moved[] }
 
-/** From now on, each page that is opened adds up how far what is on it moved by itself. */
+/** Sums up the layout shifts of each page opened from now on. */
 export const watchShifts = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const inPage = globalThis as unknown as InPage
@@ -167,9 +167,9 @@ export const watchShifts = (page: Page): Promise<unknown> =>
     }).observe({ type: 'layout-shift', buffered: true } as never)
   })
 
-/** How far what is on the page moved, as browsers measure it (CLS). */
+/** The sum of layout shifts as browsers measure them (CLS). */
 export const shiftOf = (page: Page): Promise<number> => page.evaluate(() => (globalThis as unknown as InPage).shifted)
 
-/** What moved, and how far: for the message of an assertion. */
+/** What moved and how far, for assertion messages. */
 export const movedIn = async (page: Page): Promise<string> =>
   (await page.evaluate(() => (globalThis as unknown as InPage).moved)).join(', ')

@@ -10,7 +10,7 @@ import { freePorts } from '../apps/server/src/testing/free-ports.ts'
 
 const run = promisify(execFile)
 
-/** What stands between our agent and the stand-in, which is on this machine too. */
+/** Allows our agent to reach the stand-in, which is on loopback. */
 const OPEN_LOOPBACK = { AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8' }
 
 /** A proxy server on loopback, as an operator enters it. */
@@ -19,21 +19,21 @@ export type Machine = {
   cidr: string
   agentPort: number
   proxyPort: number
-  /** How its agent comes there: over SSH, or it runs already and has this token. */
+  /** How the agent is installed: over SSH, or already running with this token. */
   access: { sshPort: number; key: string } | { token: string }
-  /** Ends the agent's process at once, as a machine that dies does. */
+  /** Kills the agent's process. */
   kill(): Promise<void>
 }
 
-/** An OpenSSH server whose logins install below a folder of the test's own. */
+/** An OpenSSH server whose logins install into the test's own folder. */
 export type SshHost = {
-  /** What tells the shop so. */
+  /** The environment that makes the shop use it. */
   env: Record<string, string>
   machine(at: Pick<Machine, 'name' | 'cidr'>): Promise<Machine>
   close(): Promise<void>
 }
 
-/** null where this machine cannot run one. */
+/** null if this machine cannot run one. */
 export async function startSshHost(): Promise<SshHost | null> {
   if (!sshdPath || process.platform !== 'linux') return null
   const root = await mkdtemp(join(tmpdir(), 'netlet-day-agent-'))
@@ -54,7 +54,7 @@ export async function startSshHost(): Promise<SshHost | null> {
       }
     },
     async close() {
-      // Nothing to stop where nothing was installed.
+      // If nothing was installed, there is nothing to stop.
       await run(layout.control, ['stop']).catch(() => {})
       await sshd.close()
       await rm(root, { recursive: true, force: true })
@@ -62,7 +62,7 @@ export async function startSshHost(): Promise<SshHost | null> {
   }
 }
 
-/** A machine where somebody has started the agent by hand. */
+/** A machine whose agent was started manually. */
 export async function startByHand(shop: EmptyShop, at: Pick<Machine, 'name' | 'cidr'>): Promise<Machine> {
   const [agentPort = 0, proxyPort = 0] = await freePorts(2)
   const token = `token-of-${at.name}`

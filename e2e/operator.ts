@@ -2,7 +2,7 @@ import { expect, type Locator, type Page } from '@playwright/test'
 import type { EmptyShop } from './first-start.ts'
 import type { Machine } from './machines.ts'
 
-/** What is copied into the console from the stand-in platform's product of access rules. */
+/** Values that an operator copies into the console from the stand-in's product of access rules. */
 export const RULE = { name: 'Steam', price: '0.10', variant: '72000000001008', domain: 'steampowered.com' }
 
 export async function logIn(page: Page, url: string, { username, password }: EmptyShop['admin']): Promise<void> {
@@ -14,13 +14,13 @@ export async function logIn(page: Page, url: string, { username, password }: Emp
   await expect(page).toHaveURL(`${url}/product`)
 }
 
-/** Follows an entry of the console's menu. */
+/** Opens an entry of the console's menu. */
 export async function openScreen(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link', { name, exact: true }).click()
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
 }
 
-/** Follows a step of the first screen's list of what a new shop needs. */
+/** Opens a step of the home screen's set-up list. */
 export async function takeStep(page: Page, name: string): Promise<void> {
   await openScreen(page, 'Home')
   const steps = page.getByRole('region', { name: 'Set up the shop' })
@@ -45,7 +45,7 @@ export async function connectPlatform(page: Page, { platformUrl, platform }: Emp
   await page.getByRole('textbox', { name: 'Shop address' }).fill(platformUrl)
   await enterSecret(page, 'API secret', platform.secret)
   await enterSecret(page, 'Admin API access token', platform.token)
-  // The stand-in's checkout takes no money.
+  // The stand-in's checkout charges nothing.
   await page.getByRole('checkbox', { name: 'Deliver test payments' }).check()
   await saveSettings(page)
   await expect(page.getByRole('button', { name: 'Replace: API secret' })).toBeVisible()
@@ -61,7 +61,7 @@ export async function connectMail(page: Page): Promise<void> {
   await expect(page.getByText('The mail service took a mail to owner@example.com.')).toBeVisible()
 }
 
-/** Takes product types or tags as the platform has them. */
+/** Synchronises product types or tags from the platform. */
 export async function synchronise(page: Page, screen: string, sees: string): Promise<void> {
   await openScreen(page, screen)
   await page.getByRole('button', { name: 'Synchronise' }).click()
@@ -82,7 +82,7 @@ export async function addRule(page: Page): Promise<void> {
   await expect(page.getByRole('row').filter({ hasText: RULE.domain })).toContainText(`$${RULE.price}`)
 }
 
-/** Chooses an entry of a row's menu. */
+/** Selects an entry of a row's menu. */
 export async function choose(page: Page, row: string, entry: string): Promise<void> {
   const name = `Actions: ${row}`
   await page.getByRole('button', { name, exact: true }).click()
@@ -90,7 +90,7 @@ export async function choose(page: Page, row: string, entry: string): Promise<vo
   await page.getByRole('menu', { name, exact: true }).getByRole('menuitem', { name: entry, exact: true }).click()
 }
 
-/** Answers the question with this title, which says all of `words`. */
+/** Answers the question with this title, which must contain all `words`. */
 export async function answer(page: Page, title: string, yes: 'YES' | 'NO', ...words: string[]): Promise<void> {
   const question = page.getByRole('dialog', { name: title, exact: true })
   for (const one of words) await expect(question).toContainText(one)
@@ -98,7 +98,7 @@ export async function answer(page: Page, title: string, yes: 'YES' | 'NO', ...wo
   await expect(question).toBeHidden()
 }
 
-/** Adds a server from the open screen of servers, and waits until it sells. @returns its row */
+/** Adds a server on the open servers screen and waits until it sells. @returns its row */
 export async function addServer(page: Page, machine: Machine): Promise<Locator> {
   const { name, cidr, agentPort, proxyPort, access } = machine
   const field = (label: string) => page.getByRole('textbox', { name: label, exact: true })
@@ -116,7 +116,7 @@ export async function addServer(page: Page, machine: Machine): Promise<Locator> 
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   const row = page.getByRole('row').filter({ hasText: name })
   if (!('token' in access)) await expect(row).toContainText('Being installed')
-  // Its runtime is 100 MB: a busy machine copies it slowly.
+  // The runtime is 100 MB, which a busy machine copies slowly.
   await expect(row).toContainText('In step', { timeout: 240_000 })
   await expect(row.getByRole('cell', { name: 'yes' })).toBeVisible()
   return row
@@ -131,7 +131,7 @@ export async function addGroup(page: Page, name: string, servers: string[]): Pro
   await expect(page.getByRole('cell', { name: `Servers in ${name}` })).toBeVisible()
 }
 
-/** Fetches the platform's products, takes one, and sells one of its variants in blocks of eight from a group. */
+/** Adds one of the platform's products and sells one of its variants in blocks of eight from a group. */
 export async function addProduct(page: Page, product: string, variant: string, group: string): Promise<void> {
   await takeStep(page, 'Add a product')
   await page.getByRole('link', { name: 'Add product' }).click()

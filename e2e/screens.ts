@@ -3,10 +3,10 @@ import { TABS } from '../apps/web/src/admin/users/tabs.ts'
 import { call, signedIn } from './calls.ts'
 import { expect, type RunningShop } from './shop.ts'
 
-/** A screen of the console, and a text that is there once it has its rows. */
+/** A screen of the console, and a text that appears with its rows. */
 export type ConsoleScreen = readonly [screen: string, shown: string | RegExp]
 
-/** Every screen of the console in each of its states that has an address. */
+/** Every screen of the console in each state that has an address. */
 export const consoleScreens = (order: Order, { customer, admin, platformUrl }: RunningShop): ConsoleScreen[] => [
   ['orders', order.order_id],
   [`order/${order.id}`, '127.10.'],
@@ -19,7 +19,7 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['productManager', 'Metro ISP'],
   ['productManager/1', 'London / Block of 8'],
   ['productManager/new', /Nothing left to add|没有可添加的产品/],
-  // What the demo's platform has changed.
+  // The changes on the demo's platform.
   ['productManager?sync=true', 'Arcade Gaming Datacenter'],
   ['productType', 'ISP Proxies'],
   ['productType?sync=true', 'ISP Proxies'],
@@ -69,7 +69,7 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['incidents?form=new', /Plain text. Everybody sees it|订阅者/]
 ]
 
-/** A plan of a sync of everything, which its screen shows. */
+/** Makes a plan of a catalogue sync, which its screen then shows. */
 export async function aPlan(shop: RunningShop): Promise<void> {
   const [admin, path] = [await signedIn(shop, 'admin'), '/api/products/sync/runs/']
   const newest = async () => (await call<SyncRun[]>(admin, 'get', path)).find(({ what }) => what === 'catalogue')?.state

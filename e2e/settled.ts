@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 
 /**
- * Counts the calls of each page that is opened from now on, for `settled`. Its browser is never idle: else each page would
- * load the code of all others ahead.
+ * Counts the calls of each page opened from now on, for `settled`. It also keeps the browser from being idle, because
+ * otherwise each page would preload the code of all others.
  */
 export const countCalls = (page: Page): Promise<unknown> =>
   page.addInitScript(`{
@@ -16,8 +16,8 @@ export const countCalls = (page: Page): Promise<unknown> =>
   }`)
 
 /**
- * Runs in the page: waits until no call is open, nothing is loading, and nothing fades or slides, in three pictures in a
- * row. What moves without end, as a spinner does, does not count.
+ * Runs in the page: waits until no call is open, nothing loads and nothing is animated in three consecutive frames.
+ * Endless animations, such as spinners, do not count.
  */
 const STANDS_STILL = `(async () => {
   const isMoving = ({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime !== Infinity
@@ -38,12 +38,12 @@ const STANDS_STILL = `(async () => {
   return ''
 })()`
 
-/** Waits until the page has what it asked for, and stands still. */
+/** Waits until the page has loaded and is still. */
 export async function settled(page: Page): Promise<void> {
   const left = await page.evaluate<string>(STANDS_STILL)
   if (left) throw new Error(`${page.url()} does not come to rest: ${left}`)
 }
 
-/** Goes to another screen as a link of the app does: without loading the page anew. */
+/** Navigates like a link of the app, without reloading the page. */
 export const goWithin = (page: Page, path: string): Promise<unknown> =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)

@@ -7,21 +7,21 @@ import { fileURLToPath } from 'node:url'
 import { expect, test as base } from '@playwright/test'
 import { freePorts } from '../apps/server/src/testing/free-ports.ts'
 
-/** Longer than a start takes on a machine that runs ten other things. */
+/** Longer than a start takes on a very busy machine. */
 const START_MS = 420_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 export type RunningShop = {
   url: string
   platformUrl: string
-  /** The demo accounts of demo mode. */
+  /** The accounts of demo mode. */
   customer: { username: string; password: string }
   admin: { username: string; password: string }
 }
 
 /**
- * The whole shop in demo mode as `npm start` runs it, but without the demo's history: once for each worker, on free ports
- * and a folder of its own.
+ * The whole shop in demo mode as with `npm start`, but without history: once per worker, on free ports and in its own
+ * folder.
  */
 export const test = base.extend<object, { shop: RunningShop }>({
   shop: [
@@ -36,10 +36,10 @@ export const test = base.extend<object, { shop: RunningShop }>({
 })
 
 /**
- * Starts a whole shop on free ports and a folder of its own.
+ * Starts a whole shop on free ports and in its own folder.
  * @param dev as `npm run dev` starts it
- * @param history with the demo's history, as a newcomer has it
- * @returns the shop, all that it printed so far, and how to stop it (with its exit code)
+ * @param history with the demo's history, as a newcomer gets it
+ * @returns the shop, its output so far, and a function that stops it and returns the exit code
  */
 export async function startShop({ dev = false, history = false } = {}): Promise<{
   shop: RunningShop
@@ -47,7 +47,7 @@ export async function startShop({ dev = false, history = false } = {}): Promise<
   stop: () => Promise<number | null>
 }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'netlet-e2e-'))
-  // The embedded database may run under another account, which has to pass through.
+  // The embedded database may run under another account, which must traverse this folder.
   await chmod(dataDir, 0o755)
   const [port = 0, platformPort = 0, agentPort = 0, proxyPort = 0, dnsPort = 0] = await freePorts(5)
   const { DATABASE_URL: _, NODE_ENV: __, ...env } = process.env

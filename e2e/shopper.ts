@@ -4,10 +4,10 @@ import type { EmptyShop } from './first-start.ts'
 import { RULE } from './operator.ts'
 
 type Mail = { to: string; subject: string; text: string }
-/** Where a shop and its stand-ins are. */
+/** The addresses of a shop and its stand-in. */
 type Place = { url: string; platformUrl: string }
 
-/** The newest mail to `to` whose subject fits, as soon as the mail service has it. */
+/** The newest mail to `to` with a matching subject, once the mail service has it. */
 export async function mailTo({ platformUrl }: Place, to: string, subject: RegExp): Promise<Mail> {
   let found: Mail | undefined
   await expect
@@ -24,7 +24,7 @@ export async function mailTo({ platformUrl }: Place, to: string, subject: RegExp
   return found
 }
 
-/** Fills the sign-up that is open in, with the code of the mail. */
+/** Fills in the open sign-up form with the mailed code. */
 export async function signUp(page: Page, shop: Place, username: string): Promise<void> {
   const email = `${username}@example.com`
   await page.getByRole('textbox', { name: 'Username' }).fill(username)
@@ -38,14 +38,14 @@ export async function signUp(page: Page, shop: Place, username: string): Promise
   await expect(page).toHaveURL(`${shop.url}/product`)
 }
 
-/** Pays on the platform's checkout, which opens in a tab of its own. */
+/** Pays on the platform's checkout, which opens in its own tab. */
 export async function pay(checkout: Page): Promise<void> {
   await checkout.getByRole('button', { name: /Pay/ }).click()
   await expect(checkout.getByRole('heading', { name: /is paid|Thank you/i })).toBeVisible()
   await checkout.close()
 }
 
-/** Buys a block of eight, and pays on the platform's checkout. @returns one of the proxies: 'ip:port:user:password' */
+/** Buys a block of eight and pays on the platform's checkout. @returns one of the proxies: 'ip:port:user:password' */
 export async function buyBlock(page: Page, shop: Place, product: string): Promise<string> {
   await page.goto(`${shop.url}/product`)
   await page.getByRole('link', { name: product }).click()
@@ -62,12 +62,12 @@ export async function buyBlock(page: Page, shop: Place, product: string): Promis
   return firstProxy(page)
 }
 
-/** The first proxy of the newest order, which the page shows as it is delivered. */
+/** The first proxy of the newest order, once the page shows it as delivered. */
 export async function firstProxy(page: Page): Promise<string> {
   const proxies = page.getByRole('region', { name: 'Proxies' })
   await expect(proxies.getByRole('row')).toHaveCount(9)
   const row = proxies.getByRole('row').nth(1)
-  // The same button hides it again.
+  // The same button would hide it again.
   if ((await row.innerText()).includes('•')) await row.getByRole('button', { name: /password/ }).click()
   await expect(row).not.toContainText('•')
   const [, address, user, password] = await row.getByRole('cell').allInnerTexts()
@@ -87,7 +87,7 @@ export async function writeTicket(page: Page, shop: EmptyShop, username: string,
   await page.getByRole('alert').last().waitFor()
 }
 
-/** A picture for people, which no program is to read: the test knows the answer from where it is kept. */
+/** Programs cannot read the captcha, so the test reads the answer from the database. */
 async function solve({ databaseUrl }: EmptyShop, id: string): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -1,4 +1,4 @@
-// How long a look into the agent's access table takes, and what it weighs, with a full server. Run with --expose-gc.
+// Speed and memory of the agent's access table on a full server. Run with --expose-gc.
 import { EXCEPTION_MARK } from '@netlet/contract/agent'
 import { AccessTable } from '../../apps/agent/src/proxy/access-table.ts'
 import { formatV4, parseAddress } from '../../apps/agent/src/net/ip.ts'
@@ -7,7 +7,7 @@ import type { Op } from '../../apps/agent/src/state/ops.ts'
 
 const users = 10_000
 const addresses = 65_536
-/** 50,000 lines, of which one in fifty is an exception. */
+/** 50,000 lines; one in fifty is an exception. */
 const domains = Array.from(
   { length: 50_000 },
   (_, n) => `${n % 50 === 0 ? EXCEPTION_MARK : ''}site-${n}.example-${n % 977}.com`
@@ -39,7 +39,7 @@ const headers = Array.from({ length: users }, (_, n) => {
 })
 const hosts = Array.from({ length: 1000 }, (_, n) => `www.shop-${n}.some-cdn.example.org`)
 
-/** Everything between a parsed head and a decision: address, credentials, user, client, denied name. */
+/** Everything from a parsed head to a decision: address, credentials, user, client, denied name. */
 function decide(n: number): boolean {
   const header = headers[n % users]
   if (header === undefined) return false
@@ -53,7 +53,7 @@ function decide(n: number): boolean {
 for (let n = 0; n < 200_000; n++) decide(n)
 const rounds = 1_000_000
 let yes = 0
-// CPU time: other programs on the machine do not count.
+// CPU time, so that other programs do not count.
 const startedAt = process.cpuUsage()
 for (let n = 0; n < rounds; n++) if (decide(n * 7919)) yes++
 const used = process.cpuUsage(startedAt)

@@ -1,5 +1,5 @@
-// How long a full server takes from its start to the first connection that it serves. `coldStart` runs this file in a network of
-// its own, where its ranges are real ones: of the loopback's every address is local by itself.
+// The time from a full server's start to the first connection it serves. `coldStart` runs this file in its own network
+// namespace with real ranges, because every loopback address is local anyway.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -16,7 +16,7 @@ const prefixes = [
   ...Array.from({ length: V6_RANGES }, (_, n) => `2001:db8:${n.toString(16)}::/48`)
 ]
 
-/** From the start of a full server to the first connection that is served, and until all ranges are local. */
+/** The time from a full server's start to the first served connection, and until all ranges are local. */
 export function coldStart(folder: string): void {
   const own = ['--net', '--mount-proc', '--fork', '--pid']
   const run = spawnSync('unshare', [...own, process.execPath, import.meta.filename, folder], { stdio: 'inherit' })
@@ -38,7 +38,7 @@ async function measure(folder: string): Promise<void> {
   const again = await startAgentSubject(setup, `0-${cpus().length - 1}`, 'handles', { bare: true })
   const auth = `Basic ${Buffer.from('user9999:bench-password').toString('base64')}`
   const head = `CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\nProxy-Authorization: ${auth}\r\n\r\n`
-  // Nobody listens there: a 502 is the answer to a user that is known, 407 to one that is not.
+  // The target port is closed: a known user gets 502, an unknown one 407.
   const until = startedAt + 60_000
   const last = addressOf(USERS - 1).replace(/0$/, '1')
   const isServed = async (): Promise<boolean> => (await ask(last, setup.port, head)).startsWith('HTTP/1.1 502')
@@ -53,7 +53,7 @@ async function measure(folder: string): Promise<void> {
   await again.stop()
 }
 
-/** Writes the state as an agent would have: 10,000 calls would take minutes on a busy machine. */
+/** Writes the agent's state directly: 10,000 calls would take minutes on a busy machine. */
 async function fill(folder: string, password: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const opened = await Store.open(folder, { publish: () => Promise.resolve(), writeFailed: () => {} })
@@ -78,14 +78,14 @@ async function fill(folder: string, password: string): Promise<void> {
   await store.close()
 }
 
-/** Ranges that the kernel treats as local. */
+/** The number of ranges that the kernel treats as local. */
 function routes(): number {
   const shown = (family: string): string =>
     execFileSync('ip', [family, 'route', 'show', 'table', 'local', 'type', 'local'], { encoding: 'utf8' })
   return ['-4', '-6'].flatMap(family => shown(family).match(/^local (?:10\.|2001:)\S+\//gm) ?? []).length
 }
 
-/** What a proxy answers first; nothing where it is not there. */
+/** A proxy's first reply; empty if it is not listening. */
 const ask = (host: string, port: number, head: string): Promise<string> =>
   new Promise(resolve => {
     const socket = connect({ host, port }, () => socket.write(head))

@@ -1,4 +1,5 @@
-// What the managing process keeps of deny lists: 1,000 combinations of 50 rules with 1,000 domains each. Run with --expose-gc.
+// Memory of deny lists in the managing process: 1,000 combinations of 50 rules with 1,000 domains each. Run with
+// --expose-gc.
 import { Definitions } from '../../apps/agent/src/state/definitions.ts'
 
 const gc = (globalThis as { gc?: () => void }).gc ?? ((): void => {})
@@ -12,7 +13,7 @@ const rules = Array.from({ length: 50 }, (_, rule) =>
 )
 const definitions = new Definitions()
 const combine = (n: number): void => {
-  // Every second rule or so is not bought, each time another half of them.
+  // Leaves out about half of the rules, different ones each time.
   const domains = rules.filter((_, rule) => ((n * 2_654_435_761) >>> (rule % 31)) % 2 === rule % 2).flat()
   definitions.apply([{ op: 'deny-set', hash: `combination-${n}`, domains }], n)
 }

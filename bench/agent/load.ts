@@ -1,5 +1,5 @@
-// The near end of the benchmark, a process of its own: drives a proxy for a while and reports what it managed. It stands
-// on the agent's own lean connections, so that it is not what limits the proxies.
+// The client of the benchmark, a separate process: drives a proxy for a while and reports its throughput. It uses the
+// agent's own fast sockets, so that it is not the bottleneck.
 import { handleSockets } from '../../apps/agent/src/proxy/handle-sockets.ts'
 import type { RawSocket, RawSocketOwner } from '../../apps/agent/src/proxy/raw-socket.ts'
 
@@ -10,19 +10,19 @@ export type Job = {
   port: number
   target: number
   auth: string
-  /** In its place, one for each of the addresses. */
+  /** Replaces `auth` with one for each address. */
   auths?: string[]
   concurrency: number
   ms: number
-  /** Tunnels after which it ends, whatever the time. */
+  /** Number of tunnels after which it ends, regardless of the time. */
   count?: number
 }
 export type Report = { count: number; seconds: number; p50: number; p99: number; max: number; errors: number }
 
-/** Connects to the proxy's next address; `owner` hears of everything after that, `failed` of a refusal. */
+/** Connects to the proxy's next address. `owner` receives later events, `failed` a refusal. */
 function open(job: Job, n: number, first: string, owner: Partial<RawSocketOwner>, failed: () => void): void {
   const host = job.addresses[n % job.addresses.length] ?? ''
-  // Clients of 128 addresses: with one, finding it a free port takes longer than the proxying.
+  // From 128 addresses: with one, finding a free port would take longer than the proxying.
   const from = `127.251.0.${1 + (n & 127)}`
   const rawSocket: RawSocket = handleSockets.connect(host, job.port, 4, from, code => {
     if (code !== null) {
@@ -45,7 +45,7 @@ function connectHead({ target, auth, auths, addresses }: Job, n: number): string
   return `CONNECT 127.0.0.1:${target} HTTP/1.1\r\nHost: 127.0.0.1:${target}\r\nProxy-Authorization: ${own}\r\n\r\n`
 }
 
-/** Opens a tunnel and calls back with its socket when the proxy said yes; `data` gets what comes through it. */
+/** Opens a tunnel and calls `ready` with its socket once the proxy accepts; `data` receives what arrives. */
 function tunnel(
   job: Job,
   n: number,
@@ -75,7 +75,7 @@ function report(times: number[], count: number, startedAt: number, errors: numbe
   return { count, seconds: (performance.now() - startedAt) / 1000, p50: at(0.5), p99: at(0.99), max: at(1), errors }
 }
 
-/** Opens a tunnel, sends one byte through it and back, closes; again and again on each of `concurrency` lanes. */
+/** Opens a tunnel, sends one byte through it and back, closes; repeats on each of `concurrency` lanes. */
 function tunnels(job: Job): Promise<Report> {
   const startedAt = performance.now()
   const until = startedAt + job.ms
@@ -94,7 +94,7 @@ function tunnels(job: Job): Promise<Report> {
         const echoed = (rawSocket: RawSocket): void => {
           times.push(performance.now() - began)
           rawSocket.destroy()
-          // Not within the read that this is told in.
+          // Not within the read callback.
           setImmediate(next)
         }
         tunnel(job, serial++, rawSocket => rawSocket.write('x'), echoed, failed)
@@ -106,7 +106,7 @@ function tunnels(job: Job): Promise<Report> {
   )
 }
 
-/** Requests one after the other on each of `concurrency` kept connections. */
+/** Sends requests one after another on each of `concurrency` keep-alive connections. */
 async function requests(job: Job): Promise<Report> {
   const head =
     `GET http://127.0.0.1:${job.target}/index.html HTTP/1.1\r\nHost: 127.0.0.1:${job.target}\r\n` +
@@ -143,7 +143,7 @@ async function requests(job: Job): Promise<Report> {
   return report(times, times.length, startedAt, errors)
 }
 
-/** Receives as fast as it comes on `concurrency` tunnels; the count is bytes. */
+/** Receives as fast as possible on `concurrency` tunnels; the count is bytes. */
 async function bytes(job: Job): Promise<Report> {
   let errors = 0
   let count = 0
@@ -195,7 +195,7 @@ async function idle(job: Job): Promise<Report> {
   return report([], held.length, startedAt, errors)
 }
 
-/** Sends a byte through one tunnel and waits for it to come back, over and over: how long a tunnel is held up. */
+/** Sends a byte through one tunnel and back repeatedly, to measure how long a tunnel stalls. */
 function pings(job: Job): Promise<Report> {
   const startedAt = performance.now()
   const times: number[] = []

@@ -1,4 +1,5 @@
-// `npm run bench:agent`: the agent beside Squid, both with Basic authentication and egress = ingress, on the same cores.
+// `npm run bench:agent`: the agent compared with Squid, both with Basic authentication and egress = ingress, on the
+// same cores.
 import { fork } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -29,11 +30,11 @@ const script = (name: string): string => fileURLToPath(new URL(name, import.meta
 type Measure = {
   name: string
   unit: string
-  /** The least of Squid's rate, with one worker and with two. */
+  /** Minimum relative to Squid's rate, with one worker and with two. */
   goals: [number, number]
   job: Omit<Job, 'addresses' | 'port' | 'target' | 'auth'>
   to: 'http' | 'echo' | 'bulk'
-  /** How many of the leased addresses take part; all where it is left out. */
+  /** The number of leased addresses to use; default all. */
   addresses?: number
 }
 const measures: Measure[] = [
@@ -73,7 +74,6 @@ type Figure = { rate: number; perCpu: number; p99: number; errors: number }
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const show = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2))
 
-/** Starts a benchmark process. */
 const helper = (name: string): ReturnType<typeof fork> => fork(script(name), [], { serialization: 'advanced' })
 const answer = <T>(child: ReturnType<typeof fork>): Promise<T> => new Promise(resolve => child.once('message', resolve))
 
@@ -119,7 +119,7 @@ async function compare(workers: number, folder: string): Promise<void> {
   const subjects: Array<{ subject: Subject; setup: Setup; cpus: string }> = [
     { subject: agent, setup: agentSetup, cpus: proxyCpus }
   ]
-  // The same agent on the public sockets: what it would be without the runtime's bare handles.
+  // The same agent on Node's public sockets instead of its internal handles.
   const streamsSetup = setup('streams', port + 4)
   subjects.push({
     subject: await startAgentSubject(streamsSetup, proxyCpus, 'streams'),
@@ -149,12 +149,12 @@ async function compare(workers: number, folder: string): Promise<void> {
     each => only === undefined || each.job.kind === only
   )) {
     const figures = new Map<string, Figure[]>()
-    // Some seconds that do not count: both have caches to fill, and one has code to compile.
+    // Warm up: both fill caches, and the agent compiles code.
     for (let spent = 0; spent < warmUpMs; spent += ms) {
       for (const { subject, setup } of subjects) await measure(subject, jobFor(setup, to, job, addresses))
     }
     for (let round = 0; round < rounds; round++) {
-      // Alternating, so that a slow minute of the machine hits both.
+      // Alternate, so that a slow phase of the machine affects both.
       for (const { subject, setup } of round % 2 === 0 ? subjects : subjects.toReversed()) {
         const figure = await measure(subject, jobFor(setup, to, job, addresses))
         figures.set(subject.name, [...(figures.get(subject.name) ?? []), figure])
@@ -222,7 +222,7 @@ async function compare(workers: number, folder: string): Promise<void> {
   target.disconnect()
 }
 
-/** Eight users with long lists of their own, all at once. */
+/** Eight users with long lists of their own, in parallel. */
 async function putLists({ put }: AgentSubject, { password }: Setup): Promise<void> {
   const lists = Array.from({ length: 8 }, (_, n) =>
     Array.from({ length: 50_000 }, (_, m) => `site-${m}.list-${n}.example`)
@@ -234,7 +234,7 @@ async function putLists({ put }: AgentSubject, { password }: Setup): Promise<voi
   )
 }
 
-/** Many small changes, and the largest answers. */
+/** Many small changes, and the largest replies. */
 async function putMany({ put, get }: AgentSubject, { password }: Setup): Promise<void> {
   const users = Array.from({ length: 500 }, (_, n) => n)
   for (let at = 0; at < users.length; at += 100) {
@@ -252,7 +252,7 @@ async function putMany({ put, get }: AgentSubject, { password }: Setup): Promise
   await get('/api/traffic')
 }
 
-/** Until what was let go of has been given back. */
+/** Waits until released memory has been returned. */
 const settled = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 1500))
 
 async function authorisation(): Promise<void> {

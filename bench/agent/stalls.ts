@@ -1,4 +1,4 @@
-// How long a byte in a tunnel waits while the management is busy, and what the processes of a full server weigh.
+// How long a byte in a tunnel waits while the management is busy, and the memory of a full server's processes.
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -16,7 +16,7 @@ const DOMAINS = 50_000
 const TUNNELS = 2000
 const ROUNDS = 5
 const ROUND_MS = 1500
-/** The call with which the server is full. */
+/** The number of the call after which the server is full. */
 const MEASURED_AFTER = 1
 const BASE = ((127 << 24) | (128 << 16)) >>> 0
 const PASSWORD = 'bench-password'
@@ -30,14 +30,14 @@ const domainsOf = (list: number): string[] =>
 
 const answer = <T>(child: ChildProcess): Promise<T> => new Promise(resolve => child.once('message', resolve))
 
-/** Starts a helper; it lets go of what it holds when it is disconnected. */
+/** Starts a helper, which releases its resources when disconnected. */
 function helper(name: string, message: Job | null = null, execArgv: string[] = []): ChildProcess {
   const child = fork(script(name), [], { serialization: 'advanced', execArgv })
   if (message !== null) child.send(message)
   return child
 }
 
-/** Writes the state of a full server as its agent would have it. */
+/** Writes a full server's state as its agent would. */
 async function fill(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const opened = await Store.open(folder, { publish: () => Promise.resolve(), writeFailed: () => {} })
@@ -111,7 +111,7 @@ function weigh(agent: AgentSubject): void {
   }
 }
 
-/** Measures and prints, with whether each goal is met. */
+/** Measures and prints the results with their goals. */
 export async function stalls(folder: string): Promise<void> {
   const kept = await answer<{ weight: number; ms: number; domains: number }>(
     helper('definitions.ts', null, ['--expose-gc'])
@@ -158,7 +158,7 @@ export async function stalls(folder: string): Promise<void> {
         concurrency: 1,
         ms: ROUND_MS
       } satisfies Job)
-      // The tunnel is open by then.
+      // Wait until the tunnel is open.
       await new Promise(resolve => setTimeout(resolve, 400))
       const measured = answer<Report>(pings)
       await work(agent, round)
@@ -166,7 +166,7 @@ export async function stalls(folder: string): Promise<void> {
       pings.disconnect()
     }
     const sorted = longest.toSorted((a, b) => a - b)
-    // What the machine's other work adds is in some rounds only; what the agent does is in all of them.
+    // Other work of the machine affects only some rounds, the agent's work all of them, so take the minimum.
     const [least = 0] = sorted
     quiet ??= least
     const held = Math.max(0, least - quiet)
@@ -175,7 +175,7 @@ export async function stalls(folder: string): Promise<void> {
     console.log(
       `  ${name}: ${show(least)} ms in the quietest of ${ROUNDS} rounds${verdict}; ${sorted.map(show).join(', ')}`
     )
-    // Beyond these the calls bring nine times as many domains.
+    // After this call the others add nine times as many domains.
     if (n === MEASURED_AFTER) weigh(agent)
   }
   idle.disconnect()

@@ -4,15 +4,15 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What is measured: a proxy that is up, and how to look at its processes. */
+/** A running proxy under test. */
 export type Subject = {
   name: string
   pids: () => number[]
-  /** MB of the process that serves; of one of several. */
+  /** MB of the serving process; with several, of one. */
   memory: () => number
   stop: () => Promise<void>
 }
-/** The agent also takes changes. */
+/** The agent also accepts changes. */
 export type AgentSubject = Subject & {
   put: (path: string, body: unknown) => Promise<void>
   get: (path: string) => Promise<void>
@@ -29,7 +29,7 @@ export type Setup = {
 const exited = (child: ChildProcess): Promise<void> =>
   child.exitCode !== null ? Promise.resolve() : new Promise(resolve => child.once('exit', () => resolve()))
 
-/** A process and everything below it. */
+/** A process and its descendants. */
 function processTree(pid: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
@@ -39,7 +39,7 @@ function processTree(pid: number): number[] {
       const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
       children.set(parent, [...(children.get(parent) ?? []), Number(name)])
     } catch {
-      // The process ended while we looked.
+      // The process ended in the meantime.
     }
   }
   const found = [pid]
@@ -68,7 +68,7 @@ export async function startAgentSubject(
   setup: Setup,
   cpus: string,
   sockets: 'handles' | 'streams' = 'handles',
-  /** `bare`: as it is in its folder, and not waited for. */
+  /** `bare`: uses the folder's existing state and does not wait until it serves. */
   { bare = false } = {}
 ): Promise<AgentSubject> {
   const main = fileURLToPath(new URL('../../apps/agent/src/main.ts', import.meta.url))
@@ -127,14 +127,17 @@ export async function startAgentSubject(
   }
 }
 
-/** Where Debian's squid and its password checker are; null where it is not installed. */
+/** The paths of Debian's Squid and its password checker; null if not installed. */
 export function findSquid(): { squid: string; auth: string } | null {
   const squid = ['/usr/sbin/squid', '/usr/local/sbin/squid'].find(existsSync)
   const auth = ['/usr/lib/squid/basic_ncsa_auth', '/usr/lib64/squid/basic_ncsa_auth'].find(existsSync)
   return squid === undefined || auth === undefined ? null : { squid, auth }
 }
 
-/** Starts Squid with the same task: Basic auth, egress = ingress, no cache, an access log, nothing that tells of it. */
+/**
+ * Starts Squid for the same task: Basic auth, egress = ingress, no cache, an access log, no headers that reveal a
+ * proxy.
+ */
 export async function startSquidSubject(
   setup: Setup,
   cpus: string,
@@ -142,7 +145,7 @@ export async function startSquidSubject(
 ): Promise<Subject> {
   const at = (name: string): string => join(setup.folder, name)
   mkdirSync(setup.folder, { recursive: true })
-  // Squid gives up root for a user of its own, which has to reach its files.
+  // Squid drops root for its own user, which must reach its files.
   chmodSync(setup.folder, 0o777)
   const hash = execFileSync('openssl', ['passwd', '-apr1', setup.password], { encoding: 'utf8' }).trim()
   writeFileSync(at('passwd'), `${setup.user}:${hash}\n`)
@@ -192,7 +195,7 @@ export async function startSquidSubject(
   }
 }
 
-/** CPU time that the processes used so far, in seconds. */
+/** CPU seconds used by the processes so far. */
 export function cpuSeconds(pids: readonly number[]): number {
   let ticks = 0
   for (const pid of pids) {
@@ -201,15 +204,15 @@ export function cpuSeconds(pids: readonly number[]): number {
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       ticks += Number(fields[11]) + Number(fields[12])
     } catch {
-      // It ended in between.
+      // It ended in the meantime.
     }
   }
   return ticks / 100
 }
 
-/** Memory of the managing process and of each worker in MB: at present, and at the most since it began. */
+/** Memory of the managing process and each worker in MB: current and peak. */
 export function memoryOf({ pids }: Subject): Array<{ name: string; now: number; most: number }> {
-  // `taskset` becomes what it starts.
+  // `taskset` replaces itself with the program, so the pid is the program's.
   return pids().map((pid, n) => {
     const most = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
     return { name: n === 0 ? 'managing process' : `worker ${n}`, now: memoryMb([pid]), most }
@@ -223,7 +226,7 @@ function memoryMb(pids: readonly number[]): number {
     try {
       kb += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
     } catch {
-      // It ended in between.
+      // It ended in the meantime.
     }
   }
   return kb / 1024

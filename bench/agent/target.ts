@@ -1,4 +1,4 @@
-// The far end of the benchmark, a process of its own: answers requests, echoes bytes, and sends as many as asked for.
+// The target of the benchmark, a separate process: answers requests, echoes bytes, and sends as many as requested.
 import { createServer, type Socket } from 'node:net'
 import { handleSockets } from '../../apps/agent/src/proxy/handle-sockets.ts'
 
@@ -8,7 +8,7 @@ const answer = Buffer.from(
 )
 const block = Buffer.alloc(256 * 1024, 97)
 
-/** One answer for each request head; the benchmark sends no bodies. */
+/** One answer per request head. The benchmark sends no bodies. */
 const http = createServer({ noDelay: true }, socket => {
   let tail = ''
   socket.on('error', () => socket.destroy())
@@ -20,7 +20,7 @@ const http = createServer({ noDelay: true }, socket => {
   })
 })
 
-// A lean connection, as the near end has: neither is to be what limits the proxies.
+// A fast socket, as in the client, so that neither is the bottleneck.
 const echo = handleSockets.createServer(accepted =>
   accepted.start({
     socketData: (rawSocket, chunk) => rawSocket.write(chunk),
@@ -30,7 +30,7 @@ const echo = handleSockets.createServer(accepted =>
   })
 )
 
-/** Sends until the other side closes. */
+/** Sends until the peer closes. */
 const bulk = createServer({ noDelay: true }, (socket: Socket) => {
   const pump = (): void => {
     while (!socket.destroyed && socket.write(block));

@@ -13,7 +13,10 @@ const ROUNDS = 9
 const ROUND_MS = 1500
 const CONNECTIONS = 16
 
-/** The shop's product list beside a bare node:http server that sends the same bytes: same client, alternating. */
+/**
+ * The shop's product list compared with a bare node:http server that sends the same bytes, with the same client,
+ * alternating.
+ */
 export const catalogBench: Bench = async log => {
   const database = await openBenchDatabase()
   const children: ChildProcess[] = []
@@ -31,7 +34,7 @@ export const catalogBench: Bench = async log => {
     const loads: { shop: Load; bare: Load }[] = []
     for (let round = -1; round < ROUNDS; round++) {
       const load = { shop: await measure(shop), bare: await measure(bare) }
-      // The first round warms both up.
+      // The first round is a warm-up.
       if (round >= 0) loads.push(load)
     }
     const ratio = median(loads.map(load => rate(load.shop) / rate(load.bare)))
@@ -55,7 +58,7 @@ export const catalogBench: Bench = async log => {
 const measure = (port: number) => drive({ port, path: PATH, connections: CONNECTIONS, ms: ROUND_MS })
 const rate = ({ requests, seconds }: Load) => requests / seconds
 
-/** Starts a subject and tells the port that it listens on. */
+/** Starts a subject and returns its port. */
 async function start(
   children: ChildProcess[],
   kind: 'shop' | 'bare',

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 export type Load = { requests: number; seconds: number; p99: number }
 
 /**
- * Asks for a page again and again on keep-alive connections, one request at a time on each. Reads no more of a reply
- * than its length, so that the client costs as little as may be: it shares the machine with the server.
+ * Requests a page repeatedly on keep-alive connections, one request at a time on each. It parses only a reply's length,
+ * because the client shares the machine with the server.
  */
 export async function drive(options: { port: number; path: string; connections: number; ms: number }): Promise<Load> {
   const { port, path, connections, ms } = options

@@ -3,7 +3,7 @@ import type { Database } from '../../apps/server/src/infra/db/client.ts'
 
 const PRODUCTS = 50
 
-/** A shop with 50 products of 6 variants each, in collections and with tags, as a shop of some size has them. */
+/** A medium-sized shop: 50 products with 6 variants each, in collections and with tags. */
 export async function fillShelf(db: Database): Promise<void> {
   await db.execute(
     sql`insert into server_groups (created_at, name) select now(), 'Group ' || g from generate_series(1, 4) g`

@@ -1,5 +1,5 @@
-// One server to be measured, a process of its own: `shop` is the whole shop on DATABASE_URL; `bare` is node:http that
-// sends the bytes it is given, and nothing else.
+// One server under test, a separate process: `shop` is the whole shop on DATABASE_URL; `bare` is node:http that only
+// sends the given bytes.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -9,7 +9,7 @@ export type Given = { body: string; type: string }
 const tell = (port: number) => process.send?.({ port } satisfies Started)
 
 if (process.argv[2] === 'shop') {
-  // Loaded here, so that the bare server is one.
+  // Import here, so that the bare server does not load it.
   const { createHttpApp } = await import('../../apps/server/src/app.ts')
   const { openApp } = await import('../../apps/server/src/open-app.ts')
   const { readConfig } = await import('../../apps/server/src/infra/config.ts')
@@ -27,5 +27,5 @@ if (process.argv[2] === 'shop') {
     server.listen(0, '127.0.0.1', () => tell((server.address() as AddressInfo).port))
   })
 }
-// The benchmark is gone: nobody else would end this.
+// End with the benchmark, because nothing else would end this process.
 process.on('disconnect', () => process.exit(0))

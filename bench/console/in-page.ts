@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 
-/** What of a page's globals is used here: its types are not among those of programs that run on Node. */
+/** The globals of the page used here. Node programs have no DOM types. */
 type InPage = {
   document: { querySelectorAll(selector: string): Iterable<{ dataset: { row?: string } }> }
   requestAnimationFrame(callback: () => void): void
@@ -8,7 +8,7 @@ type InPage = {
 }
 
 /**
- * Clicks, and waits in the page itself for other rows than those that were there, painted.
+ * Clicks, and waits in the page until other rows are painted.
  * @returns milliseconds
  */
 export async function rowsAfterClick(target: Locator): Promise<number> {
@@ -21,7 +21,7 @@ export async function rowsAfterClick(target: Locator): Promise<number> {
       const look = () => {
         const now = rows()
         if (now === '' || now === before) page.requestAnimationFrame(look)
-        // A frame begins before its picture: what follows it comes after.
+        // The frame callback runs before the paint, a timeout in it after.
         else page.requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)))
       }
       ;(element as unknown as { click(): void }).click()
@@ -31,8 +31,8 @@ export async function rowsAfterClick(target: Locator): Promise<number> {
 }
 
 /**
- * Types a text, 40 ms a key, while the list answers what was typed so far.
- * @returns milliseconds from each key to the next picture, as the browser measures them; 16 where it was quicker
+ * Types a text, 40 ms a key, while the list refetches.
+ * @returns milliseconds from each key to the next paint, as the browser measures them; 16 if it was faster
  */
 export async function delayOfKeys(page: Page, field: Locator, text: string): Promise<number[]> {
   await field.click()
@@ -42,7 +42,7 @@ export async function delayOfKeys(page: Page, field: Locator, text: string): Pro
     const observer = new PerformanceObserver(list => {
       for (const { name, duration } of list.getEntries()) if (name === 'keydown') delays.push(duration)
     })
-    // The browser tells of events from 16 ms on only.
+    // The browser reports only events of 16 ms or more.
     observer.observe({ type: 'event', durationThreshold: 16 } as never)
   })
   await field.pressSequentially(text, { delay: 40 })

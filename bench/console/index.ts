@@ -24,7 +24,7 @@ const SCREENS = { orders: 'orders', users: 'userList', 'gift cards': 'giftcard',
 
 const path = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 
-/** The console in a real browser over 1,000,000 orders, from a click to the painted rows, and the delay of each key. */
+/** The console in a real browser over 1,000,000 orders: from a click to painted rows, and the delay of each key. */
 export const consoleBench: Bench = async log => {
   await promisify(execFile)(process.execPath, [path('scripts/build-web.ts')])
   const database = await openBenchDatabase()
@@ -81,7 +81,7 @@ async function measure(page: Page, console: string): Promise<Figure[]> {
   for (const [what, name] of Object.entries(SCREENS)) {
     const entry = page.locator(`#side-menu a[href$="/${name}"]`)
     const times = await repeat(async () => {
-      // Anew each time: the screen was not shown before, and none of its rows is in the page's memory.
+      // Reload each time, so that the screen and its rows are not cached in the page.
       await page.goto(`${console}/home`)
       await page.waitForLoadState('networkidle')
       return rowsAfterClick(entry)

@@ -10,7 +10,7 @@ import { addCidr } from '../../apps/server/src/domains/inventory/index.ts'
 import type { Database } from '../../apps/server/src/infra/db/client.ts'
 
 export type Dataset = {
-  /** A group of about 100,000 addresses, and one of all 1,000,000. */
+  /** Ids of a group with about 100,000 addresses, and of one with all 1,000,000. */
   group: number
   everything: number
   rules: number[]
@@ -64,9 +64,9 @@ export async function buildDataset(db: Database): Promise<Dataset> {
 }
 
 /**
- * Leases blocks past `reserve`, since that would take minutes, but not past the guard. Each of ten layers leases under
- * five rules of its own; in each window of 256 addresses a layer holds one lease of a few blocks of one step, so that
- * none can meet another. Drawn from hashes: every run has the same.
+ * Inserts leases directly, because `reserve` would take minutes, but not past the database's guard. Each of ten layers
+ * leases under its own five rules. In each window of 256 addresses a layer holds one lease of a few blocks of one step,
+ * so leases cannot overlap. Derived from hashes, so every run has the same data.
  */
 async function lease(db: Database, groupId: number, orders: number[]): Promise<number> {
   return db.transaction(async tx => {

@@ -7,7 +7,7 @@ import { buildDataset } from './dataset.ts'
 import { measureReads, thousands } from './reads.ts'
 import { measureRate, measureReserve } from './writes.ts'
 
-/** Quotes and reservations on a million addresses, against plain statements on the same connections. */
+/** Quotes and reservations on a million addresses, compared with plain statements on the same connections. */
 export const inventoryBench: Bench = async log => {
   const database = await openBenchDatabase()
   try {

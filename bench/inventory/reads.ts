@@ -4,7 +4,7 @@ import type { Dataset } from './dataset.ts'
 
 const steps = [1, 8, 16, 32, 64, 128, 256]
 
-/** Quotes against a primary-key SELECT on the same connection, all prepared, taking turns. */
+/** Quotes compared with a primary-key SELECT on the same connection, all prepared, alternating. */
 export async function measureReads(client: Client, data: Dataset, log: (line: string) => void): Promise<Figure[]> {
   const { rows } = await client.query<{ low: number; high: number }>(
     'select min(id) as low, max(id) as high from leases'
@@ -48,7 +48,7 @@ export async function measureReads(client: Client, data: Dataset, log: (line: st
   return figures
 }
 
-/** `count` rules, distinct and ascending, others each round. */
+/** `count` distinct rules in ascending order, different each round. */
 export function pick(rules: number[], count: number, round: number): number[] {
   const first = Math.abs(round) * 13
   return Array.from({ length: count }, (_, nth) => rules[(first + nth * 17) % rules.length] ?? 0).toSorted(

@@ -7,7 +7,7 @@ const insertRow = { name: 'one row', text: 'insert into bench_rows (order_id, no
 const reserve = { name: 'reserve', text: 'select inventory.reserve($1, $2, $3, $4, $5) as lease' }
 const window = 4000
 
-/** A reservation against a transaction that inserts one row, on one connection, taking turns. */
+/** A reservation compared with a transaction that inserts one row, on one connection, alternating. */
 export async function measureReserve(client: Client, data: Dataset, log: (line: string) => void): Promise<Figure[]> {
   log('reservations, one at a time')
   const order = (round: number) => data.orders[Math.abs(round) % data.orders.length]
@@ -31,7 +31,7 @@ export async function measureReserve(client: Client, data: Dataset, log: (line: 
   })
 }
 
-/** Reservations a second with several clients against one-row INSERTs with as many, in turns. */
+/** Reservations per second with several clients, compared with one-row INSERTs from as many, alternating. */
 export async function measureRate(pool: Pool, data: Dataset, log: (line: string) => void): Promise<Figure[]> {
   const figures: Figure[] = []
   let oversold = 0
@@ -77,7 +77,7 @@ export async function measureRate(pool: Pool, data: Dataset, log: (line: string)
 
 type Query = (nth: number) => { name: string; text: string; values: unknown[] }
 
-/** Any error, a deadlock among them, ends the benchmark. */
+/** Any error, including a deadlock, ends the benchmark. */
 async function perSecond(pool: Pool, clients: number, query: Query): Promise<number> {
   const connections = await Promise.all(Array.from({ length: clients }, () => pool.connect()))
   let done = 0

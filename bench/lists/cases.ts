@@ -26,7 +26,7 @@ import { couponList } from '../../apps/server/src/domains/rewards/coupons.ts'
 import { deliveryList } from '../../apps/server/src/domains/webhooks/log.ts'
 import type { Size, Subjects } from './dataset.ts'
 
-/** One call of a list, as a request would make it. */
+/** One call of a list, as a request makes it. */
 export type Case = { what: string; run: () => Promise<unknown> }
 
 /** Every list and search that can become large, on one database. */
@@ -44,7 +44,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
   const deliveries = deliveryList()
   const deep = { offset: Math.floor(rows / 2) }
   const byExpiry = { sort_by: 'expired_at', sort_order: 'asc' } as const
-  // An order a minute: one in the middle, and half of those that were placed in its month.
+  // With an order per minute: the month of the middle order, and an offset halfway into it.
   const month = new Date(now.getTime() - (rows / 2) * MINUTE).toISOString().slice(0, 7)
   const deepInMonth = { offset: Math.min(20_000, Math.floor(rows / 4)) }
 
@@ -196,7 +196,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
   ]
 }
 
-/** What every list is asked for: its first page, two deep ones, and the first batch of its CSV. */
+/** The queries of every list: the first page, two deep pages, and the first batch of its CSV. */
 async function casesOfList<Q extends ListInput>(
   db: Database,
   what: string,

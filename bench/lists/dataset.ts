@@ -1,15 +1,14 @@
 import { Client } from 'pg'
 
-/** How large a database is. */
 export type Size = {
-  /** Rows in each of the big tables. */
+  /** Rows in each large table. */
   rows: number
   users: number
 }
 
-/** What to look for. Numbers are ids. */
+/** What the queries look for. Numbers are ids. */
 export type Subjects = {
-  /** Has 3 % of all orders, and a tenth of all point records, promo codes, log-ins and webhook deliveries. */
+  /** Has 3 % of all orders, and a tenth of all point records, promo codes, logins and webhook deliveries. */
   customer: number
   /** Has as many live proxies as there are rows. */
   order: number
@@ -42,14 +41,14 @@ const TABLES = [
 
 /**
  * Fills a migrated, empty database: orders of 50 products with payments and leases, proxies of one order, the audit
- * log, point records, gift cards, the platform's events, mails, tickets, promo codes, log-ins, what outgoing webhooks and
- * operators' notices sent, blocked addresses and outages.
+ * log, point records, gift cards, platform events, mails, tickets, promo codes, logins, webhook deliveries, notices,
+ * blocked addresses and outages.
  */
 export async function fill(url: string, { rows, users }: Size, log: (line: string) => void): Promise<Subjects> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    // Neither triggers nor foreign keys: both would look at each row.
+    // Disables triggers and foreign keys, which would check each row.
     await client.query(`set session_replication_role = replica`)
     const indexes = await client.query<{ name: string; definition: string }>(
       `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
@@ -65,7 +64,7 @@ export async function fill(url: string, { rows, users }: Size, log: (line: strin
     await client.query(`set maintenance_work_mem = '512MB'`)
     for (const { definition } of indexes.rows) await client.query(definition)
     await client.query('vacuum (analyze)')
-    // What was filled is written to disk now, not while something is measured.
+    // Write the data to disk now, not during measurements.
     await client.query('checkpoint')
     const { rows: found } = await client.query<{ order_id: string; platform_order_number: string }>(
       `select order_id, platform_order_number from orders where id = $1`,
@@ -100,7 +99,7 @@ function statements(rows: number, users: number): Record<string, string> {
       insert into variants (created_at, product_id, platform_id, name, price) select now(), n, n::text, 'Here', 2 from generate_series(1, 50) n;
       insert into order_product_names (name) select 'Residential plan ' || n from generate_series(1, 49) n
         union all select 'Quartz special'`,
-    // 3 % of the first user's; a fifth unpaid; one in 2,000 failed; the rare product 5 times.
+    // 3 % belong to the first user; a fifth is unpaid; one in 2,000 failed; the rare product occurs 5 times.
     orders: `insert into orders (order_id, user_id, product_id, variant_id, server_group_id, state, product_name, variant_name,
         quantity, cart_step, proxy_time, variant_price, acl_price, amount, rules, platform_order_id, platform_order_number,
         reserved_until, created_at, paid_at, delivered_at, pay_amount, expired_at, proxy_username, proxy_password, delivery_num)
@@ -117,7 +116,7 @@ function statements(rows: number, users: number): Record<string, string> {
           case when n % 5 = 0 then 'timed_out' when n % 2000 = 1 then 'failed' when n < ${rows} * 0.9 then 'expired'
             else 'delivered' end as state
         from generate_series(1, ${rows}) n) made`,
-    // Each is delivered a minute after it was paid.
+    // Each is delivered a minute after its payment.
     'order events': `insert into order_events (order_id, kind, at)
       select id, kind, at from (select id, 'placed' as kind, created_at as at from orders
         union all select id, 'pay', paid_at from orders where paid_at is not null
@@ -144,7 +143,8 @@ function statements(rows: number, users: number): Record<string, string> {
     'gift cards': `insert into gift_cards (created_at, mount, point, code, is_exchanged, exchanged_by)
       select now(), 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
       from generate_series(1, ${rows}) n`,
-    // A tenth is not about money; five are not handled; the oldest half has all of the rare outcome, which no walk from the newest soon meets.
+    // A tenth is not about money; five are unhandled; the rare outcome is only in the oldest half, so a scan from the
+    // newest finds it late.
     'platform events': `insert into platform_events (event_id, topic, payload, received_at, processed_at, outcome, needs_hand,
         platform_order_id, platform_order_name)
       select 'e' || n, case when n % 10 = 3 then 'products/update' else 'orders/paid' end, '{}',
@@ -166,7 +166,7 @@ function statements(rows: number, users: number): Record<string, string> {
     'log-ins': `insert into logins (user_id, at, method, ip, country, device)
       select case when n % 10 = 0 then 1 else 2 + n % (${users} - 1) end, now() - (${rows} - n) * interval '30 seconds', 'password',
         '10.0.0.0'::inet + n, 'NL', 'Firefox on Linux' from generate_series(1, ${rows}) n`,
-    // One endpoint in ten is the first user's; a delivery in 5,000 failed.
+    // One endpoint in ten belongs to the first user; one delivery in 5,000 failed.
     'webhook deliveries': `insert into webhook_endpoints (created_at, user_id, url, description, events, secret)
         select now(), case when n % 10 = 0 then 1 else 1 + n end, 'https://example.com/hooks/' || n, '', array['order.delivered'], 'x'
         from generate_series(1, 100) n;
@@ -183,7 +183,7 @@ function statements(rows: number, users: number): Record<string, string> {
     'blocked addresses': `insert into mail_blocks (address, cause, reason, source, at, active)
       select 'user' || n || '@example.com', case when n % 5000 = 1 then 'complained' else 'bounced' end, '550 no such user', 'smtp', now(), true
       from generate_series(1, ${rows}) n`,
-    // Of a server that serves a thousand of the newest orders.
+    // Outages of a server with a thousand of the newest orders.
     outages: `insert into servers (created_at, name, ip) values (now(), 'there', '127.0.0.2');
       insert into proxies (created_at, updated_at, order_id, lease_id, server_id, ip, state, live_at)
       select now(), now(), ${rows} - n / 8, 1, 2, '11.0.0.0'::inet + n, 'live', now() - interval '2 days' from generate_series(1, ${8 * Math.min(1000, rows - 1)}) n;

@@ -6,13 +6,13 @@ import { fill, type Size } from './dataset.ts'
 
 const SMALL: Size = { rows: 1000, users: 1000 }
 const LARGE: Size = { rows: 1_000_000, users: 100_000 }
-/** So many calls that one slow one among them is not the p99; fewer of what takes long. */
+/** Enough calls that a single slow one is not the p99, and fewer of slow calls. `within` is in milliseconds. */
 const ROUNDS = { most: 600, fewest: 100, within: 6000 }
 /** Milliseconds. */
 const QUICK = 5
 const SLOW = 50
 
-/** Every list and search at 1,000 and at 1,000,000 rows, in turns, as the server's own code asks for them. */
+/** Every list and search at 1,000 and at 1,000,000 rows, alternating, through the server's own code. */
 export const listsBench: Bench = async log => {
   const databases: { drop(): Promise<void> }[] = []
   const open = async (size: Size) => {
@@ -52,7 +52,7 @@ export const listsBench: Bench = async log => {
   }
 }
 
-/** How many rounds of these take `ROUNDS.within` milliseconds, by a few of them. */
+/** The number of rounds that take `ROUNDS.within` milliseconds, estimated from a few. */
 async function roundsFor(...tasks: (() => Promise<unknown>)[]): Promise<number> {
   const once = (await alternate(3, tasks, 3)).reduce((sum, samples) => sum + median(samples), 0)
   return Math.round(Math.min(ROUNDS.most, Math.max(ROUNDS.fewest, ROUNDS.within / once)))

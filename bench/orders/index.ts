@@ -14,7 +14,10 @@ const AT_ONCE = { orders: 200, addresses: 8 }
 const ONE_BY_ONE = 30
 const REMINDERS = 1000
 
-/** The whole shop in one process, its agent and the stand-in platform on the same machine: from payment to proxies. */
+/**
+ * The time from payment to proxies, with the whole shop in one process, and its agent and the stand-in platform on this
+ * machine.
+ */
 export const ordersBench: Bench = async log => {
   const database = await openBenchDatabase()
   log(`${database.version}, load before: ${load()}`)
@@ -60,7 +63,7 @@ const ms = (value: number) => (value < 1000 ? `${Math.round(value)} ms` : `${(va
 
 const load = () => loadavg().map(one => one.toFixed(2)).join(' ') // prettier-ignore
 
-/** @returns milliseconds from the commit of both until the mail service has the code */
+/** @returns milliseconds from their commit until the mail service has the code */
 async function codeBehindReminders({ ctx }: TestStack, outbox: TestOutbox): Promise<number> {
   const expiresAt = new Date(Date.now() + 600_000).toISOString()
   await command(ctx, SYSTEM, async unit => {

@@ -8,12 +8,12 @@ import { median } from '../figures.ts'
 
 const CUSTOMERS = 20
 const DEADLINE_MS = 300_000
-/** How often the database is asked for orders that became ready. */
+/** Milliseconds between database queries for delivered orders. */
 const LOOK_MS = 50
 
 type Bought = { orderId: string; page: string }
 
-/** A placed order with its checkout page open: one press of Pay is left. */
+/** Places an order and opens its checkout, up to the Pay button. */
 async function open(stack: TestStack, client: TestClient, quantity: number): Promise<Bought> {
   const placed = await place(stack, client, quantity, stack.rules)
   if (placed.code !== 2000) throw new Error(placed.msg)
@@ -32,7 +32,7 @@ async function pay(page: string): Promise<void> {
   if (paid.status !== 303) throw new Error(`Paying answered ${paid.status}`)
 }
 
-/** A proxy of each of these orders that is delivered. */
+/** A proxy of each delivered order among these. */
 async function delivered({ ctx }: TestStack, orderIds: string[]) {
   const { rows } = await ctx.db.execute<{
     orderId: string
@@ -51,7 +51,7 @@ async function delivered({ ctx }: TestStack, orderIds: string[]) {
 
 /**
  * Pays many orders at the same moment.
- * @returns for each, milliseconds from pressing Pay until a request through one of its proxies was answered
+ * @returns for each, milliseconds from Pay until a request through one of its proxies was answered
  */
 export async function buyAtOnce(
   stack: TestStack,
@@ -91,7 +91,7 @@ export async function buyAtOnce(
   return [...took.values()]
 }
 
-/** Looks often, and so with as little work for the database as can be: a statement that it has planned before. */
+/** Polls with a prepared statement, to load the database as little as possible. */
 async function untilDelivered({ ctx }: TestStack, orderId: string): Promise<void> {
   const state = ctx.db
     .select({ state: orders.state })
@@ -106,9 +106,9 @@ async function untilDelivered({ ctx }: TestStack, orderId: string): Promise<void
 }
 
 /**
- * Buys one order after the other.
- * @returns for each, milliseconds of checkout, payment and delivery less what the stand-in's own pages took; and the
- * median of these
+ * Buys orders one after another.
+ * @returns for each, milliseconds of checkout, payment and delivery without the time of the stand-in's own pages; and
+ * their median
  */
 export async function buyOneByOne(
   stack: TestStack,
@@ -119,7 +119,7 @@ export async function buyOneByOne(
   const client = await stack.customer(shopUrl, 'single')
   const own: number[] = []
   const platform: number[] = []
-  // The first ones warm up.
+  // The first rounds are a warm-up.
   for (let n = -3; n < count; n++) {
     const begun = performance.now()
     const placed = await place(stack, client, quantity, stack.rules)

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 
-/** What of a page's globals is used here: its types are not among those of programs that run on Node. */
+/** The globals of the page used here. Node programs have no DOM types. */
 type InPage = {
   document: { body: unknown }
   requestAnimationFrame(callback: () => void): void
@@ -10,12 +10,12 @@ type InPage = {
 }
 type Entry = { startTime: number; value: number; hadRecentInput: boolean }
 
-/** Milliseconds after which a click counts as one without an answer. */
+/** Milliseconds after which a click counts as unanswered. */
 const NO_ANSWER = 5_000
 /** Milliseconds for which a button is pressed. */
 const PRESSED = 80
 
-/** From now on, each page that is opened keeps its largest paint and the sum of its shifts. */
+/** Records the largest paint and the sum of layout shifts of each page opened from now on. */
 export async function watchPaints(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const paints = { largest: 0, shift: 0 }
@@ -31,14 +31,13 @@ export async function watchPaints(page: Page): Promise<void> {
   })
 }
 
-/** Milliseconds to the largest contentful paint, and the sum of all layout shifts: no window of them has more. */
+/** Milliseconds to the largest contentful paint, and the sum of all layout shifts, an upper bound of CLS. */
 export const paintsOf = (page: Page): Promise<{ largest: number; shift: number }> =>
   page.evaluate(() => (globalThis as unknown as InPage).paints)
 
 /**
- * Clicks as a finger or a mouse does: comes over the target, presses, and lets go. The page itself waits for the first change of
- * what it shows, painted.
- * @returns milliseconds from the browser's click to that picture
+ * Clicks like a user: hovers, presses and releases. The page waits for its first painted change.
+ * @returns milliseconds from the browser's click to that paint
  */
 export async function answerAfterClick(target: Locator): Promise<number> {
   const answered = await target.page().evaluateHandle(noAnswer => {
@@ -48,7 +47,7 @@ export async function answerAfterClick(target: Locator): Promise<number> {
         const wait = ({ timeStamp }: { timeStamp: number }) => {
           const observer = new page.MutationObserver(() => {
             observer.disconnect()
-            // A frame begins before its picture: what follows it comes after.
+            // The frame callback runs before the paint, a timeout in it after.
             page.requestAnimationFrame(() => setTimeout(() => done(performance.now() - timeStamp)))
           })
           observer.observe(page.document.body, {
@@ -59,7 +58,7 @@ export async function answerAfterClick(target: Locator): Promise<number> {
           })
           setTimeout(() => done(noAnswer), noAnswer)
         }
-        // Before the page itself hears of it.
+        // Capture, to run before the page's own handlers.
         page.addEventListener('click', wait, { capture: true, once: true })
       })
     }

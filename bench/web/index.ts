@@ -8,7 +8,7 @@ import { answerAfterClick, paintsOf, watchPaints } from './in-page.ts'
 
 const ROUNDS = 9
 const WIDTHS = [390, 1440]
-/** 1.6 Mbit/s down, half of it up, 150 ms there and back, and a CPU four times slower. */
+/** 1.6 Mbit/s down, half of it up, 150 ms round trip, and a CPU four times slower. */
 const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 100_000 }
 const SLOWDOWN = 4
 /** Bytes; milliseconds; layout shift; milliseconds. */
@@ -27,7 +27,7 @@ const CLICKS: Click[] = [
   { what: 'entry of the menu', at: PROXIES, target: page => page.locator('#side-menu a[href$="/setting"]') }
 ]
 
-/** The shop in a real browser on a slow line and a slow machine: the first load, what is painted when, and how clicks are answered. */
+/** The shop in a real browser on a slow line and machine: first load, paints, and answers to clicks. */
 export const webBench: Bench = async log => {
   const { shop, stop } = await startShop({ history: true })
   try {
@@ -93,7 +93,7 @@ async function clicks(browser: Browser, shop: RunningShop): Promise<Figure[]> {
   for (const { what, at, target } of CLICKS) {
     const times: number[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
-      // Anew each time: nothing of what follows is in the page's memory.
+      // Reload each time, so that nothing is cached in the page.
       const { page, context } = await slowPage(browser, shop, 1440, at === PROXIES)
       await page.goto(shop.url + at, { waitUntil: 'networkidle' })
       times.push(await answerAfterClick(target(page)))
@@ -125,7 +125,7 @@ async function slowPage(
   return { page, context }
 }
 
-/** @param counts what is compared with the goal: the median of loads, the late ones of clicks */
+/** @param counts the figure compared with the goal: the median of loads, the 95th percentile of clicks */
 function inMilliseconds(what: string, times: number[], goal: number, counts: number): Figure {
   const measured = `${Math.round(median(times))} / ${Math.round(quantile(times, 0.95))} ms`
   return { what, measured, goal: `≤ ${goal} ms`, met: counts <= goal }
