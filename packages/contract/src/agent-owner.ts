@@ -17,10 +17,11 @@ export const agentOwner = z.object({ id: word, name: z.string().max(200), server
 export type AgentOwner = z.infer<typeof agentOwner>
 
 /**
- * Body of `PUT /api/owner`, by which a console claims the agent before changes. An agent without owner accepts. Its
- * owner must send a `mark` or `known` that equals the agent's mark; otherwise the console's database is older than the
- * agent (409 `olderConsole`). Another console gets 409 `foreignConsole` unless `take_over_from` names the owner. The
- * agent then gets a mark that no console knows, so that the new owner must first review what it holds.
+ * Body of `PUT /api/owner`, by which a console claims the agent before changes. An agent without owner accepts. The owner
+ * is accepted if the agent's mark is `mark` or one of `known`; the agent then keeps `mark`. Otherwise the console's
+ * database is older than the agent, as after a restore (409 `olderConsole`). Another console gets 409 `foreignConsole`
+ * unless `take_over_from` names the owner. The agent then gets a mark that no console knows, so that the new owner must
+ * first review what it holds.
  */
 export const agentClaim = agentOwner.extend({
   known: z.array(word).max(4).default([]),

@@ -45,8 +45,7 @@ function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
         className={`${classes.scroll} ${shaded}`}
         role="group"
         aria-label={t('home.stock')}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling region must be reachable by
-        // keyboard
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling needs the keyboard too
         tabIndex={0}
         data-after={after}
         data-scrolled={before}
