@@ -8,24 +8,25 @@ import { aPlan, consoleScreens } from './screens.ts'
 import { countCalls, goWithin, settled } from './settled.ts'
 import { expect, test, type RunningShop } from './shop.ts'
 
-// Every screen is accessible and fits its window, in both languages and schemes; those of the shop stand still as well while
-// they are loaded.
+// Checks every screen for accessibility and layout, in both languages and schemes, and the shop's screens for layout
+// shifts while they load.
 
 /**
- * A screen is opened and looked at by axe at one of the widths, and made as wide as the other: from screen to screen in turn,
- * and in the second look the other way round. So axe meets each as a phone has it, and as a desktop does.
+ * Each screen opens at one width, where axe checks it, and is then resized to the other. The widths alternate from
+ * screen to screen, and in the second look the other way round, so that axe sees each screen on a phone and on a
+ * desktop.
  */
 const LOOKS = [
   { locale: 'en-US', colorScheme: 'light', widths: [390, 1440] },
   { locale: 'zh-CN', colorScheme: 'dark', widths: [2560, 768] }
 ] as const
 const MOST_SHIFT = 0.05
-/** What tables of the console may do: the whole text is beside them, in the drawer of a row. */
+/** Allowed in tables of the console, because the row's drawer has the full text. */
 const OF_TABLES = /^(shortened|broken in the middle)/
 const CONSOLE = '/dashboard/index/'
-/** What every screen has around it, and axe looks at once. */
+/** The frame of every screen, which axe checks once. */
 const AROUND = ['header:not(main *)', '#side-menu', 'footer:not(main *)']
-/** The plan whose quantities begin, on a phone, where the bar at the window's bottom lies. */
+/** A plan whose quantities, on a phone, start under the bar at the bottom. */
 const UNDER_THE_BAR = 'Harbor Datacenter'
 
 const nameOf = (path: string) => path.replace(CONSOLE, '').split(/[/?]/)[0] ?? ''
@@ -45,7 +46,7 @@ async function underTheBar(shop: RunningShop, page: Page): Promise<string> {
 }
 
 test('every screen of the console is among those that are looked at', async () => {
-  // Their names do not depend on what is shown there.
+  // Names do not depend on the data.
   const order = { id: 1, order_id: 'NL-1' } as Order
   const account = { username: 'somebody', password: '' }
   const shop = { customer: account, admin: account, platformUrl: 'http://127.0.0.1' } as RunningShop
@@ -55,7 +56,7 @@ test('every screen of the console is among those that are looked at', async () =
   expect(all.map(({ path }) => nameOf(path)).filter(name => !seen.has(name))).toEqual([])
 })
 
-// A busy machine takes its time for so many of them.
+// Many screens take long on a busy machine.
 test.describe.configure({ timeout: 420_000 })
 
 LOOKS.forEach(({ widths, ...look }, turn) =>
@@ -67,19 +68,19 @@ LOOKS.forEach(({ widths, ...look }, turn) =>
       await countCalls(page)
     })
 
-    /** Looks at what has been opened, at the window's width and at the other one, which stays. */
+    /** Checks the open screen at the window's width, then at the other one, which stays. */
     async function lookAt(page: Page, name: string, accepted?: RegExp): Promise<void> {
       expect.soft(await violations(page, AROUND), name).toEqual([])
       const opened = page.viewportSize()?.width
       for (const width of widths.toSorted((a, b) => Number(b === opened) - Number(a === opened))) {
         if (width !== opened) await page.setViewportSize({ width, height: 900 })
         const faults = async () => (await layoutFaults(page)).filter(fault => !accepted?.test(fault))
-        // Charts draw themselves again once they have heard of another width.
+        // Charts render again after a resize.
         await expect.soft.poll(faults, { message: `${name} at ${width} px` }).toEqual([])
       }
     }
 
-    /** Looks at all of a page, with what every other one has around it. */
+    /** Checks a whole page including its frame. */
     async function lookAround(page: Page): Promise<void> {
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 })
@@ -104,7 +105,7 @@ LOOKS.forEach(({ widths, ...look }, turn) =>
       await page.setViewportSize({ width: widths[0], height: 900 })
       await visit(await underTheBar(shop, page), UNDER_THE_BAR)
       await lookAround(page)
-      // A page that is not there answers so.
+      // Missing pages log an error themselves.
       expect(errors.filter(error => !/no\/such\/page|product\?id=999999/.test(error))).toEqual([])
       await signIn(page, shop, 'customer')
       errors.length = 0
@@ -117,7 +118,7 @@ LOOKS.forEach(({ widths, ...look }, turn) =>
       const errors: string[] = []
       page.on('pageerror', error => errors.push(`${page.url()}: ${error.message}`))
       const all = consoleScreens(await anOrder(shop), shop)
-      // Every route in each look, and its other states in one of the two.
+      // Every route in each look; further states of a route in one of the two.
       const routes = new Set(all.map(([screen]) => nameOf(screen)))
       const screens = all.filter(([screen], at) => routes.delete(nameOf(screen)) || at % 2 === turn)
       await aPlan(shop)

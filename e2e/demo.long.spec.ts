@@ -4,7 +4,7 @@ import { expect, startShop, test } from './shop.ts'
 
 test('a newcomer finds a shop that has been running for days', async ({ browser }) => {
   test.setTimeout(420_000)
-  // As `npm start` shows itself to somebody who tries it out.
+  // As a newcomer sees `npm start`.
   const { shop, stop } = await startShop({ history: true })
   const { platformUrl, url } = shop
   try {

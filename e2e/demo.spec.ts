@@ -43,7 +43,7 @@ test('a newcomer signs up with an account of the chat platform, buys a plan and 
     await expect(dialog).toContainText('Per IP with 2 selected: $2.47')
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     await expect(dialog).toBeHidden()
-    // What is chosen stands in the address, and is there after a reload.
+    // The choice is in the address and survives a reload.
     for (const part of [/[?&]o1=London(&|$)/, /[?&]acl=\d+%2C\d+(&|$)/]) await expect(page).toHaveURL(part)
     await page.reload()
     await expect(page.getByRole('list', { name: 'Your access rules' }).getByRole('listitem')).toHaveCount(2)

@@ -2,7 +2,7 @@ import { utimesSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
 import { startShop } from './shop.ts'
 
-/** Tells watchers that a file changed, and changes nothing in it. */
+/** Notifies watchers of a change without changing the file. */
 const touch = (file: string) => utimesSync(new URL(`../${file}`, import.meta.url), new Date(), new Date())
 
 test('npm run dev changes the open page without a reload, and starts the shop again on a change', async ({ page }) => {
@@ -12,7 +12,7 @@ test('npm run dev changes the open page without a reload, and starts the shop ag
     const updates: string[] = []
     page.on('websocket', socket => socket.on('framereceived', ({ payload }) => updates.push(String(payload))))
     await page.goto(shop.url)
-    // What the shop sells.
+    // Wait for the products.
     await expect(page.getByRole('row').filter({ hasText: 'Metro ISP' })).toBeVisible({ timeout: 60_000 })
     await page.evaluate(() => Object.assign(globalThis, { stays: true }))
     touch('apps/web/src/app/footer.tsx')
@@ -25,7 +25,7 @@ test('npm run dev changes the open page without a reload, and starts the shop ag
     const changed = 'apps/server/src/infra/http/health.ts'
     touch(changed)
     await expect.poll(output).toContain(`The shop starts again: ${changed} changed`)
-    // A call waits for the shop, but not as long as a start may take on a busy machine.
+    // A call waits for the shop, but less long than a restart can take on a busy machine.
     const status = async () => (await page.request.get(`${shop.url}/readyz`)).status()
     await expect.poll(status, { timeout: 120_000 }).toBe(200)
   } finally {

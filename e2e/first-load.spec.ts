@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { countLoads } from './first-load.ts'
 import { expect, test } from './shop.ts'
 
-/** Bytes of JavaScript and CSS, compressed, that a visitor's first page may take. */
+/** The budget for a visitor's first page: compressed bytes of JavaScript and CSS. */
 const MOST = 150_000
-/** Bytes of the font beside them. */
+/** The budget for its font in bytes. */
 const MOST_OF_FONT = 32_000
 
 test('the landing page takes at most 150 kB of code, and none of the console', async ({ page, shop }) => {
@@ -18,7 +18,7 @@ test('the landing page takes at most 150 kB of code, and none of the console', a
   const largest = code.map(({ path, bytes }) => `${bytes} ${path}`)
   expect(codeBytes, largest.join('\n')).toBeLessThanOrEqual(MOST)
 
-  // One font, asked for once: the page's preload and the style sheet have to mean the same file.
+  // The font loads once, so the preload and the stylesheet must name the same file.
   expect(fonts).toEqual([expect.stringMatching(/geist-latin-wght/)])
   expect(await page.locator('link[rel=preload][as=font]').getAttribute('href')).toBe(fonts[0])
   expect(fontBytes).toBeLessThanOrEqual(MOST_OF_FONT)

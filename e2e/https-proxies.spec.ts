@@ -28,7 +28,7 @@ async function paste(page: Page, { certificate, key }: Pair) {
   await panel.getByRole('button', { name: 'Save' }).click()
 }
 
-/** Runs a command line as it was copied, but for its target, which is on this machine; curl trusts the test's certificate. */
+/** Runs a copied command with its target replaced by one on this machine. curl trusts the test's certificate. */
 async function runSnippet(snippet: string, target: string, { certificate }: Pair): Promise<string> {
   await writeFile(make.at('trusted.pem'), certificate)
   await writeFile(make.at('.curlrc'), `proxy-cacert = "${make.at('trusted.pem')}"\nsilent\nshow-error\nmax-time = 15\n`)
@@ -113,7 +113,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
     expect(await runSnippet(snippet, target, renewed)).toMatch(/"ip":"127\.10\./)
     await shopper.getByRole('combobox', { name: 'Format' }).selectOption('https://user:pass@name:port')
     await shopper.getByRole('group', { name: 'Use the proxies' }).getByRole('button', { name: 'Copy' }).click()
-    // The command was copied before: that something was is no sign.
+    // The clipboard already contains the command, so wait for its new content.
     await expect.poll(async () => (await clipboard()).split('\n').length).toBe(lines.length)
     const copied = (await clipboard()).split('\n')
     for (const line of copied) expect(line).toMatch(/^https:\/\/[^:]+:[^@]+@127\.10\.\d+\.\d+:\d+$/)

@@ -10,7 +10,7 @@ test('the job monitor goes back, forward and round in its frame', async ({ page,
   const isAt = (path: string) =>
     expect.poll(() => frame.locator('body').evaluate<string, unknown>('location.pathname')).toBe(path)
   await isAt('/task-monitor')
-  // Before its first page there is another screen.
+  // The entry before its first page is another screen.
   const back = page.getByRole('button', { name: 'Back' })
   await expect(back).toHaveAttribute('aria-disabled', 'true')
   await back.click({ force: true })
@@ -27,7 +27,7 @@ test('the job monitor goes back, forward and round in its frame', async ({ page,
   await page.getByRole('button', { name: 'Forward' }).click()
   await isAt(path)
 
-  // Refresh loads the page that is shown again: what was written into the old one is gone.
+  // Refresh loads the current page again, so the marker is gone.
   await frame.locator('body').evaluate('document.body.dataset.old = "yes"')
   await page.getByRole('button', { name: 'Refresh' }).click()
   await expect(frame.locator('body:not([data-old])')).toBeVisible()

@@ -2,10 +2,10 @@ import type { Locator, Page } from '@playwright/test'
 import { anOrder, buy, cancelOpen, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
-// With motion, as most people have it: the focus comes and goes while dialogs fade.
+// With animations, because the focus moves while dialogs fade.
 test.use({ contextOptions: { reducedMotion: 'no-preference' } })
 
-/** Goes on with Tab until something has the focus, as somebody without a mouse does; at most `most` times. */
+/** Presses Tab until the target has the focus, at most `most` times. @returns how many times */
 async function tabTo(page: Page, target: Locator, most = 60): Promise<number> {
   for (let tabs = 1; tabs <= most; tabs++) {
     await page.keyboard.press('Tab')
@@ -14,7 +14,7 @@ async function tabTo(page: Page, target: Locator, most = 60): Promise<number> {
   throw new Error(`${String(target)} cannot be reached with ${most} tabs`)
 }
 
-/** Takes the skip link with these words. @returns how many tabs that took */
+/** Uses the skip link with this text. @returns the number of tabs */
 async function skip(page: Page, words: string): Promise<number> {
   const tabs = await tabTo(page, page.getByRole('link', { name: words, exact: true }), 3)
   await page.keyboard.press('Enter')
@@ -26,11 +26,11 @@ test('a plan is bought by keyboard alone, from the landing page up to its paymen
     await page.goto(shop.url)
     const order = page.getByRole('link', { name: /^Order/ }).first()
     await expect(order).toBeVisible()
-    // The page that was loaded takes no focus.
+    // A first load moves no focus.
     expect(await page.evaluate('document.activeElement === document.body')).toBe(true)
     const skipped = await skip(page, 'Skip to the plans')
     expect(skipped + (await tabTo(page, order, 3))).toBeLessThanOrEqual(3)
-    // The address says nothing of it.
+    // The address does not change.
     await expect(page).toHaveURL(`${shop.url}/`)
   })
 
@@ -69,7 +69,7 @@ test('a plan is bought by keyboard alone, from the landing page up to its paymen
     await expect(dialog).toBeHidden()
     await expect(purchase).toBeFocused()
     await page.keyboard.press('Enter')
-    // The dialog takes the focus itself; a key that comes before that is lost.
+    // The dialog takes the focus itself. Keys before that are lost.
     await expect(search).toBeFocused()
     await tabTo(page, dialog.getByRole('checkbox', { name: /Netflix/ }))
     await page.keyboard.press('Space')
@@ -139,7 +139,7 @@ test('the dashboard by keyboard: its parts are skipped to, an order is renewed, 
     await expect(checkout.getByRole('heading', { name: /is paid|Thank you/i })).toBeVisible()
     await checkout.close()
     await expect(row).toContainText(/, (59|60) days/)
-    // Nobody who goes on with the keyboard has to begin again.
+    // Keyboard users need not start over.
     await expect(renew).toBeFocused()
   })
 
@@ -192,12 +192,12 @@ test('the console by keyboard: the palette, the menu of a row, its form and its 
   await page.goto(`${shop.url}/dashboard/index/orders?search=${order.order_id}`)
   const row = page.getByRole('row').filter({ hasText: order.order_id })
   const button = page.getByRole('button', { name: `Actions: ${order.order_id}` })
-  /** Opens the menu of the row, and goes down to an entry. */
+  /** Opens the row's menu and selects an entry. */
   const choose = async (entry: string) => {
     await button.focus()
     await page.keyboard.press('Enter')
     const focused = page.locator('[role="menuitem"]:focus')
-    // The menu takes the focus itself; a key that comes before that is lost.
+    // The menu takes the focus itself. Keys before that are lost.
     await expect(focused).toHaveCount(1)
     for (let step = 0; step < 12 && (await focused.innerText()) !== entry; step++)
       await page.keyboard.press('ArrowDown')
@@ -228,7 +228,7 @@ test('the console by keyboard: the palette, the menu of a row, its form and its 
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     expect((await asked).ok()).toBe(true)
-    // Keys belong to a dialog until it has faded out.
+    // A dialog handles keys until it has faded out.
     await expect(page.locator('[role="dialog"]')).toHaveCount(0)
     await expect(button).toBeFocused()
   })

@@ -3,7 +3,7 @@ import { anOrder, buy, cancelOpen, signIn } from './calls.ts'
 import { settled } from './settled.ts'
 import { expect, test } from './shop.ts'
 
-// What only a browser that draws can tell: what stays in sight, what lies on what, what moves, and what is printed.
+// Checks that need a real layout: what stays visible, overlaps, moves and prints.
 
 const PROXIES = '/dashboard/index/proxies'
 
@@ -13,7 +13,7 @@ const boxOf = async (one: Locator) => {
   return { left: box.x, right: box.x + box.width, top: box.y, bottom: box.y + box.height }
 }
 
-/** From top to bottom it is inside the window. */
+/** Its full height is inside the window. */
 const isInside = (part: Locator) =>
   expect(async () => {
     const { top, bottom } = await boxOf(part)
@@ -28,7 +28,7 @@ test('the facts and buttons of an order are in sight and apart at every width, a
   const order = await buy(shop, { allRules: true })
   const open = await buy(shop, { allRules: true, pay: false })
   await signIn(page, shop, 'customer')
-  // The widest that a row can be; an end that is near has a sign before it.
+  // The widest possible row: an order about to end has an additional icon.
   await page.route(/\/api\/orders\/order_list\/\?/, async route => {
     const response = await route.fetch()
     const body = (await response.json()) as { data: { data: { state: string }[] } }
@@ -87,7 +87,7 @@ test('the head of a long list, and on a phone the sum of an order and its proxie
     const head = proxies.getByRole('columnheader', { name: 'Address' })
     const copy = proxies.getByRole('button', { name: 'Copy', exact: true })
     for (const kept of [head, copy]) await isInside(kept)
-    // Nothing of the list shows through above its head.
+    // No row shows above the table's header.
     expect((await boxOf(head)).top).toBeGreaterThanOrEqual((await boxOf(copy)).bottom)
     await proxies.getByRole('button', { name: 'Page 2' }).click()
     await expect(rows).toHaveCount(5)
@@ -103,7 +103,7 @@ test('the head of a long list, and on a phone the sum of an order and its proxie
     await isInside(page.getByRole('heading', { name: 'Proxies', level: 2 }))
     const first = page.getByRole('list', { name: 'Proxies' }).getByRole('listitem').first()
     await first.getByRole('button', { name: /^Show the password/ }).click()
-    // In one line.
+    // On one line.
     expect((await first.locator('[data-password]').boundingBox())?.height).toBeLessThan(30)
   })
 
@@ -121,7 +121,7 @@ test('the head of a long list, and on a phone the sum of an order and its proxie
   })
 })
 
-/** What of the page runs for longer than nobody sees. */
+/** Running animations that are long enough to be seen. */
 const moving = (page: Page) =>
   page.evaluate<string[]>(`document.getAnimations()
     .filter(one => one.playState === 'running' && one.effect.getComputedTiming().duration > 1)
@@ -183,7 +183,7 @@ test('what is longer than the window ends inside it: the menu of a row, and a qu
   }
   const order = await anOrder(shop)
   await signIn(page, shop, 'admin')
-  // Such a fleet has no shop of a test: only what the question says of it is made up.
+  // A test shop has no fleet of this size, so the server's plan is mocked.
   await page.route(/\/plan\/\?/, route => route.fulfill({ json: { code: 2000, data: plan } }))
   for (const size of [
     { width: 1366, height: 640 },
@@ -237,7 +237,7 @@ test('the shell of a dashboard: its menu, full screen, and the way back to the t
   await page.keyboard.press('Escape')
   for (const part of [menu, page.getByRole('banner')]) await expect(part).toBeVisible()
 
-  // At 768 px or less it is closed by itself, lies over the page, and goes with a click beside it.
+  // Up to 768 px it is closed by default, covers the page, and closes on a click outside.
   await page.setViewportSize({ width: 768, height: 700 })
   await expect(menu).toBeHidden()
   await page.getByRole('button', { name: 'Side menu' }).click()

@@ -4,14 +4,14 @@ import { layoutFaults } from './layout.ts'
 import { countCalls, goWithin, settled } from './settled.ts'
 import { expect, test } from './shop.ts'
 
-// Names that people type are in every list: however long they are, nothing is pushed out or lies on something else.
+// Texts that users enter, however long, push nothing out and overlap nothing.
 
 const LONG =
   'Residential addresses of a very long plan name that somebody has typed for the autumn season of 2026, with everything'
 const NAMES = /^(product_name|variant_name|acl_name|acl_names|tag_name|collection_name|label|username)$/
 const WORD = 'Wohnanschlussadressenverwaltungsgesellschaftsvertreterversammlung'
 
-/** Figures as big as the rules of their fields let them be. */
+/** The largest figures that the fields allow. */
 const FIGURES: [RegExp, number | string][] = [
   [/^(points|reward_points|pending_points|level_points|invite_count|point)$/, 99_999_999],
   [/(^|_)stock$/, 1_000_000],
@@ -19,10 +19,10 @@ const FIGURES: [RegExp, number | string][] = [
 ]
 
 type Change = (value: unknown, key: string) => unknown
-/** What of an element's globals is used here. */
+/** The DOM properties used here. */
 type Reached = { outerHTML: string; getBoundingClientRect(): { right: number; width: number } }
 
-/** Each value of an answer, and of what it holds, changed. */
+/** Applies a change to each value of an answer, recursively. */
 const changed = (value: unknown, change: Change, key = ''): unknown => {
   if (Array.isArray(value)) return value.map(one => changed(one, change, key))
   if (value && typeof value === 'object')
@@ -30,7 +30,7 @@ const changed = (value: unknown, change: Change, key = ''): unknown => {
   return change(value, key)
 }
 
-/** Answers to GET that the shop gives, changed: many are longer than a form takes today. */
+/** Changes the shop's answers to GET. Many values are longer than today's forms accept. */
 async function changeAnswers(page: Page, path: RegExp, changeOf: (url: string) => Change): Promise<void> {
   await page.route(path, async route => {
     const request = route.request()
@@ -102,7 +102,7 @@ for (const [who, paths, names] of [
       await settled(page)
       const name = await place.getByText(WORD).first().boundingBox()
       expect.soft((name?.x ?? 0) + (name?.width ?? 361), path).toBeLessThanOrEqual(360)
-      // The shop has rows that are scrolled sideways.
+      // Lists of the shop may scroll sideways.
       const outside =
         who === 'customer'
           ? []

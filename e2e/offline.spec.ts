@@ -2,10 +2,10 @@ import type { Page } from '@playwright/test'
 import { anOrder, buy, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
-/** Half of what a call waits for its answer: what is said by then waited for none. */
+/** Half of a call's timeout, so a message within this time did not wait for one. */
 const AT_ONCE = { timeout: 10_000 }
 
-/** Goes online again. @returns the calls that change something and are made from then on */
+/** Goes online again. @returns the writing calls made from then on */
 async function online(page: Page): Promise<string[]> {
   const writes: string[] = []
   page.on('request', request => {
@@ -13,7 +13,7 @@ async function online(page: Page): Promise<string[]> {
     if (pathname.startsWith('/api/') && request.method() !== 'GET') writes.push(`${request.method()} ${pathname}`)
   })
   await page.context().setOffline(false)
-  // What was kept would be sent with the first news of the connection, long before these have been answered.
+  // Queued calls would be sent as soon as the browser is online, long before these requests are answered.
   for (let times = 0; times < 3; times++)
     expect(await page.evaluate("fetch('/boot.js', { cache: 'no-store' }).then(reply => reply.status)")).toBe(200)
   return writes
@@ -40,7 +40,7 @@ test('what is done without a connection says so at once, and nothing is sent aft
     await context.setOffline(true)
     await page.getByRole('button', { name: 'Purchase' }).click()
     await expect(said).toBeVisible(AT_ONCE)
-    // Twice is said once.
+    // The same message is shown once.
     await page.getByRole('button', { name: 'Purchase' }).click()
     await expect(said).toHaveCount(1)
     expect(await online(page)).toEqual([])
@@ -51,7 +51,7 @@ test('what is done without a connection says so at once, and nothing is sent aft
     await page.goto(`${shop.url}/dashboard/index/proxies?order=${order.id}`)
     const proxies = page.getByRole('region', { name: 'Proxies' })
     await expect(proxies.getByRole('row')).toHaveCount(9)
-    // The code of messages is loaded with the first thing that somebody does.
+    // The first action loads the code of messages.
     await proxies.getByRole('button', { name: 'Copy', exact: true }).click()
     await expect(page.getByRole('alert').first()).toBeVisible()
     await context.setOffline(true)
@@ -70,9 +70,9 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   context,
   shop
 }) => {
-  // A browser that is never idle: else it loads the dashboard's other pages ahead.
+  // Never idle, so that the other pages of the dashboard are not preloaded.
   await page.addInitScript('window.requestIdleCallback = () => 0')
-  // A browser may tell of the connection a moment before it has one: here the page hears of it when that is sure.
+  // A browser may fire the event before it is really online, so the test fires it itself.
   await page.addInitScript(
     "addEventListener('online', event => event.isTrusted && event.stopImmediatePropagation(), true)"
   )
@@ -82,7 +82,7 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   const menu = page.getByRole('navigation', { name: 'Dashboard' })
   await expect(menu.getByRole('link', { name: 'Settings' })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Proxies' }).getByRole('row')).toHaveCount(9)
-  // It is gone with a reload.
+  // A reload would remove this.
   await page.evaluate('window.notReloaded = true')
 
   await context.setOffline(true)
@@ -94,7 +94,7 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   await expect(page.getByRole('heading', { name: 'Proxies', level: 1 })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Proxies' })).toBeVisible()
 
-  // By itself, once there is a connection.
+  // Retried automatically when online.
   await menu.getByRole('link', { name: 'Invite' }).click()
   await expect(page.getByRole('heading', { name: 'You are offline' })).toBeVisible(AT_ONCE)
   await online(page)
@@ -102,7 +102,7 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   await expect(page.getByText('Invite URL')).toBeVisible()
   expect(await page.evaluate('window.notReloaded')).toBe(true)
 
-  // The connection is there, but the code does not come, nor does the shop answer: what is there stays.
+  // Online, but neither code nor shop answers, so the page stays.
   const code = /\/(assets\/.*|boot)\.(js|css)$/
   await page.route(code, route => route.abort())
   await menu.getByRole('link', { name: 'Settings' }).click()

@@ -4,12 +4,13 @@ import { violations } from './axe.ts'
 import { anOrder, buy, call, signedIn, signIn } from './calls.ts'
 import { expect, test } from './shop.ts'
 
-// What is open, said or wrong on a page, in the dark and in Chinese: pages as they are when they are opened are in `all-screens.spec.ts`.
+// Accessibility of open, failed and invalid states, in the dark and in Chinese. `all-screens.spec.ts` checks pages as
+// they open.
 
 test.use({ colorScheme: 'dark', locale: 'zh-CN' })
 
 async function accessible(page: Page, what: string): Promise<void> {
-  // What stands around every screen is looked at there.
+  // `all-screens.spec.ts` checks the frame.
   expect.soft(await violations(page, ['#side-menu', 'footer:not(main *)']), what).toEqual([])
 }
 
@@ -43,7 +44,7 @@ test('a customer: dialogs, questions, messages and what could not be loaded', as
   await signIn(page, shop, 'customer')
   const address = `${shop.url}/dashboard/index/proxies?order=${order.id}`
   const refuse = (path: RegExp) =>
-    // Refused at once: what is not answered is asked for again first.
+    // A refusal, because calls without an answer would be retried first.
     page.route(path, route => route.fulfill({ status: 500, json: { code: 500, msg: '', data: null } }))
   const alert = (words: string) => page.getByRole('alert').filter({ hasText: words })
 
@@ -92,7 +93,7 @@ test('every mail is accessible in both languages', async ({ page, shop }) => {
   const previews = await call<MailPreview[]>(request, 'get', '/api/settings/mail_templates/')
   await request.dispose()
   expect(new Set(previews.map(({ language }) => language))).toEqual(new Set(['en', 'zh-CN']))
-  // A page of its own for each: in the console a mail is in a frame that runs no scripts, and so no axe either.
+  // Each on its own page: the console shows mails in a frame without scripts, where axe cannot run.
   for (const { template, language, html } of previews) {
     await page.setContent(html)
     await accessible(page, `${template} ${language}`)

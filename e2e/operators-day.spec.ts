@@ -60,7 +60,7 @@ const test = base.extend<{ day: Day; customer: Page }>({
 
 test.use({ viewport: { width: 1440, height: 900 } })
 
-/** A request through a proxy, as the platform's echo saw it. */
+/** Sends a request through a proxy. @returns the address that the platform's echo saw, or the status */
 async function through(proxy: string, { platformUrl }: EmptyShop): Promise<number | string> {
   const { status, body } = await curl(proxyUrl(proxy), `${platformUrl}/echo`)
   return status === 200 ? (JSON.parse(body) as { ip: string }).ip : status
@@ -187,7 +187,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     const form = page.getByRole('dialog')
     await form.getByRole('textbox', { name: 'Answer' }).fill('The one after the address.')
     await form.getByRole('button', { name: 'Answer by mail' }).click()
-    // The list is of those that are open.
+    // The list shows open tickets only.
     await expect(page.getByText('No ticket matches')).toBeVisible()
     expect((await mailTo(shop, 'mary@example.com', /answer/i)).text).toContain('The one after the address.')
     await openScreen(page, 'Tickets')

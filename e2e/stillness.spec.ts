@@ -25,7 +25,7 @@ test('nothing on a page of the dashboard is moved by what is answered later, in 
   await watchShifts(page)
   await countCalls(page)
   await anOrder(shop)
-  // Signed in from so many places that their list is longer than what is held for it.
+  // More sessions than the placeholder has room for.
   for (let n = 0; n < 16; n++) await (await signedIn(shop, 'customer')).dispose()
   for (const [width, inOrder] of [
     [390, (calls: RegExp[]) => calls.toReversed()],

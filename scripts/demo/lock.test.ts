@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Starts the demo on the folder. @returns its exit code and what it printed */
+/** Starts the demo on the folder. @returns its exit code and output */
 async function startDemo(): Promise<{ code: number | null; printed: string }> {
   const names = ['PORT', 'PLATFORM_PORT', 'AGENT_PORT', 'PROXY_PORT']
   const ports = await Promise.all(names.map(async name => [name, String(await freePort())] as const))

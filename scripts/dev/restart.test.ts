@@ -19,7 +19,7 @@ afterEach(async () => {
 const source = (word: string) =>
   `import { appendFileSync } from 'node:fs'\nappendFileSync(${JSON.stringify(join(folder, 'starts'))}, '${word} ')\nsetInterval(() => {}, 1000)\n`
 
-/** As editors do it: a new file takes the place of the old one. */
+/** As editors do: a new file replaces the old one. */
 function write(name: string, text: string): void {
   writeFileSync(join(folder, `${name}~`), text)
   renameSync(join(folder, `${name}~`), join(folder, name))
@@ -39,7 +39,7 @@ test('a program starts again when a file changes, also after one with a mistake,
   write('main.ts', source('third'))
   await starts('first second third')
   mkdirSync(join(folder, 'deep'))
-  // Its creation is noticed first; files that come with it are seen from then on.
+  // The watcher first sees the folder, then files created in it.
   await vi.waitFor(
     () => {
       write('deep/other.ts', `// ${Math.random()}`)

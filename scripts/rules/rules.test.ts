@@ -11,7 +11,7 @@ import { tableWriteViolations } from './table-writes.ts'
 
 const S = 'apps/server/src'
 
-/** A small tree that keeps every rule; each test adds one file to it. */
+/** A small tree without violations; each test adds one file. */
 const TREE: Record<string, string> = {
   'package.json': '{ "type": "module" }',
   'packages/contract/src/index.ts': 'export const routes = {}\n',

@@ -100,6 +100,6 @@ test('only what fails again in a second run of its file has failed', () => {
     failures: first.failures.slice(1),
     flaky: first.failures.slice(0, 1)
   })
-  // A second run that did not run the file says nothing of it.
+  // A second run that did not include the file changes nothing.
   expect(settleRetry(first, { passed: 0, failed: 0, failures: [] })).toMatchObject({ passed: 3, failed: 3, flaky: [] })
 })

@@ -15,7 +15,7 @@ const ways = {
   'some of them': () => stagesOf({ files: ['e2e/demo.spec.ts'] }, '/house')[0]
 }
 
-/** Runs nothing: writes the report that is next for the runner of browser tests. */
+/** A runner that only writes the next report for the browser tests' stage. */
 function runsOf(...reports: object[]) {
   const ran: string[][] = []
   const run = async (args: string[], env: Record<string, string> = {}) => {

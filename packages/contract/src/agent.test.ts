@@ -51,7 +51,7 @@ test('the hash of a user tells every field apart', () => {
   expect(userHash({ ...user, access: 'password' })).toBe(hash)
   expect(userHash({ ...user, access: 'address' })).not.toBe(hash)
   expect(userHash({ ...user, access: 'address' })).not.toBe(userHash({ ...user, access: 'password_and_address' }))
-  // As in the folders and databases of before there were other ways out.
+  // As stored before there were other modes.
   expect(userHash({ ...user, egress: 'fixed' })).toBe(hash)
   const ways = (['request', 'session'] as const).map(egress => userHash({ ...user, egress }))
   expect(new Set([...ways, hash]).size).toBe(3)

@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 
 const LENGTH = 10_000
-/** A text that is looked at once, character by character, takes a hundredth of it; one that is looked at again from each takes seconds. */
+/** A pattern that reads a text once takes a hundredth of this; one that restarts at each character takes seconds. */
 const MOST_MS = 500
 
 type Part = { where: string; schema: z.ZodType }
@@ -12,10 +12,10 @@ type Def = z.core.$ZodTypeDef & Record<string, unknown>
 const defOf = (schema: z.ZodType): Def => schema._zod.def as Def
 const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value
 
-/** What a transformation makes; nobody sends it. */
+/** Output of transformations, which is never sent by clients. */
 const madeHere = new Set<z.ZodType>()
 
-/** Every schema that something sent is read by, once, with the first call that it is of. */
+/** Collects every schema that parses input once, with the first call that uses it. */
 function collect(schema: unknown, where: string, found: Map<z.ZodType, string>): void {
   if (!isSchema(schema) || found.has(schema)) return
   found.set(schema, where)
@@ -27,7 +27,7 @@ function collect(schema: unknown, where: string, found: Map<z.ZodType, string>):
   }
 }
 
-/** Does it look into a text itself, by a pattern or a function? */
+/** Does it examine a text with a pattern or a function? */
 function looksInto(schema: z.ZodType): boolean {
   const { type, format, checks = [] } = defOf(schema) as Def & { format?: string; checks?: z.core.$ZodCheck[] }
   const own = checks.some(
@@ -55,13 +55,13 @@ const texts = STARTS.flatMap(start =>
   REPEATED.flatMap(unit => ENDS.map(end => start + unit.repeat(LENGTH / unit.length) + end))
 )
 
-/** Milliseconds of the processor, whatever else the machine does. */
+/** CPU milliseconds, so that the machine's other work does not count. */
 const timeOf = (work: () => unknown): number => {
   const began = process.cpuUsage()
   try {
     work()
   } catch {
-    // What it says to such a text is no matter here.
+    // The result for such a text does not matter.
   }
   const { user, system } = process.cpuUsage(began)
   return (user + system) / 1000

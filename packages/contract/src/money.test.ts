@@ -10,7 +10,7 @@ test.each([
   ['-0.05', -5n, '-0.05'],
   ['-12.3', -1230n, '-12.30'],
   ['-0', 0n, '0.00'],
-  // More than a float has digits for.
+  // More digits than a float has.
   ['90071992547409.93', 9_007_199_254_740_993n, '90071992547409.93']
 ])('%s is %i cents', (text, cents, written) => {
   expect(toCents(text)).toBe(cents)

@@ -46,7 +46,7 @@ it.each(['en', 'zh-CN'])('the name of each country says that country: %s', langu
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
   const countries = letters
     .flatMap(one => letters.map(other => one + other))
-    // Codes of today.
+    // Current codes only.
     .filter(code => names.of(code) && new Intl.Locale(`und-${code}`).region === code)
   const wrong = countries.filter(code => countryIn(names.of(code) ?? '') !== code)
   expect(wrong.map(code => `${names.of(code)}: ${code}, ${countryIn(names.of(code) ?? '')}`)).toEqual([])

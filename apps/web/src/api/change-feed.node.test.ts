@@ -1,5 +1,5 @@
 /// <reference types="node" />
-// On Node's own event source, web locks and broadcast channel, against a real listener.
+// Uses Node's own EventSource, web locks and broadcast channel, with a real server.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -94,7 +94,7 @@ describe('one connection', () => {
     answers.push(status(503), status(503), status(502), status(502))
     const { seen } = tab()
     await eventually(() => expect(seen).toMatchObject({ connected: true, resets: 1 }))
-    // Each refusal, and each question for its status.
+    // Each refusal, and each request for its status.
     expect(opened).toHaveLength(5)
   })
 
@@ -104,7 +104,7 @@ describe('one connection', () => {
     const { seen } = tab(1, { statusOf: asked })
     await eventually(() => expect(asked).toHaveBeenCalledOnce())
     await asked.mock.results[0]?.value
-    // Long enough for every delay that could follow: the next connection of another tab comes after it.
+    // Long enough for every possible retry: another tab's next connection comes after it.
     const other = tab()
     await eventually(() => expect(other.seen.connected).toBe(true))
     expect(opened).toHaveLength(3)
@@ -131,7 +131,7 @@ describe('several tabs', () => {
     await eventually(() => expect(second.seen.connected).toBe(true))
     first.stop()
     await eventually(() => expect(opened).toHaveLength(2))
-    // Nobody listened meanwhile.
+    // No tab was connected in between.
     await eventually(() => expect(second.seen).toMatchObject({ resets: 1, connected: true }))
     send(-1, change(9))
     await eventually(() => expect(second.seen.changes).toEqual([{ resource: 'order', id: 9 }]))

@@ -21,7 +21,7 @@ function Shown() {
   )
 }
 
-/** What changes with something else. */
+/** Answers that depend on another resource. */
 function Dependent() {
   const invited = useQuery(read(accounts.inviteLog))
   const invite = useQuery(read(accounts.inviteCode))
@@ -35,7 +35,7 @@ function Dependent() {
   )
 }
 
-/** Takes the place of the browser's event source, so that a test says what comes from it. */
+/** Replaces EventSource, so that a test controls the events. */
 function feedOfTest() {
   const sources: EventTarget[] = []
   vi.stubGlobal(

@@ -14,7 +14,7 @@ import {
   shareSession
 } from './session.ts'
 
-/** This tab's end of the channel, and what another tab does at its own. */
+/** This tab's end of the channel, and what another tab does at its end. */
 function channel() {
   const posted: unknown[] = []
   const listeners: ((event: MessageEvent) => void)[] = []
@@ -54,7 +54,7 @@ describe('the session in several tabs', () => {
     await waitFor(() => expect(shown()).toMatchObject({ id: 2, impersonated_by: 'admin' }))
     await waitFor(() => expect(listener).toHaveBeenCalledOnce())
     expect(queryClient.getQueryData(list)).toBeUndefined()
-    // It was told: telling it again would go on for ever.
+    // A tab that receives the message does not send it again, which would loop forever.
     expect(tabs.posted).toEqual([])
   })
 
@@ -108,7 +108,7 @@ describe('the session in several tabs', () => {
     onSessionLoss(lost)
     queryClient.setQueryData(sessionQuery.queryKey, customer)
     tabs.hear('left')
-    // A login that follows at once hides no log-out.
+    // A login that follows at once does not hide the logout.
     tabs.hear('changed')
     await waitFor(() => expect(listener).toHaveBeenCalledTimes(2))
     expect(lost).toHaveBeenCalledExactlyOnceWith('ended', true)

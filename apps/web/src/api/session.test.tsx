@@ -15,7 +15,7 @@ it('asks who is signed in before it believes that the session is over', async ()
   answer(accounts.whoIsSignedIn, customer)
   answerRefused(accounts.sessions, 'unauthorized')
   renderAt(<Who />, { user: customer })
-  // It left with a cookie that a change of the password has replaced.
+  // The call left with a cookie that a password change then replaced.
   await expect(call(accounts.sessions)).rejects.toMatchObject({ status: 401 })
   await waitFor(() => expect(requestsOf(accounts.whoIsSignedIn)).toHaveLength(1))
   expect(screen.getByText(customer.username)).toBeTruthy()

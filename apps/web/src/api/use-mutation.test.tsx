@@ -27,7 +27,7 @@ async function press() {
   await user.click(button())
   await waitFor(() => expect(requestsOf(accounts.logout)).toHaveLength(before + 1))
   expect((button() as HTMLButtonElement).disabled).toBe(true)
-  // What a browser does with the focus of a button that becomes disabled.
+  // Imitates how a browser blurs a button that becomes disabled.
   screen.getByText('Another').focus()
   screen.getByText('Another').blur()
   return { user, answer: () => act(async () => answered(null)) }
@@ -52,7 +52,7 @@ it('a pressed button shows it at once, until it is drawn as one that waits', asy
   const answered = hold(accounts.logout)
   renderAt(<Form />)
   button().focus()
-  // Nothing is drawn anew within the press itself.
+  // Nothing renders within the click itself.
   button().click()
   expect(button().hasAttribute('data-going')).toBe(true)
   await waitFor(() => expect((button() as HTMLButtonElement).disabled).toBe(true))

@@ -9,7 +9,7 @@ import { CONTENT } from './skip-links.tsx'
 
 let show = () => {}
 
-/** A page whose words come when `show` is called, as a page's code does. */
+/** A page whose content appears when `show` is called, like a lazy page. */
 function Page({ name }: { name: string }) {
   const [there, setThere] = useState(name === 'First')
   show = () => setThere(true)

@@ -28,7 +28,7 @@ describe('the page footer', () => {
     expect((await screen.findByRole('link', { name: 'Discord' })).getAttribute('href')).toBe(
       'https://chat.example/netlet'
     )
-    // What is no address of the web is no link.
+    // A value that is no web address is not linked.
     expect(screen.queryByRole('link', { name: 'Twitter' })).toBeNull()
   })
 

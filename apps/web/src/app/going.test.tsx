@@ -41,7 +41,7 @@ it('a click on a link is answered before the place is there, and no longer', asy
   expect(isGoing()).toBe(false)
   fireEvent.click(screen.getByText('on'))
   expect(window.location.pathname).toBe('/second')
-  // What the router draws is in a transition, which waits for the code.
+  // The router renders in a transition, which waits for the code.
   expect(screen.getByText('stays')).toBeTruthy()
   expect(isGoing()).toBe(true)
   await act(async () => come({ default: () => <p>the second</p> }))

@@ -11,7 +11,7 @@ const linksIn = (part: HTMLElement) =>
   within(part)
     .getAllByRole('link')
     .map(link => [link.textContent, link.getAttribute('href')])
-/** What a button of the header discloses. */
+/** The element that a header button opens. */
 const disclosed = (button: HTMLElement) => document.getElementById(button.getAttribute('aria-controls') ?? '')!
 const button = (name: string) => screen.getByRole('button', { name })
 

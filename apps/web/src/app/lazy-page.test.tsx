@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { Boundary } from './boundary.tsx'
 import { lazyPage } from './lazy-page.ts'
 
-/** A page whose code comes while `net.works`. */
+/** A page whose code loads while `net.works`. */
 function show() {
   const net = { works: false, asked: 0 }
   const Page = lazyPage(() => {
@@ -37,7 +37,7 @@ describe('a page whose code does not come', () => {
     expect(screen.getByText('the menu')).toBeTruthy()
     await retry()
     expect(await screen.findByRole('alert')).toBeTruthy()
-    // A browser would keep the failure of what was tried.
+    // No attempt, because a browser would cache the failure.
     expect(net.asked).toBe(0)
     net.works = true
     act(() => onlineManager.setOnline(true))

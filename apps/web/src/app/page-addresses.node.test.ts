@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const SOURCES = new URL('..', import.meta.url)
 
-/** Addresses as the table has them, up to the first parameter; '/' alone is a part of every other one. */
+/** Paths up to the first parameter. '/' is part of every other path. */
 const paths = Object.values(pagePaths)
   .map(path => path.replace(/\/:.*$/, ''))
   .filter(path => path !== '/')

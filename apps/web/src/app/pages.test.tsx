@@ -70,7 +70,7 @@ describe('the dashboards', () => {
     open('/dashboard/index/users/2', admin)
     const menu = await screen.findByRole('navigation', { name: 'Dashboard' })
     expect(menu.querySelector('[aria-current="page"]')?.textContent).toBe('User Manage')
-    // The warning of the page footer, without the shop's links.
+    // The footer's warning, without the shop's links.
     expect(screen.getByText(/All sales are final/)).toBeTruthy()
     expect(within(screen.getByRole('contentinfo')).queryAllByRole('link')).toEqual([])
   })

@@ -18,7 +18,7 @@ it.each([
   ['/product', ['product']],
   ['/dashboard/index/setting', ['userSettings', 'frame']],
   ['/dashboard/index/proxies/3', ['Proxies', 'frame']],
-  // The console has a loader of its own, and the landing page is there.
+  // The console has its own loader, and the landing page is in the main bundle.
   ['/dashboard/index/giftcard', []],
   ['/', []],
   ['/nowhere', []]

@@ -26,12 +26,12 @@ function Screen() {
     </>
   )
 }
-/** A part of the screen whose code comes late. */
+/** A part of the screen whose code loads late. */
 function More() {
   useQuery(read(bulk.runs))
   return null
 }
-/** A form in which something is typed. */
+/** A form with unsaved input. */
 function Unsaved() {
   useLeaveGuard(true)
   return null

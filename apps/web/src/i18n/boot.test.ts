@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 let runs = 0
-/** Runs what index.html runs before the first paint. */
+/** Runs boot.js as index.html does before the first paint. */
 async function boot(languages: string[], chosen?: string) {
   vi.stubGlobal('navigator', { languages })
   if (chosen) localStorage.setItem('netlet-language', chosen)
-  // Another address, so that it runs again.
+  // A new address each time, so that it runs again.
   await import(/* @vite-ignore */ `../../public/boot.js?${(runs += 1)}`)
   return document.documentElement.lang
 }

@@ -6,7 +6,7 @@ import { wordList } from './words.ts'
 
 it('goes on with a component whose words came while it waited for them', async () => {
   await setLanguage('zh-CN')
-  // Made after the language was chosen, as the list of a page is that comes with its chunk.
+  // Created after the language was chosen, like the list of a lazy page.
   const { useT } = wordList({ hello: 'Hello' }, { 'zh-CN': () => Promise.resolve({ default: { hello: '你好' } }) })
   function Greeting({ name }: { name: string }) {
     const t = useT()
@@ -14,7 +14,7 @@ it('goes on with a component whose words came while it waited for them', async (
     return <p>{words}</p>
   }
   const { rerender } = render(<Suspense>Before</Suspense>)
-  // In a transition React keeps the component that waits, and goes on with it where it stopped.
+  // In a transition React keeps the suspended component and resumes it.
   await act(async () => {
     startTransition(() =>
       rerender(

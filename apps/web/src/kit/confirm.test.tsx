@@ -38,7 +38,7 @@ it('gives the focus back to a button that waits for its call once it can have it
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(button).toHaveProperty('disabled', true)
   expect(screen.getByRole('heading')).not.toBe(document.activeElement)
-  // What a browser does with the focus of a button that becomes disabled.
+  // Imitates how a browser blurs a button that becomes disabled.
   button.removeAttribute('disabled')
   button.blur()
   button.setAttribute('disabled', '')

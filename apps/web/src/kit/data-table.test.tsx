@@ -79,7 +79,7 @@ describe('going to another page', () => {
     expect(screen.getByRole('table').getAttribute('aria-busy')).toBe('true')
     expect(screen.getByText('1 to 5 of 12')).toBeTruthy()
     expect(screen.getByText('user1')).toBeTruthy()
-    // What was pressed answers at once.
+    // The button responds at once.
     expect(screen.getByRole('button', { name: 'Page 3' }).getAttribute('aria-current')).toBe('page')
     arrive(rowsFrom(11, 2, 12))
     await range('11 to 12 of 12')

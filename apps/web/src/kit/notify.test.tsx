@@ -10,7 +10,7 @@ import { notify } from './notify.ts'
 const say = (...message: Parameters<typeof notify>) => act(async () => notify(...message))
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms))
 
-// What draws messages, so that the clocks of the tests need not wait for it.
+// Load the code of messages first, so that fake timers need not wait for it.
 beforeAll(() => Promise.all([import('./show-toast.tsx'), import('./toaster.tsx')]))
 
 describe('a message', () => {

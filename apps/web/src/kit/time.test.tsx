@@ -4,7 +4,7 @@ import { Ago, fullText, Moment, momentText, zoneText } from './time.tsx'
 
 const AT = '2026-06-15T08:00:05.123Z'
 
-/** Node and browsers put different spaces before AM and PM. */
+/** Node and browsers use different spaces before AM and PM. */
 const plain = (text: string) => text.replaceAll(/\s/g, ' ')
 
 describe('an instant', () => {

@@ -22,7 +22,7 @@ beforeEach(() => {
   answer(orders.renew, { checkout_url: CHECKOUT, days: 30, price: '21.60', discount: null })
 })
 
-/** The page as a reload or another tab of this browser shows it. */
+/** Opens the page as after a reload or in another tab. */
 function visit(now: Order = order) {
   cleanup()
   queryClient.clear()

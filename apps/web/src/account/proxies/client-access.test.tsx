@@ -51,7 +51,7 @@ describe("who may use an order's proxies", () => {
     const before = await open()
     await before.user.selectOptions(await kind(), 'Password and address')
     await before.user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
-    // Nobody is told that it is lost.
+    // No warning about a loss, because there is a draft.
     expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
     before.unmount()
 
@@ -86,7 +86,7 @@ describe("who may use an order's proxies", () => {
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const list = screen.getByLabelText<HTMLTextAreaElement>('Addresses')
     await waitFor(() => expect(list.getAttribute('aria-invalid')).toBe('true'))
-    // At its field, which it is the description of.
+    // The error is the field's description.
     const said = screen.getByText(errors.client_ips)
     expect(list.getAttribute('aria-describedby')).toContain(said.id)
     expect(list.value).toBe('0.0.0.0/0')
@@ -103,7 +103,7 @@ describe("who may use an order's proxies", () => {
     await user.click(screen.getByRole('button', { name: 'Cancel' }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(screen.queryByLabelText('Addresses')).toBeNull())
-    // Where nothing was changed, nothing is asked.
+    // Without changes there is no question.
     await user.click(screen.getByRole('button', { name: 'Client access' }))
     await kind()
     await user.keyboard('{Escape}')

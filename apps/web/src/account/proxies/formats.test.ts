@@ -42,7 +42,7 @@ describe('proxies as text', () => {
       'ip,port,username,password\r\n198.51.100.7,1080,alice7,p4ss\r\n2001:db8::7,1080,alice7,p4ss'
     )
     expect(JSON.parse(as('json', plain, six))).toEqual([plain, six])
-    // Nothing that a program does not ask for, such as the delays of a check.
+    // No fields that programs do not need, such as the delays of a check.
     expect(as('json', { ...plain, id: 3, bing_delay: 12 } as Credentials)).not.toContain('delay')
   })
 

@@ -25,7 +25,7 @@ it.each(WORDS)('a %s that is not saved is there again with its order alone', asy
 
   const again = renderAt(<Words order={order} />, { user: customer })
   expect(screen.getByRole<HTMLInputElement>('textbox', { name: field }).value).toBe('For the crawler')
-  // Nobody asked for it: the focus stays where the page has it.
+  // The draft was restored without a click, so the focus stays.
   expect(document.activeElement).toBe(document.body)
   await again.user.click(screen.getByRole('button', { name: 'Cancel' }))
   again.unmount()

@@ -8,7 +8,7 @@ import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { customer, order, pageOf } from '../../testing/shapes.ts'
 import { lastCopy, open, proxy, show } from './proxies.fixture.tsx'
 
-/** A button that cannot be pressed now, says why, and can have the focus all the same. */
+/** A button that is unavailable, says why, and can still have the focus. */
 function expectReason(button: HTMLElement, words: string): void {
   expect(button.getAttribute('aria-disabled')).toBe('true')
   expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toContain(words)
@@ -154,7 +154,7 @@ describe('after a payment', () => {
     const { user, where, copied } = open(coming, '/dashboard/index/proxies?order=7&live=1')
     expect(await screen.findByText('3 of 8 delivered')).toBeTruthy()
     expect(screen.getByText('This goes on by itself. You may leave this page.')).toBeTruthy()
-    // A reload, or whoever gets the link, is told nothing of a payment.
+    // After a reload, or for a shared link, nothing mentions a payment.
     expect(where()).toBe('/dashboard/index/proxies?order=7')
 
     show(order, proxy)

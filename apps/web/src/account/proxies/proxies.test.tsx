@@ -118,7 +118,7 @@ describe('the selected order', () => {
     answer(orders.list, pageOf(order, older))
     const { user, where } = open('/dashboard/index/proxies?from=mail&proxy_page=3')
     await user.click(await screen.findByRole('button', { name: /^Metro ISP/ }))
-    // Another order begins at its own first page.
+    // Another order starts at its first page.
     expect(where()).toBe('/dashboard/index/proxies?from=mail&order=6')
     await waitFor(() => expect(requestsOf(orders.proxyDetail).at(-1)?.params).toEqual({ id: '6' }))
   })
@@ -274,7 +274,7 @@ describe('several renewals', () => {
     const { user } = open()
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
     await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
-    // What was never paid has nothing that could go on.
+    // Unpaid orders cannot be renewed.
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: /UNPAID00/ }).disabled).toBe(true)
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
     const dialog = within(await screen.findByRole('dialog'))
@@ -282,14 +282,14 @@ describe('several renewals', () => {
     expect(pay).toMatchObject({ href: 'https://shop.example.com/cart/7', target: '_blank' })
     expect(dialog.getByText('The order has expired, please place a new order.')).toBeTruthy()
     expect(requestsOf(orders.renewMany)).toMatchObject([{ body: { order_ids: [7, 6] } }])
-    // Paid in the other tab: nobody is led to a checkout that was used.
+    // Paid in the other tab, so no used checkout is opened.
     answer(orders.list, pageOf({ ...order, expired_at: '2127-01-05T12:00:00.000Z' }))
     pay.addEventListener('click', event => event.preventDefault())
     await user.click(pay)
     expect(await dialog.findByText('Paid. It lasts until Jan 5, 2127 now.')).toBeTruthy()
     expect(dialog.queryByRole('link', { name: /20260615-7QK2M9XA/ })).toBeNull()
     await user.click(dialog.getByRole('button', { name: 'Close' }))
-    // Nothing stays chosen: the same orders are not renewed once more by one click.
+    // The selection is cleared, so that one click cannot renew the same orders again.
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Renew 2 orders' })).toBeNull())
     expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Select order 20260614-AAAAAAAA' }).checked).toBe(
       false

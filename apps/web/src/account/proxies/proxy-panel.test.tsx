@@ -55,7 +55,7 @@ describe('copy and export', () => {
     show(order, proxy, other)
     const { user, copied } = open()
     await user.click(await screen.findByRole('checkbox', { name: 'Select [2001:db8::7]:1080' }))
-    // The password was changed elsewhere meanwhile.
+    // The password was changed elsewhere.
     answer(orders.copyProxies, { proxy_lines: LINES.map(line => line.replace('s3cret', 'n3w')), proxy_count: 2 })
     await user.click(screen.getByRole('button', { name: 'Copy 1' }))
     await waitFor(() => expect(lastCopy(copied)).toBe('[2001:db8::7]:1080:u7:n3w'))
@@ -63,7 +63,7 @@ describe('copy and export', () => {
     expect(screen.getByRole('button', { name: 'Export 2' })).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Clear the selection' }))
     expect(screen.getByRole('button', { name: 'Export' })).toBeTruthy()
-    // The button that was pressed is gone; the focus is not.
+    // The pressed button is gone, and the focus has moved on.
     expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Copy' }))
   })
 
@@ -141,10 +141,10 @@ describe('the list', () => {
       })
     )
     expect(screen.getByRole('columnheader', { name: 'Google' }).getAttribute('aria-sort')).toBe('ascending')
-    // What takes out more than is listed says so.
+    // Actions on more than the listed proxies say so.
     expect(screen.getByRole('button', { name: `Copy all ${order.delivery_num}` })).toBeTruthy()
     expect(screen.getByRole('button', { name: `Export all ${order.delivery_num}` })).toBeTruthy()
-    // The router draws an address a moment after it is asked for.
+    // The router renders a new address slightly later.
     await waitFor(() =>
       expect(Object.fromEntries(new URL(where(), 'http://shop').searchParams)).toEqual({
         order: '7',

@@ -28,7 +28,7 @@ const purchase: Receipt = {
   ],
   refunded: '3.25'
 }
-/** Of before the lines were kept. */
+/** From before lines were stored. */
 const renewal: Receipt = {
   ...purchase,
   id: 2,

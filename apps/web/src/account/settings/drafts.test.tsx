@@ -18,7 +18,7 @@ beforeEach(() => {
   answer(accounts.sessions, [])
 })
 
-/** The page after a login. */
+/** Opens the page as after a login. */
 function visit(as = customer) {
   cleanup()
   answer(accounts.whoIsSignedIn, as)
@@ -54,7 +54,7 @@ describe('what was typed when the session ended', () => {
     const form = await openForm(user, 'Add endpoint')
     await user.type(form.getByLabelText('Address'), 'https://hooks.example.com/1')
     await user.click(form.getByRole('checkbox', { name: 'Order expired' }))
-    // Nobody is told that it is lost.
+    // No warning about a loss, because there is a draft.
     expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
     await expire()
     const back = visit()

@@ -16,11 +16,11 @@ it('keeps each choice at once, and shows what is kept', async () => {
   await user.click(box())
   await waitFor(() => expect(box().checked).toBe(false))
   expect(requestsOf(mail.saveChoices)).toMatchObject([{ body: { payments: false, proxies: true, expiry: false } }])
-  // What was not kept is not shown as kept.
+  // A change that was not saved is not shown.
   await waitFor(() => expect(box().disabled).toBe(false))
   answerLost(mail.saveChoices)
   await user.click(box())
-  // By its words: the message of before may still be there.
+  // By its text, because the previous message may still be shown.
   await screen.findByText(/cannot be reached/)
   expect(box().checked).toBe(false)
 })

@@ -41,7 +41,7 @@ describe('the settings page', () => {
     expect(requestsOf(accounts.changePassword)).toMatchObject([
       { body: { old_password: 'Secret#123', new_password: 'Other#2026' } }
     ])
-    // A message before this one would stand there with it.
+    // An earlier message would be shown with it.
     act(() => notify('info', 'Said later'))
     const later = await screen.findByText('Said later')
     expect(screen.getAllByRole('alert').map(({ textContent }) => textContent)).toEqual([later.textContent])
@@ -109,7 +109,7 @@ describe('the settings page', () => {
     await waitFor(() => expect(document.activeElement).toBe(again(name)))
     expect(screen.getAllByText('The password is not correct')).toHaveLength(1)
     expect(screen.queryByRole('alert')).toBeNull()
-    // What belongs to no field is said of the form, and stays until something is changed.
+    // An error without a field shows for the form, until something changes.
     answerRefused(call, 'too_many')
     await user.click(part(name).getByRole('button', { name: submits }))
     const said = await part(name).findByRole('alert')
@@ -178,7 +178,7 @@ describe('the settings page', () => {
     const sent = { params: { id: '2' }, body: { password: 'Secret#123' } }
     await waitFor(() => expect(requestsOf(accounts.endSession)).toMatchObject([sent, sent]))
     await waitFor(() => expect(list.queryByText('Chrome')).toBeNull())
-    // The form that had the focus is gone with it.
+    // The focused form is gone with its session.
     expect(document.activeElement).toBe(screen.getByRole('list', { name: 'Where you are logged in' }))
   })
 

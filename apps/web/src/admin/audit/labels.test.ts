@@ -6,7 +6,7 @@ import type { T } from '../kit/index.ts'
 import { auditCalls, type AuditCall } from './audit-calls.fixture.ts'
 import { actionText, keyOfField, labelOf, valueKey } from './labels.ts'
 
-/** Actions whose names the code puts together. */
+/** Actions whose names are computed. */
 const MADE: Record<string, readonly string[]> = {
   '`${ref.kind}.create_there`': CODE_KINDS.map(kind => `${kind}.create_there`),
   action: ['ticket.close', 'ticket.reopen'],

@@ -128,7 +128,7 @@ describe('the sync of everything', () => {
     expect(await screen.findByText('Nothing was changed.')).toBeTruthy()
     expect(requestsOf(catalog.cancelSync)).toMatchObject([{ params: { id: '4' } }])
     expect(requestsOf(catalog.startSync)).toEqual([])
-    // What had the focus is gone, and the dialog has it.
+    // The focused element is gone, and the dialog has the focus.
     expect(screen.getByRole('dialog').contains(document.activeElement)).toBe(true)
     await user.click(screen.getByRole('button', { name: 'Compare now' }))
     expect(await screen.findByRole('button', { name: 'Apply' })).toBeTruthy()

@@ -18,7 +18,7 @@ it('several gift cards are added after their number was typed, once for a batch,
     saved.push(blob as Blob)
     return 'blob:codes'
   })
-  // The test's browser would leave the page for it.
+  // The test's browser would navigate away for the download.
   const followed = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined)
   const { user } = open()
   const dialog = within(await screen.findByRole('dialog', { name: 'Add several' }))
@@ -43,7 +43,7 @@ it('several gift cards are added after their number was typed, once for a batch,
   answerRefused(rewards.createGiftCards, 'unavailable')
   await confirmed()
   await dialog.findByRole('alert')
-  // What is wrong with something that is not in the form is said above its buttons.
+  // Errors of fields that the form lacks show above its buttons.
   answerRefused(rewards.createGiftCards, 'invalid', { data: { errors: { batch: 'It was used before' } } })
   await confirmed()
   expect(await dialog.findByText('It was used before')).toBe(dialog.getByRole('alert'))

@@ -107,7 +107,7 @@ describe('the health page', () => {
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
-    // Each leads to what it names.
+    // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
     expect(to('2 payments are unresolved.')).toBe('/dashboard/index/payments?unresolved=1')

@@ -133,7 +133,7 @@ describe("the console's first screen", () => {
     expect(to('Paid orders: 7')).toBe('/dashboard/index/orders?placed_on=2026-03-02&pay_status=1')
     expect(to('$1,234.30')).toBe('/dashboard/index/orders?paid_in=2026-03')
     expect(to('Paid orders: 8')).toBe('/dashboard/index/orders?placed_in=2026-03&pay_status=1')
-    // Orders are listed by day or by month: there is no list of a part of one.
+    // Orders can be filtered by a day or month, not by a part of a month.
     expect(shown.queryByRole('link', { name: '$30.30' })).toBeNull()
     expect(shown.queryByRole('link', { name: 'Paid orders: 3' })).toBeNull()
   })

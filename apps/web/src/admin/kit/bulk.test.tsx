@@ -18,7 +18,7 @@ const row = (id: number, more: Partial<BulkRow> = {}): BulkRow => ({
   ...more
 })
 
-/** The server's plan: all of the ids, or all that match, can be deleted. */
+/** The server's plan: all ids, or all matching rows, can be deleted. */
 const plans = (matching: number, version = `of ${matching}`) =>
   answer(bulk.plan, ({ body }) => {
     const { selection } = body as { selection: { ids?: number[] } }
@@ -260,7 +260,7 @@ describe('a bulk run', () => {
     await within(panel).findByText('3 of 3 done, 1 refused')
     expect(await within(panel).findByText('This gift card has already been exchanged')).toBeTruthy()
     expect(within(panel).queryByRole('button', { name: 'Cancel' })).toBeNull()
-    // The list shows what is left.
+    // The list is refetched.
     await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(lists))
   })
 

@@ -66,7 +66,7 @@ describe('the focus', () => {
     await waitFor(() => expect(button.getAttribute('aria-busy')).toBe('true'))
     expect(button.disabled).toBe(false)
     expect(document.activeElement).toBe(button)
-    // A form that is sent by the Enter key presses its button, too.
+    // Enter in a form also presses its button.
     expect(fireEvent.click(button)).toBe(false)
     await act(async () => done({ asked: true }))
     await waitFor(() => expect(button.getAttribute('aria-busy')).toBe('false'))

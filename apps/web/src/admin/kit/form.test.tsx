@@ -56,7 +56,7 @@ describe('the form of a resource', () => {
     answerRefused(rewards.createGiftCard, 'code_taken')
     await user.click(submit('Add'))
     expect((await screen.findByRole('alert')).textContent).toBe('This code already exists')
-    // What was typed is still there to be corrected.
+    // What was typed can still be corrected.
     expect(field('Code').value).toBe('SUMMER')
   })
 
@@ -76,7 +76,7 @@ describe('the form of a resource', () => {
     await user.click(within(alert).getByRole('button', { name: 'Take what was saved: Amount' }))
     expect(amount.value).toBe('6.00')
     expect(within(alert).queryByText(/^Amount/)).toBeNull()
-    // Nothing of one's own is left: it closes without a question.
+    // No own changes are left, so it closes without a question.
     await user.click(submit('Cancel'))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
@@ -93,7 +93,7 @@ describe('the form of a resource', () => {
     const alert = await screen.findByRole('alert')
     await within(alert).findByText('Coins: was 500, is now 750')
     expect(within(alert).getByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
-    // What was typed is nobody else's change.
+    // What the user typed is not reported as another user's change.
     expect(within(alert).queryByText(/^Amount/)).toBeNull()
     expect(requestsOf(rewards.giftCards)).toHaveLength(reads)
     answer(rewards.updateGiftCard, now)

@@ -25,7 +25,7 @@ const Table = ({ label, rows, link = false }: { label: string; rows: Row[]; link
     empty={{ title: 'Nothing' }}
   />
 )
-/** What the focused row says. */
+/** The focused row's text. */
 const focused = () => document.activeElement?.closest('[data-row]')?.textContent
 
 describe('keys that were switched off', () => {

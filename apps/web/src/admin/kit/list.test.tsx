@@ -52,7 +52,7 @@ describe("a list's state", () => {
     await screen.findByText('CARD-18')
     expect(asked()).toEqual({ search: 'CARD', page: '2' })
     await user.click(screen.getByRole('button', { name: 'Amount' }))
-    // Another order starts at the first page.
+    // Another sort starts at the first page.
     await waitFor(() =>
       expect(asked()).toMatchObject({ search: 'CARD', sort: expect.stringMatching(/^mount\./) as string })
     )
@@ -183,7 +183,7 @@ describe('the keyboard', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     await user.keyboard('/')
     expect(document.activeElement).toBe(screen.getByRole('searchbox'))
-    // Typed into a field, these are letters.
+    // In a field these keys are text.
     await user.keyboard('jx')
     expect(screen.getByRole<HTMLInputElement>('searchbox').value).toBe('jx')
     await user.keyboard('{Escape}')

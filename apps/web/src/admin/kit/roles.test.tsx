@@ -13,7 +13,7 @@ import { keepNothing, renderScreen } from './screen.fixture.tsx'
 const ann = { ...alice, id: 7, username: 'ann', is_superuser: true, operator_role: 'owner' as const }
 const as = (operator_role: OperatorRole) => ({ ...admin, operator_role })
 
-/** What a row offers: few actions stand side by side, many in a menu. */
+/** A row's actions: a few as buttons, many in a menu. */
 async function offered(user: ReturnType<typeof renderScreen>['user'], name: string): Promise<string[]> {
   const buttons = await screen.findAllByRole('button', { name: new RegExp(`: ${name}$`) })
   const names = buttons.map(button => button.getAttribute('aria-label')?.slice(0, -`: ${name}`.length) ?? '')

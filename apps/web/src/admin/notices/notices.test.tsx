@@ -102,7 +102,7 @@ it('the rules are saved as a whole, with the version that was shown', async () =
     causes: { stock: { severity: 'info', threshold: 64, enabled: true } },
     version: 'v1'
   })
-  // All of them as they were, unless somebody changed them since.
+  // Undo sends all of them as they were, with the new version.
   await userEvent.click(await screen.findByRole('button', { name: 'Undo' }))
   await waitFor(() =>
     expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
@@ -170,7 +170,7 @@ it('figures for single groups and rules are added, changed, taken away, and save
   await userEvent.selectOptions(within(second).getByRole('combobox', { name: 'Server group' }), 'London')
   await userEvent.selectOptions(within(second).getByRole('combobox', { name: 'Access rule' }), 'Steam')
   const below = within(second).getByRole('textbox', { name: 'Tell below so many addresses' })
-  // Only digits are taken, and no more than a figure has.
+  // Only digits, and up to the largest figure.
   await userEvent.clear(below)
   await userEvent.type(below, '-1x2')
   expect((below as HTMLInputElement).value).toBe('12')

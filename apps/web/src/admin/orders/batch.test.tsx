@@ -61,7 +61,7 @@ describe('orders that are selected', () => {
         ],
         refusals: [
           { reason: 'order_has_lease', rows: 4 },
-          // One that only a newer server knows.
+          // A reason from a newer server.
           { reason: 'moon_phase', rows: 1 }
         ]
       }

@@ -16,7 +16,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))
 
 describe('the end of an order', () => {
   const inDays = (days: number) => new Date(NOW + days * 86_400_000)
-  /** As a field for a date and a time takes it. */
+  /** The value of a datetime-local field. */
   const typed = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
   const openExpiry = async (row: Order) => {
     answer(orders.extend, row)

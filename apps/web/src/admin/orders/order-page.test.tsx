@@ -135,7 +135,7 @@ describe('the page of an order', () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Change client access' }))
     await user.selectOptions(await screen.findByLabelText('Clients are let in by'), 'address')
-    // Where the operator is, is no client of the order.
+    // The operator's own address is not offered as a client.
     expect(screen.queryByRole('button', { name: /present address/ })).toBeNull()
     await user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
     answerRefused(orders.setClientAccess, 'stale')

@@ -57,9 +57,9 @@ describe('the orders of the console', () => {
   })
 
   it.each([
-    // What is reserved for it has to be given back before it is deleted.
+    // Its reservation must be cancelled before it can be deleted.
     ['an unpaid', unpaid, ['Details', 'Cancel unpaid order']],
-    // Renewals of it may be left to give back.
+    // Its renewals may still have to be refunded.
     [
       'a refunded',
       { ...order, state: 'refunded', delivery_num: 0, holds_addresses: false },
@@ -124,7 +124,7 @@ describe('the orders of the console', () => {
     await user.click(await screen.findByRole('checkbox', { name: `Select ${order.order_id}` }))
     await choose(user, 'Batch', 'Export')
     expect(await screen.findByText('导出订单数据失败')).toBeTruthy()
-    // Not in the address, which holds a few thousand ids at most.
+    // In the body, because an address holds only a few thousand ids.
     expect(requestsOf(orders.exportSelected)).toMatchObject([{ query: {}, body: { order_ids: [7] } }])
   })
 
@@ -139,7 +139,7 @@ describe('the orders of the console', () => {
     })
     await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
     await user.click(screen.getByRole('button', { name: 'Select all 2 that match' }))
-    // The browser loads them onto the disk by itself, however many they are and however long that takes.
+    // The browser downloads them itself, without limits.
     const links: HTMLAnchorElement[] = []
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
       links.push(this)
@@ -157,7 +157,7 @@ describe('the orders of the console', () => {
     })
     expect(requestsOf(orders.exportSelected)).toEqual([])
 
-    // What the list refuses is said here.
+    // The page reports a refusal of the list.
     answerRefused(orders.list, 'unavailable', { msg: '' })
     await choose(user, 'Batch', 'Export')
     expect(await screen.findByText('导出订单数据失败')).toBeTruthy()

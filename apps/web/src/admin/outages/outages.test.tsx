@@ -101,7 +101,7 @@ describe('outages', () => {
     const question = await screen.findByRole('dialog', { name: 'Credit the outage of paris?' })
     expect(question.textContent).toContain('Orders that get time back: 1,200, of 300 customers.')
     expect(requestsOf(fleet.creditOutage)).toEqual([])
-    // It reaches so many that their number is typed first.
+    // It affects so many orders that their number must be typed.
     expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
     await user.type(await screen.findByRole('textbox', { name: /^Type / }), '1200')
     await user.click(screen.getByRole('button', { name: 'YES' }))
@@ -160,7 +160,7 @@ describe('outages', () => {
     expect(requestsOf(fleet.removeOutage)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(fleet.removeOutage)).toMatchObject([{ params: { id: '3' } }]))
-    // Undo enters it again.
+    // Undo adds it again.
     const { server, started_at, ended_at } = outage
     answer(fleet.addOutage, { id: 9, server_id: server.id, started_at, ended_at, by_hand: true })
     await user.click(await screen.findByRole('button', { name: 'Undo' }))

@@ -7,7 +7,7 @@ import { openProducts, PATH, product } from './products.fixture.tsx'
 const AT = `${PATH}/7`
 const field = (name: string) => screen.findByRole<HTMLInputElement>('textbox', { name })
 const valueOf = async (name: string) => (await field(name)).value
-/** As a session that ended leaves it: nothing that was asked is known any more. */
+/** Like an expired session: the cache is empty. */
 const end = ({ unmount }: ReturnType<typeof openProducts>) => {
   unmount()
   queryClient.clear()

@@ -23,7 +23,7 @@ describe('editing a product', () => {
     expect(requestsOf(catalog.products)[0]?.query).toMatchObject({ id: '7' })
     await user.type(name, ' US')
     await user.click(await screen.findByRole('checkbox', { name: 'Fast' }))
-    // Which types it is in is the platform's.
+    // The platform determines the product types.
     expect(within(screen.getByRole('region', { name: 'Product types' })).getByText('Homes')).toBeTruthy()
     expect(screen.queryByRole('checkbox', { name: 'Homes' })).toBeNull()
     await user.click(save())
@@ -103,7 +103,7 @@ describe('editing a product', () => {
     expect(dialog.queryByRole('combobox', { name: 'Exit address' })).toBeNull()
     await user.selectOptions(select('Each address'), 'IPv6 /64')
     await user.selectOptions(select('Exit address'), 'Sticky: one for each session name')
-    // What there is to sell is asked for of the family.
+    // The stock is requested for the family.
     await waitFor(() =>
       expect(requestsOf(catalog.groupStock).map(({ query }) => query?.['address_family'])).toContain('ipv6')
     )
@@ -202,7 +202,7 @@ describe('editing a product', () => {
     answer(catalog.products, pageOf(current))
     await user.click(save())
     await waitFor(() => expect(requestsOf(catalog.updateProduct)).toHaveLength(1))
-    // Nor is what is entered while the call is out lost.
+    // Text entered during the call is kept too.
     await user.type(description, ', too')
     const typed = description.value
     act(refuse)

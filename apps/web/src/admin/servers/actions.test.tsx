@@ -69,7 +69,7 @@ describe('what is done with a server', () => {
     const from = await screen.findByLabelText(/^From/)
     await user.type(from, '2026-06-15T08:00')
     await user.click(screen.getByRole('button', { name: 'Enter an outage' }))
-    // Nothing is sent without its end.
+    // Without an end nothing is sent.
     expect(await screen.findByText('Please enter a time such as 2026-03-01T12:00:00Z')).toBeTruthy()
     await user.type(screen.getByLabelText(/^To/), '2026-06-15T09:30')
     await user.click(screen.getByRole('button', { name: 'Enter an outage' }))

@@ -99,7 +99,7 @@ describe('managing a server', () => {
     await stay()
     await goBack()
     await stay()
-    // Another address of the same path is fine where the same server is shown.
+    // Other parameters are fine as long as the same server is shown.
     await user.selectOptions(screen.getByRole('combobox', { name: /^Handle/ }), 'list_acl')
     await goBack()
     await waitFor(() => expect(asked()).toEqual({ detail: '4' }))

@@ -98,7 +98,7 @@ describe('web settings', () => {
     answer(settings.config, { ...saved, version: 'v2' })
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await waitFor(() => expect(sent()).toEqual([{ discord_client_secret: 'new one', version: 'v1' }]))
-    // Saved, it is set again: no empty field is left open.
+    // After the save the secret shows as set, without an open field.
     expect(await screen.findByRole('button', { name: 'Replace: Client secret' })).toBeTruthy()
     expect(screen.queryByLabelText('Client secret', { selector: 'input' })).toBeNull()
   })

@@ -62,7 +62,7 @@ describe('the Edit dialog', () => {
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect(await toast('successfully')).toBeTruthy()
-    // What else was saved would not come back.
+    // Undo would not restore the other saved fields.
     expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull()
     expect(requestsOf(accounts.updateUser).at(-1)).toMatchObject({
       params: { id: '2' },
@@ -136,7 +136,7 @@ describe('the Edit dialog', () => {
   it('is not closed by a click beside it', async () => {
     const { asked } = edit()
     await dialog()
-    // Later than the second click of a double click.
+    // After the time of a double click.
     vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1000)
     await act(async () => void fireEvent.click(document.querySelector('.mantine-Modal-overlay') as HTMLElement))
     expect(asked()).toEqual({ form: 'edit.2' })

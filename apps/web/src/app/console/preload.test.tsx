@@ -24,7 +24,7 @@ const loading = (wanted: readonly (typeof screens)[number][]) =>
 const loaded = (spies: ReturnType<typeof loading>) =>
   [...spies].flatMap(([id, { mock }]) => mock.calls.map(() => id)).toSorted()
 
-/** What waits until the browser is idle. */
+/** Callbacks that wait for an idle browser. */
 let idle: (() => void)[] = []
 const beIdle = async () => {
   while (idle.length > 0) await act(async () => idle.splice(0).forEach(run => run()))
@@ -92,7 +92,7 @@ describe('the other screens', () => {
   it('are loaded once, one after the other, when the first one stands and the browser is idle', async () => {
     const social = hold(settings.social)
     const spies = loading(lazyScreens)
-    // Under way before the console's own code is there, as on a first visit.
+    // In flight before the console's code loads, as on a first visit.
     void queryClient.prefetchQuery(read(settings.social))
     renderAt(<Layout />, { user: admin })
     await waitFor(() => expect(requestsOf(settings.social)).toHaveLength(1))
@@ -124,7 +124,7 @@ describe('the lists that are read ahead', () => {
     const { default: Page } = await (page as Required<typeof page>).preload()
     const { resource } = Page as ComponentType & { resource?: { key: string; list: object } }
     if (resource) expect(lists[id]).toEqual([resource.key, resource.list])
-    // Beside other things: what such a screen shows first is its own to say.
+    // These screens contain more than a list and read their own data.
     else expect(['mails', 'notices', 'productManager', 'webhooks', undefined]).toContain(lists[id] && id)
   })
 })

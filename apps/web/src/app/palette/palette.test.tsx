@@ -36,7 +36,7 @@ async function open(user = admin) {
   answer(settings.tasks, { schedules: [], queues: [] })
   answer(home.search, nothing)
   const view = renderAt(<Layout />, { user })
-  // The palette's code comes after the page's.
+  // The palette's code loads after the page's.
   await waitFor(async () => {
     await view.user.keyboard('{Control>}k{/Control}')
     screen.getByRole('dialog', { name: 'Go to a screen, or search' })

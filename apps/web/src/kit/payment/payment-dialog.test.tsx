@@ -39,10 +39,10 @@ beforeEach(() => {
   vi.setSystemTime(START)
 })
 
-/** Lets so much time pass, with all that happens in it. */
+/** Advances time and runs what is due. */
 const pass = (milliseconds: number) => act(() => vi.advanceTimersByTimeAsync(milliseconds))
 
-/** The machine sleeps: the clock goes on, and no timer runs. */
+/** Imitates a sleeping machine: the clock advances, but no timer runs. */
 const sleep = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds)
 
 async function open(blocked = false, paid = pending) {
@@ -141,7 +141,7 @@ describe('the payment dialog', () => {
     expect(screen.getByRole('alert').textContent).toMatch(/^This order was cancelled/)
     expect(screen.queryByRole('link', { name: 'Open checkout' })).toBeNull()
     expect(pendingPayment(START)).toBeNull()
-    // Who has paid already finds the order there.
+    // A customer who has already paid finds the order there.
     await press('Go to dashboard')
     expect(where()).toBe('/dashboard/index/proxies?order=7')
   })

@@ -43,7 +43,7 @@ describe('traffic', () => {
       'of-a-newer-agent 2'
     ])
     expect(within(shown.getByRole('list', { name: 'Failed, by kind' })).getByText('Name does not resolve')).toBeTruthy()
-    // The head, and the one hour with traffic.
+    // The header, and the one hour with traffic.
     expect(within(shown.getByRole('table')).getAllByRole('row')).toHaveLength(2)
     expect(within(shown.getByRole('table')).getByText('1,234')).toBeTruthy()
   })

@@ -34,7 +34,7 @@ const renew: ReferenceCall = {
   query: [],
   samples: { curl: 'curl -X POST https://shop.test/renew', python: 'print("renew")', node: "await fetch('renew')" }
 }
-/** A call that the lists of words do not know yet. */
+/** A call without a translation. */
 const unknown: ReferenceCall = { ...renew, id: 'orders_someNewCall', summary: 'Does something new' }
 const reference: Reference = {
   url: 'https://shop.test',
@@ -72,7 +72,7 @@ describe('the API reference', () => {
     expect(orders.getByText('Scope read')).toBeTruthy()
     expect(orders.getByRole('cell', { name: 'integer 1..10000 = 10' })).toBeTruthy()
     expect(orders.getByText('curl https://shop.test/list')).toBeTruthy()
-    // The language is chosen for all of them.
+    // The language applies to all examples.
     await user.click(orders.getByRole('tab', { name: 'Python' }))
     expect(call('Where to pay for a renewal').getByText('print("renew")')).toBeTruthy()
     await user.click(orders.getByRole('button', { name: 'Copy: Example in Python: Your orders' }))

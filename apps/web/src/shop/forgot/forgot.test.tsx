@@ -25,12 +25,12 @@ const describedBy = (field: HTMLElement) =>
     .map(id => document.getElementById(id)?.textContent)
     .join()
 
-/** What is said of the form as a whole; toasts are alerts as well. */
+/** The form's own alert; toasts are alerts too. */
 const alertOf = () => document.querySelector('form')?.querySelector('[role=alert]') ?? null
 
 beforeEach(() => sessionStorage.clear())
 
-/** To the second step. */
+/** Proceeds to the second step. */
 async function verify({ user }: Pick<ReturnType<typeof open>, 'user'>) {
   answer(accounts.emailValidate, { email_code_id: CODE_ID })
   answer(accounts.forgotVerify, { verify_id: VERIFY_ID })

@@ -51,7 +51,7 @@ describe('the plans', () => {
     expect(screen.getByRole('heading', { name: '宽带' })).toBeTruthy()
     expect(screen.getByText('家庭宽带')).toBeTruthy()
     expect(screen.queryByText(/Metro|SEO/)).toBeNull()
-    // What has no name in it keeps its own.
+    // A name without a translation stays.
     expect(screen.getByRole('link', { name: 'Studio ISP' })).toBeTruthy()
     await act(() => setLanguage('en'))
     expect(screen.getByRole('link', { name: 'Metro ISP' })).toBeTruthy()

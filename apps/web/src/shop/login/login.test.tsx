@@ -113,7 +113,7 @@ describe('the login page', () => {
     expect(alert.textContent).toBe('The username, email or password is not correct')
     expect(document.activeElement).toBe(alert)
     expect(alert.compareDocumentPosition(submit())).toBe(Node.DOCUMENT_POSITION_FOLLOWING)
-    // Said again, it is announced again: by another element.
+    // A repetition uses another element, so that it is announced again.
     await user.click(submit())
     await waitFor(() => expect(screen.getByRole('alert')).not.toBe(alert))
     await user.type(screen.getByLabelText('Username or email'), 'x')
@@ -140,7 +140,7 @@ describe('the login page', () => {
     expect(screen.getAllByRole('alert')).toHaveLength(1)
     expect(screen.getByRole('alert').textContent).not.toBe(words)
     await act(() => setLanguage('en'))
-    // Another refusal takes the first one's place.
+    // Another refusal replaces the first.
     await user.click(screen.getByRole('button', { name: 'Continue with Discord' }))
     await waitFor(() => expect(screen.getByRole('alert').textContent).toBe('Unable to obtain third-party login path!'))
   })

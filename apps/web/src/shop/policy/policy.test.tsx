@@ -4,7 +4,7 @@ import { renderAt } from '../../testing/render.tsx'
 import PolicyPage from './page.tsx'
 
 const open = async (query: string) => {
-  // Its texts are a chunk of their own.
+  // The texts are a separate chunk.
   const view = await act(() => Promise.resolve(renderAt(<PolicyPage />, { at: `/policy${query}`, route: '/policy' })))
   await screen.findByRole('heading', { level: 1 })
   return view

@@ -9,7 +9,7 @@ import { OccupancyArt } from './occupancy-art.tsx'
 const CAPTION = 'Each square is a block of addresses; the brighter, the more of it is leased.'
 
 beforeEach(() => {
-  // Everything is near.
+  // Without an observer, everything counts as near.
   vi.stubGlobal('IntersectionObserver', undefined)
   Reflect.deleteProperty(window, 'IntersectionObserver')
   return () => vi.unstubAllGlobals()

@@ -106,7 +106,7 @@ describe('the choice and the address', () => {
     expect(await screen.findByRole('radio', { name: 'Paris' })).toHaveProperty('checked', true)
     expect(screen.getByRole('textbox')).toHaveProperty('value', '8')
     expect(screen.getByRole('button', { name: 'Select rules' })).toBeTruthy()
-    // The price of a plan alone is none that somebody can pay.
+    // Without rules there is no price to pay.
     expect(screen.getByText(/^8 × \$[\d.]+, plus rules$/)).toBeTruthy()
   })
 
@@ -141,7 +141,7 @@ describe('the choice and the address', () => {
     expect(screen.getByText('16 × $1.35')).toBeTruthy()
     await user.type(box, '８')
     expect(await screen.findByText('8 × $1.35')).toBeTruthy()
-    // In whole steps; the field has what was typed until it is left.
+    // The total uses whole steps; the field keeps what was typed until blur.
     await user.clear(box)
     await user.type(box, '12')
     expect(await screen.findByText('16 × $1.35')).toBeTruthy()
@@ -237,7 +237,7 @@ describe('an order', () => {
     const { user } = open(at, variant)
     await ready()
     await user.dblClick(await purchase())
-    // Another choice, while the call is out, is none of this order's.
+    // A choice made during the call does not affect this order.
     await user.click(screen.getByRole('button', { name: 'Fewer' }))
     await waitFor(() => expect(screen.queryByText('16 × $1.35')).toBeNull())
     arrive({ ...placed, expires_at })
@@ -254,7 +254,7 @@ describe('an order', () => {
           variant_name: 'Paris',
           acl_names: ['Video', 'Social'],
           quantity: 16,
-          // What the server priced it at, not what this page knew of.
+          // The server's price, not the page's.
           amount: '24.00'
         }
       }

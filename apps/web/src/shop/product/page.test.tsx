@@ -17,7 +17,7 @@ beforeEach(() => {
 it.each(['abc', '', '0', '99999'])('says that what has the id %j is not on sale', async id => {
   renderAt(<ProductPage />, { at: `/product?id=${id}`, user: null })
   expect(await screen.findByText('This product is not on sale')).toBeTruthy()
-  // The server is asked of what can be an id alone.
+  // The server is queried only for possible ids.
   expect(requestsOf(catalog.products)).toHaveLength(id === '99999' ? 1 : 0)
 })
 

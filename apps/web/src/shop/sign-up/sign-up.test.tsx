@@ -32,7 +32,7 @@ async function typePasswords({ user }: ReturnType<typeof open>) {
   await user.type(secret(/confirm/i), 'Secret#2026')
 }
 
-/** What is said of the form as a whole; toasts are alerts as well. */
+/** The form's own alert; toasts are alerts too. */
 const alertOf = () => submit().closest('form')?.querySelector('[role=alert]') ?? null
 
 beforeEach(() => sessionStorage.clear())
