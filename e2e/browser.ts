@@ -83,9 +83,7 @@ async function unpacked(): Promise<string> {
   return folder
 }
 
-/**
- * Anyone can write to the temporary folder, and clean-ups delete from it, so accept only a complete folder of our own.
- */
+/** Anyone can write to the temporary folder and clean-ups delete from it: accept only our own, complete folder. */
 async function sound(folder: string, uid: number): Promise<boolean> {
   const info = await lstat(folder).catch(() => undefined)
   if (!info?.isDirectory() || info.uid !== uid || (info.mode & 0o022) !== 0) return false

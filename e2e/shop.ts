@@ -19,10 +19,7 @@ export type RunningShop = {
   admin: { username: string; password: string }
 }
 
-/**
- * The whole shop in demo mode as with `npm start`, but without history: once per worker, on free ports and in its own
- * folder.
- */
+/** The shop as `npm start` runs it, but without history: once per worker, on free ports and in its own folder. */
 export const test = base.extend<object, { shop: RunningShop }>({
   shop: [
     // oxlint-disable-next-line no-empty-pattern -- the test runner reads the names of fixtures from this pattern

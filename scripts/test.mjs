@@ -1,5 +1,4 @@
-// npm test [-- STAGE | PATH | NAME ...], npm run test:long: sets up, then runs the checks and tests on Node 24. See
-// testing/main.ts.
+// npm test [-- STAGE | PATH | NAME ...], npm run test:long: sets up, then runs testing/main.ts on Node 24.
 import { spawn } from 'node:child_process'
 import { install, node24, root } from './setup.mjs'
 

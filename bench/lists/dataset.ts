@@ -143,8 +143,7 @@ function statements(rows: number, users: number): Record<string, string> {
     'gift cards': `insert into gift_cards (created_at, mount, point, code, is_exchanged, exchanged_by)
       select now(), 1 + n % 50, n % 1000, 'GIFT-' || upper(substr(md5(n::text), 1, 12)), n % 3 = 0, case when n % 3 = 0 then 1 end
       from generate_series(1, ${rows}) n`,
-    // A tenth is not about money; five are unhandled; the rare outcome is only in the oldest half, so a scan from the
-    // newest finds it late.
+    // A tenth is not about money; five are unhandled. The rare outcome is in the oldest half, far from the newest.
     'platform events': `insert into platform_events (event_id, topic, payload, received_at, processed_at, outcome, needs_hand,
         platform_order_id, platform_order_name)
       select 'e' || n, case when n % 10 = 3 then 'products/update' else 'orders/paid' end, '{}',

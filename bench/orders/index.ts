@@ -14,10 +14,7 @@ const AT_ONCE = { orders: 200, addresses: 8 }
 const ONE_BY_ONE = 30
 const REMINDERS = 1000
 
-/**
- * The time from payment to proxies, with the whole shop in one process, and its agent and the stand-in platform on this
- * machine.
- */
+/** The time from payment to proxies, with shop, agent and stand-in platform on one machine. */
 export const ordersBench: Bench = async log => {
   const database = await openBenchDatabase()
   log(`${database.version}, load before: ${load()}`)

@@ -85,8 +85,7 @@ async function start(settings: DemoSettings, stops: Stop[], stopping: () => bool
     PUBLIC_URL: process.env['PUBLIC_URL'] ?? url,
     SENDGRID_URL: platformUrl,
     DISCORD_URL: platformUrl,
-    // The operators' receivers and the demo customer's server are the stand-in on this machine. Customers can reach
-    // only its catcher page.
+    // The stand-in on this machine receives all webhooks. Customers can reach only its catcher page.
     WEBHOOK_ORIGINS: platformUrl,
     CUSTOMER_WEBHOOK_URLS: `${platformUrl}/hooks/in/`,
     CHECK_GOOGLE_URL: `${platformUrl}/check/google`,

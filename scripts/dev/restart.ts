@@ -69,10 +69,7 @@ export function restartOnChange(start: () => Program, folders: string[]): Progra
   }
 }
 
-/**
- * Watches a folder and its subfolders with one watcher each. Node's recursive watcher loses a file that an editor
- * replaces by renaming.
- */
+/** One watcher per folder: Node's recursive watcher loses files that an editor replaces by renaming. */
 function watchFolder(folder: string, changed: (file: string) => void): () => void {
   const watchers = new Map<string, FSWatcher>()
   const add = (path: string) => {

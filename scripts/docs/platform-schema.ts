@@ -24,10 +24,7 @@ import {
 import { realSchema } from '../../apps/sandbox/src/testing/real-schema.ts'
 import { documents } from '../../apps/server/src/integrations/shopify/documents.ts'
 
-/**
- * Documents that the stand-in answers although the shop does not send them, for discounts that the shop sees only
- * indirectly.
- */
+/** Documents that only the stand-in answers, for discounts that the shop sees indirectly. */
 const BESIDE_THE_SHOP = [
   /* GraphQL */ `
     query ($code: String!) {

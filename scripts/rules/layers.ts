@@ -1,7 +1,4 @@
-/**
- * The server's domains from highest to lowest. A domain may import only those after it. `audit` reads only infra's own
- * table.
- */
+/** The server's domains, highest first. A domain may import only later ones. `audit` reads infra's own table. */
 export const DOMAINS = [
   'home',
   'chat',

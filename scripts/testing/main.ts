@@ -1,5 +1,4 @@
-// Runs all stages, or those stages, files and tests that the arguments name (selection.ts). Ends with the line 'N
-// passed, N failed'.
+// Runs all stages, or those that the arguments name (selection.ts). Ends with the line 'N passed, N failed'.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -109,10 +109,7 @@ export const failedFiles = ({ failures }: Count): string[] => [
   ...new Set(failures.flatMap(({ file }) => (file === undefined ? [] : [file])))
 ]
 
-/**
- * Combines a run with the second run of its failed files: failures in files that then passed are flaky and count as
- * passed.
- */
+/** Combines a run with the second run of its failed files. Failures that then passed are flaky. */
 export function settleRetry(first: Count, second: Count): Count {
   const again = new Set(failedFiles(second))
   const hasPassed = ({ file }: Failure) => file !== undefined && file in (second.seconds ?? {}) && !again.has(file)

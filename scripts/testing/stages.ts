@@ -125,10 +125,7 @@ export const stages: Stage[] = [
   { ...program('soak', 90, 'apps/agent/soak/main.ts'), lane: 'tests', only: 'long' }
 ]
 
-/**
- * Stages that run only these files, and of these only tests whose name contains `name`. They start a database only if
- * needed.
- */
+/** Stages for these files, and of these only tests whose name contains `name`. A database only if needed. */
 export function stagesOf({ files, name }: Pick<Selection, 'files' | 'name'>, root: string): Stage[] {
   const specs = files.filter(file => file.endsWith('.spec.ts'))
   const units = files.filter(file => !specs.includes(file)).map(file => join(root, file))

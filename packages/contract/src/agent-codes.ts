@@ -1,6 +1,4 @@
-/**
- * Codes in the agent's access log for its own refusals. User and address `-` stand for clients whose user is unknown.
- */
+/** The agent's own refusals in its access log. User and address `-` stand for clients whose user is unknown. */
 export const AGENT_REFUSALS = [
   'no-auth',
   'ambiguous-client',

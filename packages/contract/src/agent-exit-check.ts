@@ -1,10 +1,7 @@
 /** The check whether replies reach addresses of a range, between console and agent. */
 import { z } from 'zod'
 
-/**
- * The result of a connection attempt. `refused` is also a reply. `no_egress`: the system does not send from that
- * address.
- */
+/** The result of a connection attempt. `refused` is a reply too. `no_egress`: the system cannot send from there. */
 export const DIALLED = ['connected', 'refused', 'silent', 'unreachable', 'no_egress', 'not_found'] as const
 export type Dialled = (typeof DIALLED)[number]
 

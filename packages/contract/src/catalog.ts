@@ -41,10 +41,7 @@ export const catalog = {
         acl: RuleId.optional(),
         tags: IdList.optional(),
         active: z.enum(['0', '1']).optional(),
-        /**
-         * Administrators only: withdrawn or changed on the platform, a different price, or a variant without a server
-         * group.
-         */
+        /** Administrators only: withdrawn or changed on the platform, a price drift, or a variant without a group. */
         problem: z.enum(['1']).optional(),
         /** Administrators only: on sale with a variant that can be sold fewer than ten times. */
         low_stock: z.enum(['1']).optional()

@@ -75,9 +75,7 @@ export const thresholdOf = (cause: NoticeCause): Cause['threshold'] => {
   return found.threshold
 }
 
-/**
- * `mail` to operators; `chat`: an incoming webhook of the chat platform; `webhook`: JSON signed as Standard Webhooks.
- */
+/** `mail` to operators; `chat`: the chat platform's incoming webhook; `webhook`: JSON signed as Standard Webhooks. */
 export const NOTICE_CHANNELS = ['mail', 'chat', 'webhook'] as const
 export type NoticeChannelKind = (typeof NOTICE_CHANNELS)[number]
 

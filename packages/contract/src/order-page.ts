@@ -6,10 +6,7 @@ import { route } from './route.ts'
 import { SERVER_STATUSES } from './servers.ts'
 import { IdParams, Time, queryInt, IdName } from './shapes.ts'
 
-/**
- * The source of a timeline entry: the order's history, platform events, mails, the audit log, or the console's tests of
- * its credentials.
- */
+/** Where a timeline entry comes from: history, platform events, mails, audit log, or tests of credentials. */
 export const STORY_SOURCES = ['order', 'platform', 'mail', 'admin', 'proof'] as const
 export type TimelineSource = (typeof STORY_SOURCES)[number]
 
@@ -19,10 +16,7 @@ export const TimelineEntry = z.object({
   /** Its id within the source. */
   id: z.number(),
   at: Time,
-  /**
-   * The order's event, the outcome of a platform event, the mail's template, the audited action, or `kind.state` of a
-   * test.
-   */
+  /** The order's event, a platform event's outcome, the mail's template, the audited action, or `kind.state`. */
   kind: z.string(),
   detail: z.record(z.string(), z.unknown()),
   /** Who did it; null: the customer, the platform or the shop. */

@@ -236,10 +236,7 @@ export const RefundForm = z.object({
 export const REFUND_ENDS = ['lease', 'term', 'term_and_lease', 'grace', 'nothing'] as const
 /** What a refund would do now. */
 export const RefundPlan = z.object({
-  /**
-   * Covers the payment, its refunds, the amount and what ends. A refund sent with it is refused if any of these has
-   * changed.
-   */
+  /** Covers the payment, its refunds, the amount and what ends. If any has changed, the refund is refused. */
   version: z.string(),
   /** In `currency`. */
   amount: Money,

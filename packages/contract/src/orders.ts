@@ -162,8 +162,7 @@ export const orders = {
     permission: 'orders.view',
     scope: 'read',
     query: listQuery({
-      // Sorted by `delivery_seconds`, an administrator's list covers only the last 7 days, or the shorter time of
-      // `delivered_in`.
+      // Sorted by `delivery_seconds`, an administrator's list covers 7 days, or the time of `delivered_in`.
       sort: ['id', 'expired_at', 'amount', 'delivery_seconds'],
       filters: {
         order_id: Search,
@@ -181,8 +180,7 @@ export const orders = {
         /** Served, and ends on this day (UTC). */
         ends_on: Day().optional(),
         /**
-         * Administrators only: placed, or paid or renewed, in this day or month (UTC), as far back as order histories
-         * go.
+         * Administrators only: placed, or paid or renewed, in this period (UTC), if order histories go back that far.
          */
         placed_on: Day().optional(),
         placed_in: Month.optional(),

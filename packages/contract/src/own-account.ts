@@ -30,9 +30,7 @@ export const EmailChangeBody = z.object({
   password: ownPassword
 })
 
-/**
- * Calls about the user's own account, a part of `accounts`. Changes that outlast a stolen session need the password.
- */
+/** Calls about the user's own account, a part of `accounts`. Lasting changes need the password. */
 export const ownAccountRoutes = {
   sessions: route('GET', '/api/users/sessions/', {
     summary: 'Where the own account is signed in, the present session first, then the last used: a hundred at most',

@@ -1,7 +1,4 @@
-/**
- * Cities with servers, with country (ISO 3166-1) and region (ISO 3166-2). They supply a server's place until an
- * operator sets it.
- */
+/** Cities with servers, with country (ISO 3166-1) and region (ISO 3166-2): defaults for a server's place. */
 const CITIES = `
 Amsterdam NL NL-NH|Ashburn US US-VA|Athens GR GR-I|Atlanta US US-GA|Auckland NZ NZ-AUK|Bangkok TH TH-10|Barcelona ES ES-B
 Beijing CN CN-BJ|Berlin DE DE-BE|Bogota CO CO-DC|Boston US US-MA|Brussels BE BE-BRU|Bucharest RO RO-B|Budapest HU HU-BU

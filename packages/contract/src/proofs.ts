@@ -3,9 +3,7 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { Id, IdParams, Time } from './shapes.ts'
 
-/**
- * `revocation`: tests old credentials after their end. `hand_over`: tests new ones before the order shows as delivered.
- */
+/** `revocation`: old credentials after their end. `hand_over`: new ones before the order shows as delivered. */
 export const PROOF_KINDS = ['revocation', 'hand_over'] as const
 export type ProofKind = (typeof PROOF_KINDS)[number]
 

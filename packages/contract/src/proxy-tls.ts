@@ -4,10 +4,7 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { formVersion, IdParams, ReasonParams, Time } from './shapes.ts'
 
-/**
- * `unset`: the server decides. `none`: no TLS. `pasted`: stored in the console. `files`: on the server, maintained
- * there.
- */
+/** `unset`: the server decides. `none`: no TLS. `pasted`: stored here. `files`: maintained on the server. */
 export const PROXY_TLS_SOURCES = ['none', 'pasted', 'files'] as const
 export type ProxyTlsSource = (typeof PROXY_TLS_SOURCES)[number]
 

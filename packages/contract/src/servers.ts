@@ -365,10 +365,7 @@ const OrdersHeld = z.object({ orders: z.number(), addresses: z.number() })
 
 /** What an action on a server would do now. Nothing is changed. */
 export const ServerPlan = ServerImpact.extend({
-  /**
-   * Live orders that fit elsewhere, and those that do not: they wait, or lose their addresses if the server is given
-   * up.
-   */
+  /** Live orders that fit elsewhere, and those that wait, or lose their addresses if the server is given up. */
   moves: OrdersHeld,
   stays: OrdersHeld,
   /** The first of the latter, by public number. */
@@ -383,9 +380,7 @@ export type ServerPlan = z.infer<typeof ServerPlan>
 export const ServerEditPlan = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),
-  /**
-   * Ranges that are only reloaded are not listed. `agent`: the address or token changes, so everything is sent again.
-   */
+  /** `agent`: the address or token changes, so everything is sent again. Reloaded ranges are not listed. */
   agent: z.boolean(),
   /**
    * A new proxy port: lists show it at once, the agent uses it after the next installation; null if unchanged.
@@ -432,10 +427,7 @@ export const CreditPreview = z.object({
 })
 export type CreditPreview = z.infer<typeof CreditPreview>
 
-/**
- * Where orders go when they leave a server: another server, another group, or (neither) other servers of their own
- * groups.
- */
+/** Where orders go when they leave a server: a server, a group, or (neither) other servers of their groups. */
 export const MoveForm = z.object({ server_id: Id.optional(), group_id: Id.optional() })
 export type MoveForm = z.output<typeof MoveForm>
 

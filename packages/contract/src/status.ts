@@ -86,10 +86,7 @@ export type StatusPage = z.infer<typeof StatusPage>
 
 /** Figures that the shop publishes. They identify no customer and no sale. */
 export const ShopFigures = z.object({
-  /**
-   * Countries of the plans on sale, by number of locations, most first. A location with servers in two countries counts
-   * in both.
-   */
+  /** Countries by number of locations, most first. A location with servers in two countries counts in both. */
   countries: z.array(
     z.object({
       /** ISO 3166-1, two letters; null: unknown. */

@@ -1,5 +1,4 @@
-// Names of webhook events, states and failures, without schemas, so that screens can import them without the validation
-// library.
+// Names of webhook events, states and failures, without schemas, so that screens need no validation library.
 
 /** Events for customers' endpoints, about their own orders. */
 export const CUSTOMER_EVENTS = [

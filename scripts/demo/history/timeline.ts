@@ -87,10 +87,7 @@ export function createTimeline({
       return left.length
     },
 
-    /**
-     * Jobs as commands send them. A command sends them last in its transaction, and commands run one at a time here, so
-     * no send is rolled back.
-     */
+    /** Commands send jobs last in their transaction and run one at a time here, so no send is rolled back. */
     jobs: {
       ...real,
       async send(_tx, queue, data, { key, startIn = 0 } = {}) {

@@ -2,10 +2,7 @@ import { holdCallsDuring } from './client.ts'
 import { queryClient, refreshAll } from './query.ts'
 import { leaveSession } from './session.ts'
 
-/**
- * Ends the session with `end`, then goes to another page with `leave`. Queries of the old screen are cancelled: they
- * would fail as unauthorised and redirect to the login page.
- */
+/** Ends the session, then leaves the page. Cancels the old screen's queries: a 401 would lead to the login page. */
 export async function endSession(end: () => Promise<unknown>, leave: () => void | Promise<void>): Promise<void> {
   const work = async () => {
     await end()

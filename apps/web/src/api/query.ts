@@ -1,10 +1,7 @@
 import { onlineManager, QueryClient, queryOptions, type Query } from '@tanstack/react-query'
 import { ApiError, call, type CallArguments, type Endpoint } from './client.ts'
 
-/**
- * Retries a lost connection, unless the browser is offline, but never a refusal. A timeout is retried only once, so
- * that the user sees the failure within a minute.
- */
+/** Retries a lost connection while online, never a refusal. A timeout is retried once, to fail within a minute. */
 export function mayTryAgain(count: number, error: Error): boolean {
   if (!onlineManager.isOnline()) return false
   const kind = error instanceof ApiError ? error.kind : undefined

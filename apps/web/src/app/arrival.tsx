@@ -3,9 +3,7 @@ import { useLocation } from 'react-router'
 import { shownTitle } from '../kit/use-title.ts'
 import { CONTENT } from './skip-links.tsx'
 
-/**
- * Milliseconds to wait for a page's code before we move the focus or scroll. Later the user is doing something else.
- */
+/** Milliseconds to wait for a page's code. After that the user is doing something else, so keep the focus. */
 const PATIENCE = 10_000
 
 /** The last focused element, which may be removed before we can read `document.activeElement`. */

@@ -7,10 +7,7 @@ const place = () => {
   return pathname.startsWith('/dashboard') ? pathname : pathname + search
 }
 
-/**
- * Marks the body from a click until the new page shows (the line at the top, in global.css). The router changes the
- * address at once but renders the page later.
- */
+/** Marks the body from a click until the new page shows, because the router renders it later (global.css). */
 export function useGoing(): void {
   const location = useLocation()
   const shown = useRef('')

@@ -25,8 +25,7 @@ export function ToDashboard() {
   const { user } = useSession()
   return (
     <>
-      {/* Show the skeleton until the page's code has loaded: an empty page would bring the footer into view, then
-          move it. */}
+      {/* The skeleton keeps the footer out of view until the page's code has loaded. */}
       <PageSkeleton />
       <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
     </>

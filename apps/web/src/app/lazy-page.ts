@@ -15,10 +15,7 @@ export class CodeError extends Error {
   }
 }
 
-/**
- * A page whose code loads when it is first shown or when `preload` is called. React caches a failed load permanently;
- * here the boundary shows the failure and can retry.
- */
+/** A page whose code loads on first use or by `preload`. React caches failures; the boundary here can retry. */
 export function lazyPage(load: () => Promise<Code>) {
   let asked: Promise<Code> | undefined
   const preload = (): Promise<Code> => {

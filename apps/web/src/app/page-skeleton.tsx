@@ -1,9 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useT } from '../i18n/index.ts'
 
-/**
- * A placeholder while the page's code or the session loads. It is as tall as the window, so the footer does not move.
- */
+/** A placeholder while code or session loads. As tall as the window, so that the footer does not move. */
 export function PageSkeleton() {
   const t = useT()
   return (

@@ -3,10 +3,7 @@ import { ApiError } from '../api/client.ts'
 import { t } from './index.ts'
 import { wordList, type Values, type Words } from './words.ts'
 
-/**
- * Translations of refusals and form errors, by reason. The English sentence comes with the refusal; a reason without a
- * translation shows it.
- */
+/** Translations of refusals and form errors by reason. Without one, the refusal's English sentence applies. */
 const reasons = wordList<Words>({}, { 'zh-CN': () => import('./reasons.zh-CN.json') })
 
 /** The translation of a reason; undefined if there is none, so the English sentence applies. */

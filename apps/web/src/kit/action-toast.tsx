@@ -9,9 +9,7 @@ export type ToastAction = { label: string; about?: string | undefined; run: () =
 
 type Options = { color: string; message: string; action: ToastAction; ms: number }
 
-/**
- * Shows a message with a button. It closes `ms` after the pointer and the focus have left it, then returns the focus.
- */
+/** Shows a message with a button. `ms` after the pointer and focus have left, it closes and returns the focus. */
 export function showActionToast({ color, message, action, ms }: Options): void {
   let left: ReturnType<typeof setTimeout> | undefined
   let from: Element | null = null

@@ -23,10 +23,7 @@ const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and
 /** Milliseconds between polls while servers still have to apply a change. */
 const WATCH = 2500
 
-/**
- * Unsaved changes to one version, restored after a reload or an expired session. The key has the user, because an
- * order's dialog is open to its customer and to operators.
- */
+/** Unsaved changes to one version. The key has the user: a customer and operators may edit the same order. */
 const draftFor = (orderId: number, userId: number) =>
   draftOf(`clients-${orderId}-by-${userId}`, { access: '', text: '', version: '' })
 
@@ -132,10 +129,7 @@ function ClientAccessForm({
     else draft.forget()
   }, [changed, access, text, draft, current.version])
   const isShown = useIsShown()
-  /**
-   * Merges what another user saved with what is entered here, so that the next save can succeed. Returns a text for
-   * each conflict.
-   */
+  /** Merges another user's save with what is entered, so that the next save succeeds. Returns the conflicts. */
   const goOnFrom = (now: ClientAccess) => {
     const valuesOf = (one: ClientAccess) => ({ access: one.access, list: one.client_ips })
     const merged = merge(valuesOf(current), { access, list: lines }, valuesOf(now))

@@ -64,8 +64,7 @@ export function DataTable<Row>(props: Props<Row>) {
   const shown = useShownPlace(paging, total, stale)
   const places = Math.min(paging?.size ?? 5, 10)
   const height = { minHeight: `${places * (narrow ? 7.5 : 2.9) + 2.5}rem` }
-  // Rows are loading: the first ones, those after an empty page, or those of the last page if the requested one is
-  // gone.
+  // Rows are loading: the first ones, those after an empty page, or the last page's if this one is gone.
   const coming = pending || (!rows?.length && (stale || (paging !== undefined && paging.page > 1 && Boolean(total))))
   let body: ReactNode
   if (error && !rows) body = <ErrorState error={error} fallback={errorText} onRetry={onRetry} />

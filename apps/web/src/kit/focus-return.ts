@@ -1,10 +1,7 @@
 import { useLayoutEffect, useRef, type RefObject } from 'react'
 import { QUESTION } from '../api/use-mutation.ts'
 
-/**
- * Milliseconds to watch an element after it got the focus back. It may still be removed or disabled, as a deleted row
- * is.
- */
+/** Milliseconds to watch an element that got the focus back. It may still be removed or disabled. */
 const WATCHED = 15_000
 
 /** The last focused element; for a menu entry, the button of the menu. */
@@ -48,10 +45,7 @@ function isElsewhere(opener: HTMLElement | null): boolean {
 
 let endWatch: (() => void) | undefined
 
-/**
- * If the element is removed after it got the focus back, move the focus on. If it is disabled, focus it again once it
- * is enabled.
- */
+/** If the element is removed, moves the focus on. If it is disabled, focuses it once it is enabled. */
 function watch(element: HTMLElement, row: number | null): void {
   endWatch?.()
   let waited = waits(element)
@@ -112,10 +106,7 @@ export function passFocus(to: HTMLElement | null | undefined): void {
   if (!takes(to)) focusHeading()
 }
 
-/**
- * For a button that is replaced by what it opens, such as a form: it gets the focus back when that closes, unless the
- * focus is elsewhere.
- */
+/** For a button replaced by what it opens: it gets the focus back when that closes, unless the focus is elsewhere. */
 export function useInPlace(opened: boolean): RefObject<HTMLButtonElement | null> {
   const button = useRef<HTMLButtonElement>(null)
   const was = useRef(opened)

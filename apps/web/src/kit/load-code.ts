@@ -3,10 +3,7 @@ import { onlineManager } from '@tanstack/react-query'
 /** Milliseconds before we stop waiting for code on a slow connection. */
 const PATIENCE = 45_000
 
-/**
- * Loads a part of the code. Offline it fails without a request, because browsers cache a module's failure until the
- * page is reloaded.
- */
+/** Loads code. Offline it fails without a request, because browsers cache a failure until the page reloads. */
 export async function loadCode<T>(load: () => Promise<T>): Promise<T> {
   if (!onlineManager.isOnline()) throw new Error('there is no connection')
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,5 +1,4 @@
 import { config } from 'zod'
 
-// The content security policy forbids eval. Without this the validation library would try it with the first schema, and
-// every page would report a violation.
+// The content security policy forbids eval, which the validation library would otherwise try.
 config({ jitless: true })

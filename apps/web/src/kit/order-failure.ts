@@ -13,9 +13,7 @@ export const failureKey = (code: string, params: Values): Key | undefined =>
 const hasAll = (sentence: string, params: Values): boolean =>
   [...sentence.matchAll(/\{(\w+)\}/g)].every(([, name]) => name !== undefined && name in params)
 
-/**
- * What is wrong with an order, else why its last task failed. Codes without a translation show the server's English.
- */
+/** What is wrong with an order, else why its last task failed. English if there is no translation. */
 export function orderFailure(t: Translate<typeof en>, order: Order): string | null {
   const failure = order.fail ?? order.task_fail
   if (!failure) return null

@@ -12,9 +12,7 @@ const HEADER = 60
 /** The position of the shown rows in the list. */
 type Place = { page: number; size: number; total: number }
 
-/**
- * The position of the rows on the screen. While another page loads or has failed, it stays that of the previous rows.
- */
+/** The position of the rows on the screen; that of the previous rows while a page loads or after it failed. */
 export function useShownPlace(paging: Paging | undefined, total: number | undefined, stale: boolean): Place | null {
   const [shown, setShown] = useState<Place | null>(null)
   if (!paging) return null

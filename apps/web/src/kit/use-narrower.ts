@@ -1,9 +1,6 @@
 import { useLayoutEffect, useState, type RefObject } from 'react'
 
-/**
- * Whether an element is narrower than `rem`. Measured before the paint and on each resize. False without `rem` or a
- * layout.
- */
+/** Whether an element is narrower than `rem`, updated on resize. False without `rem` or a layout. */
 export function useNarrower(ref: RefObject<HTMLElement | null>, rem: number | undefined): boolean {
   const [isNarrower, setNarrower] = useState(false)
   useLayoutEffect(() => {

@@ -51,10 +51,7 @@ export function ProxyStatus({ status }: { status: boolean | null }) {
   return <StateBadge tone={status ? 'good' : 'bad'}>{t(status ? 'proxy.good' : 'proxy.bad')}</StateBadge>
 }
 
-/**
- * Copies one proxy with its password in the chosen format. As a line if the format is a whole file or does not apply to
- * it.
- */
+/** Copies one proxy with its password in the chosen format, or as a line if that is a file or does not apply. */
 export function CopyProxy({ proxy, choice }: { proxy: Proxy; choice: FormatChoice }) {
   const t = useT()
   const isFile = choice.format === 'csv' || choice.format === 'json'

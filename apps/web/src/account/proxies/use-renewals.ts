@@ -19,10 +19,7 @@ function keptOf(userId: number): Renewals | null {
   }
 }
 
-/**
- * The renewals of the open dialog, restored after a reload, so that opened checkouts are not lost. It closes when the
- * signed-in user changes.
- */
+/** The renewals of the open dialog, restored after a reload. It closes when the signed-in user changes. */
 export function useRenewals() {
   const { user } = useSession()
   const [renewals, setRenewals] = useState(() => (user ? keptOf(user.id) : null))

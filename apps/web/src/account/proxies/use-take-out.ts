@@ -12,10 +12,7 @@ import { fileOf, type FormatChoice } from './formats.ts'
 /** Milliseconds. A large order takes a while. */
 const EXPORT_TIMEOUT = 30_000
 
-/**
- * Copies and exports an order's proxies: the given addresses ('ip:port'), or all. They are fetched each time, because a
- * password change makes older lines useless.
- */
+/** Copies or exports the given proxies ('ip:port') or all. Fetched each time, because a password may have changed. */
 export function useTakeOut(order: Order | undefined, choice: FormatChoice) {
   const t = useT()
   const chosen = () => {

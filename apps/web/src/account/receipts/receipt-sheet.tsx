@@ -95,10 +95,7 @@ type OrderNames = ReturnType<Names['order']>
 const namesOf = (names: Names, { product, variant, rules, translations }: Receipts): OrderNames =>
   names.order({ product_name: product, variant_name: variant, acl_names: rules, translations })
 
-/**
- * The lines that the platform reported, translated if they match the order's plan or rules. Older payments without
- * lines show the order itself.
- */
+/** The platform's lines, translated if they name the order's plan or rules. Old payments show the order itself. */
 function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, total, discount }: Receipt): Line[] {
   const said = new Map<string, string>([
     ...order.rules.map((rule, at) => [rule, names.acl_names[at] ?? rule] as const),
@@ -110,8 +107,7 @@ function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, tota
     return lines.map(({ unit_price: unit, title, variant, ...line }) => ({
       ...line,
       unit,
-      // The platform sells rules as variants of a separate product. A plan's own variant may have the same name as a
-      // rule.
+      // The platform sells rules as variants of another product. A plan's own variant may have a rule's name.
       title: variant !== null && title !== order.product && order.rules.includes(variant) ? rule : say(title),
       variant: variant === null ? null : say(variant)
     }))

@@ -21,10 +21,7 @@ const listed = (value: readonly unknown[]): readonly unknown[] =>
     ? value.map(one => (one as { name: string }).name)
     : value
 
-/**
- * A value's fields by path, such as 'agent.url'. A plain value has an empty path. List objects are identified by name:
- * 'variants[New York].variant_price'.
- */
+/** A value's fields by path, such as 'agent.url'. List objects go by name: 'variants[New York].variant_price'. */
 function flatten(value: unknown, path = ''): [field: string, value: unknown][] {
   if (value === null || value === undefined) return path ? [[path, value]] : []
   if (Array.isArray(value)) value = listed(value)
@@ -34,10 +31,7 @@ function flatten(value: unknown, path = ''): [field: string, value: unknown][] {
   return Object.entries(value).flatMap(([key, one]) => flatten(one, path ? `${path}.${key}` : key))
 }
 
-/**
- * The fields that differ between two values, in order. If both values are given, a field that only one has counts as
- * changed.
- */
+/** The fields that differ, in order. If both values are given, a field that only one has counts as changed. */
 export function difference(before: unknown, after: unknown): { changed: Change[]; same: string[] } {
   const [was, is] = [new Map(flatten(before)), new Map(flatten(after))]
   const changed: Change[] = []

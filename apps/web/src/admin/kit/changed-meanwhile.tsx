@@ -66,10 +66,7 @@ export function ChangedMeanwhile({ taken, clashes, labelOf, told = plain, onTake
   )
 }
 
-/**
- * The same for a form that learns of it while the user types. It takes no focus. Saving waits for a decision on each
- * conflict.
- */
+/** The same for a form that learns of it while the user types. It blocks saving, but takes no focus. */
 export function UndecidedClashes({ onKeep, ...meanwhile }: Props & { onKeep: () => void }) {
   const t = useT()
   return (

@@ -5,8 +5,7 @@ import { instantOf, localTime } from './local-time.ts'
 import type { Field, FieldProps, Option, TranslatedField } from './resource.ts'
 import { TimeInput } from './time-input.tsx'
 
-// Each function makes a field. Its name must be in the form's schema. Typed text is sent unchanged, and the contract's
-// schema parses it on both sides.
+// Each function makes a field whose name must be in the form's schema. The schema parses what is typed.
 
 const plain = (more: object) =>
   function Plain(props: FieldProps) {

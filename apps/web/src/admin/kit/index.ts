@@ -1,7 +1,4 @@
-/**
- * The console's building blocks. A screen declares columns, filters, fields and actions over one list of the contract.
- * Screens import only from this file.
- */
+/** The console's building blocks. Screens import only from this file. */
 export { AllowedFields } from './allowed-fields.tsx'
 export { AuditLink, auditPath } from './audit-link.tsx'
 export { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'

@@ -15,9 +15,7 @@ type Props = {
   sizes: readonly number[]
 }
 
-/**
- * The pages of a list: by number if all rows were counted, otherwise step by step with the key at which each page ends.
- */
+/** The pages of a list: by number if all rows were counted, else step by step with each page's last key. */
 export function Pager({ list, page, sizes }: Props) {
   const t = useT()
   const exact = page.total_exact ?? true

@@ -88,10 +88,7 @@ export type TranslatedField<Names extends string = string> = Field<'translations
 }
 type InputOf<S> = S extends { readonly _zod: { input: infer I } } ? keyof I & string : never
 
-/**
- * `typed`: a number to type before YES, see `risky`. `blocked`: the action would be refused, as the body says, so there
- * is no YES.
- */
+/** `typed`: a number to type before YES, see `risky`. `blocked`: there is no YES; the body says why. */
 export type Question = { title: string; body: string; danger?: boolean; typed?: number; blocked?: boolean }
 /** `adds`: values sent with the form's, from the plan that the user confirmed. */
 type FormQuestion = Question & { adds?: Record<string, unknown> }
@@ -151,10 +148,7 @@ export type Batch = { icon: Icon; danger?: boolean; failure?: string } &
   /** `planned`: the server first reports what would happen to the rows, which the question shows. */
   (
     | { name: BulkAction; confirm?: (t: T, count: string) => Question; planned?: true }
-    /**
-     * `needs`: the call that the work makes. Only roles that may make it see the action. `open` sets parameters of the
-     * address.
-     */
+    /** `needs`: only roles that may make this call see the action. `open` sets parameters of the address. */
     | {
         name: string
         run: (selection: Selected, open: (params: Record<string, string>) => void) => unknown
@@ -184,10 +178,7 @@ type FormOf<R, K extends string, S extends FormSchema> = {
   plan?: ComponentType<PlanProps>
   /** The question before an edit is saved: what it will do. Without one, it saves at once. */
   confirm?: Ask<R>
-  /**
-   * Offers Undo after an edit: the former values with the new version restore the row. A function decides if it depends
-   * on what changed.
-   */
+  /** Offers Undo, which restores the former values. A function decides if it depends on what changed. */
   undo?: true | ((edit: { former: Record<string, unknown>; sent: Record<string, unknown> }) => boolean)
 }
 

@@ -14,10 +14,7 @@ type Props = {
   onClick: () => void
 }
 
-/**
- * A row's icon button. A native button, because a list has hundreds of them. Other props, as from `WithReason`, go to
- * the button.
- */
+/** A row's icon button, native because a list has hundreds. Other props, as from `WithReason`, go to it. */
 export function RowButton({ label, name, icon: Sign, busy, danger = false, titled = true, ...rest }: Props) {
   return (
     <button

@@ -30,10 +30,7 @@ export function ActionButton({ action }: { action: Action }) {
   )
 }
 
-/**
- * A row's actions: few as buttons, many in a menu. An unavailable one stays focusable and shows why on hover, focus or
- * press.
- */
+/** A row's actions: few as buttons, many in a menu. Unavailable ones stay focusable and show why. */
 export function RowActions({ name, actions }: { name: string; actions: Action[] }) {
   const [busy, setBusy] = useState(false)
   // Do not disable the button while it runs: the focus could not return to it from a question.
@@ -56,10 +53,7 @@ export function RowActions({ name, actions }: { name: string; actions: Action[] 
 
 type ActionMenuProps = { name: string; actions: Action[]; busy: boolean; onStart: (action: Action) => void }
 
-/**
- * A native button whose menu is created when it first opens: ten of the library's menus took longer to render than the
- * rest of ten rows.
- */
+/** A native button, with a menu created on demand: ten library menus took longer than the rest of ten rows. */
 function ActionMenu({ name, actions, busy, onStart }: ActionMenuProps) {
   const t = useT()
   const [opened, setOpened] = useState(false)

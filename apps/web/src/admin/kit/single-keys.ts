@@ -12,10 +12,7 @@ function isKeptOff(): boolean {
 let on = !isKeptOff()
 const listeners = new Set<() => void>()
 
-/**
- * Whether single keys (j, k, x, /) are active. Users of speech input can turn them off (WCAG 2.1.4). Kept in this
- * browser.
- */
+/** Whether single keys (j, k, x, /) are active. Speech input needs them off (WCAG 2.1.4). Kept in this browser. */
 export const singleKeys = {
   subscribe: (listener: () => void) => {
     listeners.add(listener)

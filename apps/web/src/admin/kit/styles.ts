@@ -1,5 +1,4 @@
-// Library styles that the console needs beyond the shop's. In one file, because a part must follow the parts it builds
-// on.
+// Library styles the console needs beyond the shop's. In one file, because a part must follow its base.
 import '@mantine/core/styles/CloseButton.layer.css'
 import '@mantine/core/styles/Paper.layer.css'
 import '@mantine/core/styles/Popover.layer.css'

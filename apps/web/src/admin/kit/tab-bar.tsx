@@ -6,10 +6,7 @@ import classes from './tab-bar.module.css'
 /** Pixels of a neighbour kept visible beside the selected tab. */
 const PEEK = 32
 
-/**
- * Tabs in one line. If it is too narrow it scrolls, shows the selected tab and shades the edges. `value`: the selected
- * tab.
- */
+/** Tabs in one line, which scrolls if it is too narrow and shades its edges. `value`: the selected tab. */
 export function TabBar({ value, children }: { value: string; children: ReactNode }) {
   const bar = useRef<HTMLDivElement>(null)
   const { className: shaded, ...more } = useSideways(bar)

@@ -21,10 +21,7 @@ const TONES: Record<CodeState, Tone> = {
 
 export const platformFilter = oneOf('platform_state', Object.keys(TONES), 'codes.state')
 
-/**
- * The platform's state for a row's code, with buttons to check again and to create its discount. Empty for codes that
- * were used or handed out.
- */
+/** The platform's state for a row's code, with buttons to check and create. Empty for used or assigned codes. */
 export const platformColumn = <R extends Seen>(
   { kind, list }: { kind: CodeKind; list: Endpoint },
   isOver: (row: R) => boolean

@@ -19,9 +19,7 @@ const IDLE = 15_000
 /** The number of newest runs to read. Usually one runs at a time, so active runs are among them. */
 const NEWEST = 20
 
-/**
- * The progress of all operators' runs, installations, syncs and upgrade, with Cancel, on every screen and in every tab.
- */
+/** All operators' running work with progress and Cancel, on every screen and in every tab. */
 export default function RunningWork() {
   const t = useT()
   const { search } = useLocation()

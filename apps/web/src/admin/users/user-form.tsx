@@ -90,9 +90,7 @@ function undoOf(before: User, after: User, { email, change, ...rights }: Values)
   return { route: accounts.updateUser, input: { params: { id: after.id }, body } }
 }
 
-/**
- * The three cards of the Edit dialog. Coins change by an amount, so that coins spent in the meantime do not come back.
- */
+/** The Edit dialog's cards. Coins change by an amount, so that coins spent in the meantime stay spent. */
 export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel, onSaved }: Props) {
   const t = useT()
   // Roles that may not manage operators see the rights but cannot change them.

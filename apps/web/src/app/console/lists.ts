@@ -16,10 +16,7 @@ import {
 } from '../../api/routes.ts'
 import type { ScreenId } from '../manifest.ts'
 
-/**
- * The list that a screen starts with: the key and call of its resource. It is separate from the screen so that its rows
- * and its code load in parallel.
- */
+/** The key and call of the list that a screen starts with, so that its rows and code load in parallel. */
 export const lists: Partial<Record<ScreenId, readonly [key: string, call: Endpoint]>> = {
   userList: ['users', accounts.users],
   Orders: ['orders', orders.list],

@@ -42,8 +42,7 @@ export default function Palette() {
   useEffect(() => offerPalette(palette.open), [])
   const choose = (entry: Entry) => {
     if ('to' in entry) void go(entry.to)
-    // Run it after the palette has closed and restored the focus, because a question or form takes the focus from
-    // there.
+    // Run it after the palette has restored the focus, because a question or form takes the focus from there.
     else chosen.current = entry.run
   }
   const go = async (to: string) => {

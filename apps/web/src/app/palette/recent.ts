@@ -9,9 +9,7 @@ type Visit = { to: string; label: string }
 const KEY = 'netlet-recent'
 const KEPT = 8
 
-/**
- * The pages of the console this tab visited last, newest first. They belong to `user` and last until the tab closes.
- */
+/** The console pages that this tab visited last, newest first, for `user` only. */
 function read(user: number): readonly Visit[] {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { user?: unknown; visits?: unknown } | null

@@ -8,10 +8,7 @@ import classes from './quantity.module.css'
 
 type Props = { value: number; step: number; most: number; onChange: (quantity: number) => void }
 
-/**
- * A number of addresses in whole steps. `onChange` is called with every typed value; the field itself rounds to whole
- * steps on blur.
- */
+/** A number of addresses in whole steps. `onChange` gets every typed value; the field rounds on blur. */
 export function Quantity({ value, step, most, onChange }: Props) {
   const t = useT()
   const [typed, setTyped] = useState<string | null>(null)

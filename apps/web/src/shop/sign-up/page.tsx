@@ -31,10 +31,7 @@ const draft = draftOf('sign-up', {
 })
 const OPTIONAL = ['invite_code', 'discord_id']
 
-/**
- * Keeps the focus in the field when a button or link is pressed: an error shown on blur would move the button away
- * before the click ends.
- */
+/** Keeps the focus on a press: an error shown on blur would move the button away before the click ends. */
 function keepFocus(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest('button, a')) event.preventDefault()
 }
