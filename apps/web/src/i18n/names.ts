@@ -24,7 +24,6 @@ export const namesIn = (language: Language) => ({
 export type OrderNames = Pick<Order, 'product_name' | 'variant_name' | 'acl_names' | 'translations'>
 export type Names = ReturnType<typeof namesIn>
 
-/** The names in the current language. */
 export function useNames(): Names {
   const language = useLanguage()
   return useMemo(() => namesIn(language), [language])

@@ -29,7 +29,6 @@ export function useFormFailure<Values extends Record<string, unknown>>(
   return {
     alert: said && <FormAlert key={said.at} words={said.words} takesFocus={said.takesFocus} />,
     onChange: () => setSaid(null),
-    /** Adds errors to single fields. */
     atFields: (errors: Record<string, string>) => {
       form.setErrors({ ...form.errors, ...errors })
       focusFirst(errors)
@@ -40,7 +39,6 @@ export function useFormFailure<Values extends Record<string, unknown>>(
       else setSaid(null)
       focusFirst(errors)
     },
-    /** What the server refused. */
     refused: (error: unknown) => {
       const texts = Object.entries(fieldTexts(error)).map(([name, text]) => [placeOf[name] ?? name, text] as const)
       const own = texts.filter(([name]) => name in form.values)

@@ -4,7 +4,6 @@ import { useLocation } from 'react-router'
 import classes from './menu.module.css'
 
 type Props = {
-  /** The button's content. */
   label: ReactNode
   /** The accessible name if `label` is an icon. */
   name?: string

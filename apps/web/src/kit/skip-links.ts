@@ -1,7 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
 export type SkipTarget = {
-  /** The id of the element that the link leads to. */
   id: string
   label: string
 }

@@ -28,7 +28,6 @@ export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode
   )
 }
 
-/** A badge with details below it. */
 export const StateWithDetails = ({ children }: { children: ReactNode }) => (
   <span className={classes.root}>{children}</span>
 )

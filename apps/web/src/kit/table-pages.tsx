@@ -33,7 +33,6 @@ type Props = {
   sizes?: readonly number[]
 }
 
-/** The range of shown rows, the total, and the page buttons. */
 export function TablePages({ paging, shown, hidden, table, sizes }: Props) {
   const t = useT()
   const foot = useRef<HTMLDivElement>(null)

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { numberIn, useAddress, type AddressChange } from './use-address.ts'
 
-/** The shown page of a list, and how to change it. */
 export type Paging = {
   page: number
   /** Rows on a page. */
@@ -26,7 +25,6 @@ const placeOf = (page: number, size: number) => ({ page, size, limit: size, offs
 type Options = {
   /** A prefix that separates this list's parameters from another's on the page: `proxy_page`, `proxy_size`. */
   name?: string
-  /** The selectable sizes. */
   sizes?: readonly number[]
   /** A new value, such as a search, returns to the first page. */
   resetKey?: string

@@ -12,7 +12,6 @@ export const shownTitle = {
   current: () => shown
 }
 
-/** Sets the document's title while the page is shown. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · Netlet` : 'Netlet'

@@ -10,7 +10,6 @@ type Props = {
   places: number
 }
 
-/** Questions that open to show their answers. */
 export function QuestionList({ questions, places }: Props) {
   const { text } = useNames()
   return (

@@ -2,7 +2,6 @@ import { useT } from '../i18n/index.ts'
 import { numberText } from '../kit/number.ts'
 import classes from './stock.module.css'
 
-/** The number of available addresses, in words and colour. */
 export function Stock({ count }: { count: number }) {
   const t = useT()
   const level = count <= 0 ? 'none' : count < 64 ? 'few' : 'many'

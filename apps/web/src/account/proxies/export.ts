@@ -70,7 +70,6 @@ export function textOf(lines: string[], choice: FormatChoice, hosts: ReadonlyMap
 export const fileName = (name: string | null | undefined, orderId: number) =>
   name?.replaceAll(/[^\w.\-() ]/g, '_') || `order_${orderId}_proxies.txt`
 
-/** Downloads a text as a file. */
 export function download(name: string, text: string, type = 'text/plain'): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')

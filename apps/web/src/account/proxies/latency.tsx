@@ -5,7 +5,6 @@ import classes from './latency.module.css'
 /** Milliseconds at which the bar is full. */
 const FULL = 1500
 
-/** A site's response time through a proxy, as a figure and a bar. */
 export function Latency({ ms }: { ms: number | null }) {
   const t = useT()
   const level = delayLevel(ms)

@@ -34,7 +34,6 @@ import { useTakeOut } from './use-take-out.ts'
 
 type Props = {
   order: Order | undefined
-  /** The order is loading. */
   loading: boolean
   format: readonly [FormatChoice, (choice: FormatChoice) => void]
   /** It was just paid. */
@@ -45,7 +44,6 @@ type Props = {
 
 const NOBODY: ReadonlyMap<number, Proxy> = new Map()
 
-/** The selected order's proxies and actions. */
 export function ProxyPanel({ order, loading, format: [kept, choose], live, onDismiss, onPay }: Props) {
   const t = useT()
   const names = useNames()

@@ -87,7 +87,6 @@ export function NoProxies({ order, onClear, onPay }: Props) {
   )
 }
 
-/** An unpaid order's price and payment deadline. */
 function Unpaid({ pending, onPay }: { pending: Pending; onPay: (pending: Pending) => void }) {
   const t = useT()
   const { amount, discount } = pending.bought

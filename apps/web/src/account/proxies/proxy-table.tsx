@@ -152,7 +152,6 @@ function PickProxy({ proxy, isPicked, onPick }: Pick<RowProps, 'proxy' | 'isPick
   )
 }
 
-/** The same as cards for a narrow screen. */
 export function ProxyCards({ rows, stale, reveal, choice, picked, onPick }: Props) {
   const t = useT()
   return (

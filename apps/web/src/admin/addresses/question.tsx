@@ -7,7 +7,6 @@ import { instantOf, localTime, TimeInput } from '../kit/index.ts'
 
 type Props = { address: string; at: string | null; onAsk: (next: { address: string; at: string | null }) => void }
 
-/** The address or range, and the instant. */
 export function Question({ address, at, onAsk }: Props) {
   const t = useT()
   const [typed, setTyped] = useState(address)

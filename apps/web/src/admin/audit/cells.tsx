@@ -29,7 +29,6 @@ export function useTargetName({ target_type: type, target_id: id, target_name: n
   return `${isKnown(type) ? t(`audit.of.${type}`) : type} ${name ?? id}`
 }
 
-/** The changed object, linked to all entries about it. */
 export function Target({ entry }: { entry: AuditEntry }) {
   const t = useT()
   const { target_type: type, target_id: id, target_name: name } = entry

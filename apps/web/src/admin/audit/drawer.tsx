@@ -68,7 +68,6 @@ function Entry({ entry }: { entry: AuditEntry }) {
   )
 }
 
-/** Before and after; for two lists, what was removed and added. */
 function ChangeRow({ of: change, resource }: { of: Change; resource: string }) {
   const t = useT()
   const { field, before, after } = change

@@ -5,7 +5,6 @@ import classes from './sync.module.css'
 const VISIBILITIES = ['internal', 'unlisted', 'shown'] as const
 const isVisibility = (value: string): value is (typeof VISIBILITIES)[number] => VISIBILITIES.some(one => one === value)
 
-/** What a sync would do, one line per change. */
 export function ChangeList({ changes, label }: { changes: readonly SyncChange[]; label: string }) {
   const t = useT()
   const shown = (field: SyncChange['fields'][number]['field'], value: string): string => {

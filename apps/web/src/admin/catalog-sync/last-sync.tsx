@@ -8,7 +8,6 @@ import { useCommand, WithReason, WorkButton } from '../kit/index.ts'
 import { SHOWN } from './runs.ts'
 import classes from './sync.module.css'
 
-/** The last sync, with Undo while that is possible. */
 export function LastSyncLine({ onUndone }: { onUndone: () => void }) {
   const t = useT()
   const { data: last } = useQuery({ ...read(catalog.lastSync), gcTime: 0, staleTime: 0 })

@@ -62,7 +62,6 @@ export function SyncDialog({ of, start, onClose }: Props) {
   )
 }
 
-/** A failure, announced and focused. */
 function Failure({ children }: { children: string }) {
   const alert = useRef<HTMLParagraphElement>(null)
   useEffect(() => alert.current?.focus(), [children])

@@ -6,7 +6,6 @@ import { useT } from '../../i18n/admin.ts'
 import { useCommand, WorkButton } from '../kit/index.ts'
 import { goesOn } from './runs.ts'
 
-/** Progress of the sync's current step, if it is counted. */
 export function SyncProgress({ run, label, className }: { run: SyncRun; label: string; className?: string }) {
   const { done, total } = run
   if (!total || !goesOn(run)) return null

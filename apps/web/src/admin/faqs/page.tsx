@@ -7,7 +7,6 @@ import classes from './faqs.module.css'
 const question = areaField('question', { rows: 2 })
 const answer = areaField('answer', { rows: 10 })
 
-/** Questions and answers of the help page. */
 export default defineResource({
   key: 'faqs',
   list: support.faqs,

@@ -26,7 +26,6 @@ const PLACES: Record<AttentionItem, string> = {
   tickets: `${pageAt('tickets')}?state=open`
 }
 
-/** What needs attention, each with a link. */
 export function AttentionPanel() {
   const t = useT()
   return (

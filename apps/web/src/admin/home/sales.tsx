@@ -80,7 +80,6 @@ function Figures({ sales }: { sales: Sales }) {
   )
 }
 
-/** A figure linked to its rows. */
 const ToRows = ({ to, children }: { to: string | undefined; children: string }) =>
   to ? <Link to={to}>{children}</Link> : children
 

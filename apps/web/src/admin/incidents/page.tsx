@@ -24,7 +24,6 @@ import { Subscribers } from './subscribers.tsx'
 import { useLocations } from './use-locations.ts'
 import { none } from '../../kit/none.tsx'
 
-/** Incidents and planned work on the status page. */
 export default defineResource({
   key: 'incidents',
   list: status.incidents,

@@ -4,7 +4,6 @@ import { status } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { figures } from '../kit/index.ts'
 
-/** How many subscribers are mailed about incidents. */
 export function Subscribers() {
   const t = useT()
   const { data } = useQuery(read(status.subscribers))

@@ -6,11 +6,9 @@ import { useT } from '../../i18n/admin.ts'
 
 import { May } from './may.tsx'
 
-/** The address of one object's audit entries. */
 export const auditPath = (of: Resource, id: number | string): string =>
   `${pageAt('audit')}?${new URLSearchParams({ target_type: of, target_id: String(id) }).toString()}`
 
-/** A link to one object's audit entries. */
 export function AuditLink({ of, id }: { of: Resource; id: number | string }) {
   const t = useT()
   return (

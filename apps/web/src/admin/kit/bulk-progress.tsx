@@ -20,7 +20,6 @@ export const actionName = (t: T, action: string): string =>
 export const countsOf = (t: T, { done, total, refused }: BulkRun): string =>
   t('run.counts', figures({ done, total, refused }))
 
-/** A run's progress as a bar. */
 export function RunProgress({
   run,
   label,

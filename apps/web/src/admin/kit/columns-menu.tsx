@@ -15,7 +15,6 @@ type Props = {
   onChange: (columns: Choice[] | null) => void
 }
 
-/** Chooses the visible columns and their order. */
 export function ColumnsMenu({ resource, arranged, onChange }: Props) {
   const t = useT()
   const words = useWords(resource)

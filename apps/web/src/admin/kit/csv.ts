@@ -36,7 +36,6 @@ export async function download(name: string, route: Endpoint, query: Record<stri
 const fetchFirst = (route: Endpoint, { format: _csv, ...query }: Record<string, string>) =>
   (call as (route: Endpoint, input: object) => Promise<unknown>)(route, { query: { ...query, limit: 1 } })
 
-/** Downloads a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   follow(name, url)

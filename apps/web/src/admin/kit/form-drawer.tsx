@@ -28,7 +28,6 @@ export type FormTask = {
   route: Endpoint
   row: ({ id: number } & Record<string, unknown>) | undefined
   submit: string
-  /** It deletes something. */
   danger?: boolean | undefined
   plan?: ComponentType<PlanProps> | undefined
   /** The question before these values are sent. */
@@ -46,7 +45,6 @@ export type Former = Record<string, unknown>
 export type Saved = {
   /** What the form would have sent before the edit; undefined for a new row or an unchanged one. */
   former?: Former | undefined
-  /** What it sent. */
   sent?: Former
   /** The form was still open when the answer came. */
   open: boolean

@@ -6,7 +6,6 @@ import type { Endpoint } from '../../api/client.ts'
 import type { Key } from '../../i18n/admin.ts'
 import type { Undo } from './undo.ts'
 
-/** The field that every row has. */
 export type Row = { id: number }
 export type RowOf<L> = ReplyOf<L> extends { data: readonly (infer R)[] } ? R : never
 type SortOf<L> = QueryOf<L> extends { sort_by?: infer S } ? NonNullable<S> & string : never
@@ -173,7 +172,6 @@ type FormOf<R, K extends string, S extends FormSchema> = {
   fields: readonly (Field<InputOf<S> & Worded<K>> | TranslatedField<InputOf<S>>)[]
   create?: Endpoint
   update?: Endpoint
-  /** Why a row cannot be edited now. */
   whyNotEdit?: WhyNot<R>
   plan?: ComponentType<PlanProps>
   /** The question before an edit is saved: what it will do. Without one, it saves at once. */
@@ -219,7 +217,6 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   moving?: (row: R) => boolean
   /** A row's name outside the list. */
   nameOf: (row: R) => string
-  /** The address of a row's own page. */
   pageOf?: (row: R) => string
   above?: ComponentType
   /** The screen's own buttons beside the list's. */

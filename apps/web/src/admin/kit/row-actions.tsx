@@ -15,7 +15,6 @@ export type Action = {
   label: string
   icon: Icon
   danger: boolean
-  /** Why it is unavailable, in words. */
   whyNot: string | undefined
   run: () => Promise<void>
 }

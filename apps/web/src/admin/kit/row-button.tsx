@@ -2,7 +2,6 @@ import classes from './kit.module.css'
 import type { Icon } from './resource.ts'
 
 type Props = {
-  /** What it does. */
   label: string
   /** The row it applies to. */
   name: string

@@ -8,7 +8,6 @@ import { RowButton } from './row-button.tsx'
 import type { Action } from './row-actions.tsx'
 import { WithReason } from '../../kit/with-reason.tsx'
 
-/** A row's action as a labelled button. */
 export function ActionButton({ action }: { action: Action }) {
   const [busy, setBusy] = useState(false)
   const start = () => {

@@ -44,7 +44,6 @@ export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = ad
     user: setupUser(),
     /** The parameters of the address. */
     asked: () => Object.fromEntries(new URLSearchParams(window.location.search)),
-    /** The browser's Back button. */
     goBack: () =>
       act(async () => {
         const { promise, resolve } = Promise.withResolvers<void>()

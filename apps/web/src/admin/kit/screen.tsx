@@ -40,7 +40,6 @@ type Props<R extends Row> = {
   search?: string
 }
 
-/** A resource's screen: its list, and what opens from it. */
 export function ResourceScreen<R extends Row>(props: Props<R>) {
   return (
     // `shallow: false` notifies the router of each change, so that both see the same address.

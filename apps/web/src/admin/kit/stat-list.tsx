@@ -3,9 +3,7 @@ import classes from './stat-list.module.css'
 
 type Props = {
   stats: readonly (readonly [title: string, value: ReactNode])[]
-  /** The list's name. */
   label?: string
-  /** The values are loading. */
   pending?: boolean
 }
 

@@ -153,7 +153,6 @@ export function Grid<R extends Row>(props: Props<R>) {
   )
 }
 
-/** The same rows as cards, for a narrow screen. */
 export function Cards<R extends Row>(props: Props<R>) {
   const { resource, list, all, actions } = props
   const t = useT()

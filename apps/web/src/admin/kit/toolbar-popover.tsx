@@ -11,7 +11,6 @@ type Props = {
   children: ReactNode
 }
 
-/** A button of the toolbar with a popover. */
 export function ToolbarPopover({ title, icon: Icon, opened, onChange, children }: Props) {
   const t = useT()
   const { opener, button, made } = useOpener(opened, onChange)

@@ -17,7 +17,6 @@ type Props<R extends Row> = {
   children: ReactNode
 }
 
-/** Search, filters and other tools of a list. */
 export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, children }: Props<R>) {
   const t = useT()
   const may = useMayChange(resource)

@@ -9,7 +9,6 @@ import { Previews } from './previews.tsx'
 
 const TABS = ['log', 'blocked', 'preview'] as const
 
-/** Sent mails, blocked addresses and previews. */
 export default function MailsPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

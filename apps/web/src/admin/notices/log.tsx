@@ -9,7 +9,6 @@ import { column, defineResource, integer, integerField, oneOf } from '../kit/ind
 import { Cause, Severity, State, Title, Told } from './cells.tsx'
 import { NoticeDrawer } from './drawer.tsx'
 
-/** Notices to operators, newest first, open and ended. */
 export const NoticeLog = defineResource({
   key: 'notices',
   list: notices.notices,

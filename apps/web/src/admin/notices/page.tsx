@@ -12,7 +12,6 @@ import { NoticeRulesPart } from './rules.tsx'
 const TABS = { log: NoticeLog, channels: NoticeChannels, rules: NoticeRulesPart } as const
 type TabId = keyof typeof TABS
 
-/** The operators' notices, channels and rules. */
 export default function NoticesPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

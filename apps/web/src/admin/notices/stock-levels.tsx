@@ -18,7 +18,6 @@ const useChoices = () => ({
   rules: optionsOf(useQuery(read(inventory.rules, { query: { limit: MOST } })).data?.data)
 })
 
-/** Stock levels in words. */
 export function useLevelsText() {
   const { groups, rules } = useChoices()
   const nameIn = (options: typeof groups, id: number) =>

@@ -12,7 +12,6 @@ import { Moment } from '../../kit/time.tsx'
 import { FactList, May, WithReason, type Fact } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 
-/** How clients authenticate at the order's proxies. */
 export function OrderClientAccess({ order }: { order: Order }) {
   const t = useT()
   const { data, error } = useQuery(read(orders.clientAccess, { params: { id: order.id } }))

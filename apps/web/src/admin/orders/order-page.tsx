@@ -26,7 +26,6 @@ import classes from './orders.module.css'
 /** Milliseconds between polls while a task runs on the order. */
 const WATCH = 5000
 
-/** One order: timeline, payments, proxies and actions. */
 export default function OrderPage() {
   const t = useT()
   const watch = usePollInterval(WATCH)

@@ -64,7 +64,6 @@ export const refundAmount = (left: (t: T, row: Record<string, unknown>) => strin
   help: (t: T) => t('orders.refundHelp')
 })
 
-/** Refunds on the platform. */
 export const refund = {
   name: 'refund',
   icon: IconReceiptRefund,

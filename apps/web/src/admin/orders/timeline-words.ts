@@ -17,7 +17,6 @@ const word = (t: Said['t'], prefix: string, name: string): string => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
-/** What happened, in a few words. */
 export function titleOf(t: Said['t'], { source, kind, detail }: TimelineEntry): string {
   if (source === 'order') return word(t, 'orders.event', kind)
   if (source === 'mail') return t('orders.mailed', { mail: word(t, 'mails.name', kind) })

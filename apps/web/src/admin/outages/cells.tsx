@@ -17,7 +17,6 @@ export const ServerCell = ({ outage: { server } }: Props) => (
   <Link to={`${pageAt('servers')}?open=${server.id}`}>{server.name}</Link>
 )
 
-/** When it ended, or that it continues. */
 export function EndCell({ outage }: Props) {
   const t = useT()
   return outage.ended_at ? (
@@ -45,7 +44,6 @@ export function StateCell({ outage: { state, orders, credited } }: Props) {
   )
 }
 
-/** The linked incident of the status page. */
 export function IncidentCell({ outage: { incident } }: Props) {
   return incident ? <Link to={`${pageAt('incidents')}?open=${incident.id}`}>{incident.title}</Link> : '–'
 }

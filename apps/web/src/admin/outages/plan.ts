@@ -4,7 +4,6 @@ import { fleet } from '../../api/routes.ts'
 import { durationText } from '../../kit/duration.ts'
 import { figures, ofMany, type Question, type T } from '../kit/index.ts'
 
-/** What a credit would do now, one line each. */
 export function planLines(t: T, plan: CreditPreview, language: string): string[] {
   const { orders, customers, revived, ended, credited, mails, lost } = plan
   const lines =

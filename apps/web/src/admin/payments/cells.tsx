@@ -10,7 +10,6 @@ import { OrderLink } from '../orders/order-link.tsx'
 import classes from './payments.module.css'
 import { none } from '../../kit/none.tsx'
 
-/** An event's outcome, and how it was resolved. */
 export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
   const t = useT()
   const { outcome, unresolved, resolution, params, waits_for: waitsFor } = entry

@@ -13,7 +13,6 @@ type Props = {
   onTake: (clash: Clash) => void
 }
 
-/** What another user changed since the form was opened. */
 export function StaleNotice({ taken, clashes, drafts, names, onTake }: Props) {
   const t = useT()
   const variantOf = (id: string | undefined) =>

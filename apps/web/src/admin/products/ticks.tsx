@@ -10,7 +10,6 @@ type Props = {
   onChange: (chosen: number[]) => void
 }
 
-/** A list of checkboxes. */
 export function Ticks({ label, options, chosen, onChange }: Props) {
   const t = useT()
   return (

@@ -15,7 +15,6 @@ type Props = {
   onChange: (translation: TranslationDraft) => void
 }
 
-/** The product's Chinese texts. */
 export function Translation({ translation, words, errors, onChange }: Props) {
   const t = useT()
   const errorOf = (field: string) => errors[PATH + field]

@@ -26,7 +26,6 @@ type Props = {
   onRemove: (variant: VariantDraft) => void
 }
 
-/** The variants of the product in the editor. */
 export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayChange, onEdit, onRemove }: Props) {
   const t = useT()
   const savedOf = ({ id }: VariantDraft) => product?.variants.find(one => one.id === id)

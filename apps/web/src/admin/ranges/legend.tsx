@@ -2,7 +2,6 @@ import { useT } from '../../i18n/admin.ts'
 import { KINDS } from './picture.tsx'
 import classes from './ranges.module.css'
 
-/** The colours of the picture. */
 export function Legend({ excluded }: { excluded: boolean }) {
   const t = useT()
   return (

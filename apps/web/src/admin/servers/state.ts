@@ -20,7 +20,6 @@ export const installs = (server: Server) => server.provisioning?.status === 'run
 /** An installation is running and was not cancelled, so actions that conflict with it stay unavailable. */
 export const isInstalling = (server: Server) => installs(server) && !server.provisioning?.cancelling
 
-/** Needs attention. */
 export const needsAttention = (server: Server): boolean =>
   !isOver(server) &&
   (server.server_status === 0 ||

@@ -20,7 +20,6 @@ type Props = {
 
 const METHODS = ['sendgrid', 'mailgun', 'smtp'] as const
 
-/** A setting with help, unit and error. */
 export function SettingInput(props: Props) {
   const t = useT()
   const { field, saved, typed, error, onChange } = props

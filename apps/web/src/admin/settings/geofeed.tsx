@@ -14,7 +14,6 @@ import { Places } from './places.tsx'
 import classes from './settings.module.css'
 
 type Props = {
-  /** The editor's text. */
   text: string
   onChange: (text: string) => void
 }

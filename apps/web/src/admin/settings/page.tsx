@@ -14,7 +14,6 @@ import { TABS, type Tab } from './fields.ts'
 import { Logs } from './logs.tsx'
 import { SettingsFormPart } from './settings-form.tsx'
 
-/** The shop's settings by tab, and the logs of its processes. */
 export default function WebSettingsPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

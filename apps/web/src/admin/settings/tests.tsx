@@ -10,7 +10,6 @@ import { momentText } from '../../kit/time.tsx'
 import { WorkButton } from '../kit/index.ts'
 import classes from './settings.module.css'
 
-/** Tests the saved settings and shows the result. */
 export function SettingTests({ tests }: { tests: readonly SettingTest[] }) {
   const t = useT()
   const { mayCall } = useMay()

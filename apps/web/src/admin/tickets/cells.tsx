@@ -19,7 +19,6 @@ export function StateCell({ ticket: { state, mail } }: { ticket: Ticket }) {
   )
 }
 
-/** The start of the message. */
 export const MessageCell = ({ ticket: { message } }: { ticket: Ticket }) => (
   <span className={classes.beginning}>{message}</span>
 )

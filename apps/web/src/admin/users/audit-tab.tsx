@@ -9,7 +9,6 @@ import { Changes } from '../audit/cells.tsx'
 import { Paged } from './paged.tsx'
 import { none } from '../../kit/none.tsx'
 
-/** The audit entries about a user. */
 export function AuditTab({ user }: { user: UserDetail }) {
   const t = useT()
   return (

@@ -41,7 +41,6 @@ function Flag({ country }: { country: string | null }) {
   return <img src={src} alt="" width={18} height={12} className={classes.flag} data-country={country} />
 }
 
-/** An address with its country's flag. */
 export const Address = ({ ip, country }: { ip: string | null; country: string | null }) =>
   ip === null ? (
     none
@@ -60,7 +59,6 @@ export function Country({ country }: { country: string | null }) {
   return <>{`${countryName(country, language)} (${country})`}</>
 }
 
-/** The last login, or 'Never'. */
 export function LastLogin({ at }: { at: string | null }) {
   const t = useT()
   return at === null ? <>{t('users.never')}</> : <Ago at={at} />

@@ -32,7 +32,6 @@ async function deleteQuestion(t: T, user: User) {
 }
 const whyNotOwn = ({ id }: User, me: CurrentUser | null) => (id === me?.id ? ('whyNot.ownAccount' as const) : undefined)
 
-/** Everyone with an account. */
 const Users = defineResource({
   key: 'users',
   list: accounts.users,

@@ -10,7 +10,6 @@ import { none } from '../../kit/none.tsx'
 
 const signed = (point: number): string => (point > 0 ? '+' : '') + numberText(point)
 
-/** Balances, and each change with its cause. */
 export function PointsTab({ user }: { user: UserDetail }) {
   const t = useT()
   const reasonOf = usePointReason()

@@ -12,7 +12,6 @@ import { WebhookLog } from './log.tsx'
 
 const LOG = pageAt('webhooks')
 
-/** Deliveries to all endpoints, and the operators' own endpoints. */
 export default function WebhooksPage() {
   const t = useT()
   const [params, setParams] = useSearchParams()

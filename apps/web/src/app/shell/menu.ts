@@ -49,5 +49,4 @@ export const allowedOf = (menu: Section[], user: CurrentUser | null): Section[] 
     .map(section => ({ ...section, items: section.items.filter(({ permission }) => may(user, permission)) }))
     .filter(section => section.items.length > 0)
 
-/** Does the user's role allow the screen at a path? */
 export const isAllowed = (path: string, user: CurrentUser | null): boolean => may(user, screenAt(path)?.permission)

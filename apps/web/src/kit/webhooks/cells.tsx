@@ -27,7 +27,6 @@ export function EndpointState({ endpoint }: { endpoint: WebhookEndpoint }) {
 
 const TONES = { waiting: 'wait', sent: 'good', failed: 'bad', cancelled: 'off' } as const
 
-/** A delivery's state, with its last answer or failure. */
 export function DeliveryState({ delivery }: { delivery: WebhookDelivery }) {
   const t = useT()
   const { state, failure, next_try_at: next, tries } = delivery

@@ -46,7 +46,6 @@ const draftFor = (owner: 'own' | 'operators', endpointId: number, userId: number
     version: ''
   })
 
-/** The form of an endpoint: its address and events. */
 export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const t = useT()
   const { user } = useSession()

@@ -13,7 +13,6 @@ import { figuresQuery } from './proof.tsx'
 /** Locations named per country. */
 const NAMES = 6
 
-/** The countries of the locations on sale, with flags. */
 export function Places() {
   const t = useT()
   const { data, isPending } = useQuery(figuresQuery)

@@ -72,7 +72,7 @@ function Shelf({ collection }: { collection: number | undefined }) {
   )
 }
 
-function NoProducts({ narrowed }: { /* To a collection or a rule. */ narrowed: boolean }) {
+function NoProducts({ narrowed }: { /** To a collection or a rule. */ narrowed: boolean }) {
   const t = useT()
   const shopT = useShopT()
   return (

@@ -40,7 +40,6 @@ type Props = {
   onRulesMissing: () => void
 }
 
-/** Places the order and opens its payment. */
 export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Props) {
   const t = useT()
   const names = useNames()

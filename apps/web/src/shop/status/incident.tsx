@@ -8,7 +8,6 @@ import classes from './status.module.css'
 
 const TONES: Record<IncidentSeverity, Tone> = { minor: 'wait', major: 'wait', critical: 'bad', maintenance: 'busy' }
 
-/** An incident with its updates, newest first. */
 export function IncidentCard({ incident }: { incident: PublicIncident }) {
   const t = useT()
   const names = useNames()
