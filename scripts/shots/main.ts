@@ -2,8 +2,9 @@
  * `npm run shots`: pictures of every screen and state, for review; `npm run shots -- picture` draws the repository's
  * pictures.
  *
- * --only login,product   these screens (ids of the manifest) and states --role public,customer,admin   --width 390,1440
- * --scheme light,dark   --lang en,zh-CN --out test-results/shots
+ *   --only login,product   these screens (ids of the manifest) and states
+ *   --role public,customer,admin   --width 390,1440   --scheme light,dark   --lang en,zh-CN
+ *   --out test-results/shots
  *
  * Starts a demo shop with history; SHOTS_URL uses a running one instead.
  */
