@@ -32,7 +32,7 @@ async function answers(): Promise<boolean> {
   }
 }
 
-test('a database that was killed runs again at the same address, and somebody is told', async () => {
+test('a database that was killed runs again at the same address, with a message', async () => {
   expect(await answers()).toBe(true)
   process.kill(database.pid(), 'SIGKILL')
   await expect.poll(() => said, { timeout: 60_000 }).toContain('The database runs again.')

@@ -37,7 +37,7 @@ test('a second start on a folder says so in one line and touches nothing', async
   unlock()
 })
 
-test('a folder is free again when whoever had it is gone, killed or not', async () => {
+test('a folder is free again when its process has ended, even if it was killed', async () => {
   const lock = join(import.meta.dirname, 'lock.ts')
   const source = `import { lockDataDir } from ${JSON.stringify(lock)}
     lockDataDir(${JSON.stringify(folder)}); console.log('locked'); setInterval(() => {}, 1000)`

@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const ports = { port: 1, platformPort: 2, agentPort: 3, proxyPort: 4 }
 const nextStart = (databaseDir: string | null = folder) => preparationOf(databaseDir, ports, 'http://127.0.0.1:1')
 
-test('a history that failed is begun anew by the next start, though the demo was filled without it', () => {
+test('a history that failed is made again by the next start, although the demo was filled without it', () => {
   nextStart().markHistoryBegun()
   nextStart().markDone()
   expect(nextStart().done()).toBe(true)

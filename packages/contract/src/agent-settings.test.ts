@@ -32,7 +32,7 @@ test('nothing that a shell would read otherwise comes through', () => {
     }
 })
 
-test('agents of before ignore the names that they do not know, and fail with ranges where single ports are read', () => {
+test('older agents ignore unknown names, and fail with ranges where they expect single ports', () => {
   const by = (format: number) => [
     takenBy(format, 'AGENT_WORKERS', '4'),
     takenBy(format, 'AGENT_UDP', 'off'),

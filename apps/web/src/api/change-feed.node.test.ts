@@ -90,7 +90,7 @@ describe('one connection', () => {
     expect(seen.resets).toBe(0)
   })
 
-  it('is tried again while the server has trouble, and then reads everything anew', async () => {
+  it('retries while the server fails, and then reports a reset', async () => {
     answers.push(status(503), status(503), status(502), status(502))
     const { seen } = tab()
     await eventually(() => expect(seen).toMatchObject({ connected: true, resets: 1 }))
@@ -138,7 +138,7 @@ describe('several tabs', () => {
     expect(first.seen.changes).toEqual([])
   })
 
-  it('connect anew when somebody else signs in in one of them', async () => {
+  it('reconnect when another user signs in in one of them', async () => {
     const first = tab(1, shared)
     await eventually(() => expect(first.seen.connected).toBe(true))
     tab(2, shared)

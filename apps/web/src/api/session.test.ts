@@ -37,7 +37,7 @@ const shown = () => queryClient.getQueryData(sessionQuery.queryKey)
 const list = keyOf(accounts.users, { query: { limit: 10 } })
 
 describe('the session in several tabs', () => {
-  it('tells the other tabs of whoever is signed in now', () => {
+  it('tells the other tabs that the signed-in user changed', () => {
     tabs = channel()
     setSessionUser(customer)
     expect(tabs.posted).toHaveLength(1)
@@ -58,7 +58,7 @@ describe('the session in several tabs', () => {
     expect(tabs.posted).toEqual([])
   })
 
-  it('follows back to the administrator, and to nobody', async () => {
+  it('follows back to the administrator, and to a visitor', async () => {
     tabs = channel()
     queryClient.setQueryData(sessionQuery.queryKey, viewed)
     answer(accounts.whoIsSignedIn, admin)

@@ -40,7 +40,7 @@ it('a button that waited has the focus again with the answer', async () => {
   await waitFor(() => expect(document.activeElement).toBe(button()))
 })
 
-it('somebody who has gone on meanwhile stays there', async () => {
+it('keeps a focus that the user has moved', async () => {
   const { user, answer } = await press()
   await user.click(screen.getByText('Another'))
   await answer()

@@ -61,7 +61,7 @@ describe('the focus', () => {
     expect(screen.getByRole('status').textContent).toBe('Second')
   })
 
-  it('is left to somebody who has moved it meanwhile', async () => {
+  it('stays where the user has moved it', async () => {
     const { user } = open()
     await user.click(screen.getByRole('link'))
     screen.getByRole('textbox').focus()

@@ -96,7 +96,7 @@ it('asks before what is not saved is lost', async () => {
   await screen.findByText('login page')
 })
 
-it('is told of as a log-out once it has happened', async () => {
+it('is reported as a logout once it has happened', async () => {
   const listener = vi.fn()
   onLogout(listener)
   answer(orders.list, pageOf(order))

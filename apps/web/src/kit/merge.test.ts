@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { merge, withValue } from './merge.ts'
 
-describe('what is entered, over what somebody else saved', () => {
+describe('merging what is entered with what another user saved', () => {
   it('takes what was not changed here, and keeps what was', () => {
     expect(merge({ mount: '5', point: '500' }, { mount: '9', point: '500' }, { mount: '5', point: '750' })).toEqual({
       values: { mount: '9', point: '750' },

@@ -26,7 +26,7 @@ describe('a message', () => {
     expect(screen.getByText('Please select').textContent).toBe('Please select (3 times)')
   })
 
-  it('begins its time anew when it is said again, and stays under the pointer', async () => {
+  it('restarts its time when it is repeated, and stays under the pointer', async () => {
     vi.useFakeTimers()
     renderAt(null)
     await say('info', 'Checking', 400)

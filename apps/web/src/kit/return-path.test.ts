@@ -6,7 +6,7 @@ it('comes back to paths of this site', () => {
   expect(safePath(new URLSearchParams(loginPath('/a?b=c&d').split('?')[1]).get('return'))).toBe('/a?b=c&d')
 })
 
-it('leads nobody back to where somebody ended the session', () => {
+it('does not return to a page where the user logged out', () => {
   expect(guardedPath('/dashboard')).toBe(loginPath('/dashboard'))
   leaveForGood('/dashboard')
   expect(guardedPath('/dashboard')).toBe('/login')

@@ -130,7 +130,7 @@ describe("who may use an order's proxies", () => {
     expect(await screen.findByText(words)).toBeTruthy()
   })
 
-  it('keeps what was entered where another saved meanwhile, and names what that was', async () => {
+  it('keeps what was entered when another user saves, and names their changes', async () => {
     const { user } = await open()
     await user.selectOptions(await kind(), 'Password and address')
     await user.clear(screen.getByLabelText('Addresses'))

@@ -132,7 +132,7 @@ describe('the selected order', () => {
     expect(requestsOf(orders.proxyDetail).every(({ params }) => params['id'] === '3')).toBe(true)
   })
 
-  it('that is nobody’s is not replaced by another one: nothing is copied that was not asked for', async () => {
+  it('that does not exist is not replaced by another one, so that nothing else is copied', async () => {
     answer(orders.list, ({ query }) => (query['id'] ? pageOf() : pageOf(order)))
     const { user } = open('/dashboard/index/proxies?order=99')
     expect(await screen.findByText('No order selected')).toBeTruthy()
@@ -343,7 +343,7 @@ describe('what orders cost', () => {
     expect(screen.queryByText(/^Pay by/)).toBeNull()
   })
 
-  it('with a level is told of renewals, of one and of several', async () => {
+  it('includes the level discount for one and for several renewals', async () => {
     const tab = { opener: null, location: { replace: vi.fn() }, document: document.implementation.createHTMLDocument() }
     vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
     const { user } = await shown(order)

@@ -6,7 +6,7 @@ import { order } from '../../testing/shapes.ts'
 import { lastCopy, LINES, open, other, proxy, show } from './proxies.fixture.tsx'
 
 describe('passwords', () => {
-  it('are hidden, and copied all the same', async () => {
+  it('are hidden, but copied', async () => {
     show(order, proxy, other)
     const { user, copied } = open()
     await user.click(await screen.findByRole('button', { name: 'Copy 198.51.100.7:1080' }))

@@ -4,8 +4,8 @@ import { MASK, snippetOf, TOOLS, toolsFor } from './snippets.ts'
 const words = { protocol: 'Protocol', server: 'Server', port: 'Port', username: 'Username', password: 'Password' }
 const proxy = { ip: '2001:db8::7', port: 1080, username: 'alice7', password: 's3cret' }
 
-describe('how tools are told of a proxy', () => {
-  it.each(TOOLS)('%s: address, port, user and password, of which the screen shows all but the password', tool => {
+describe('code that uses a proxy with a tool', () => {
+  it.each(TOOLS)('%s: has address, port, user and password; the screen masks the password', tool => {
     const text = snippetOf(tool, proxy, words)
     for (const part of ['2001:db8::7', '1080', 'alice7', 's3cret']) expect(text).toContain(part)
     const shown = snippetOf(tool, proxy, words, { masked: true })
@@ -26,7 +26,7 @@ describe('how tools are told of a proxy', () => {
     expect(snippetOf('playwright', quoted, words)).toContain(`password: 'a\\'b\\\\c'`)
   })
 
-  it('are told of TLS to the proxy by the name of its certificate, and of where it is where the name does not lead there', () => {
+  it('uses TLS by the name of the certificate, and the address if the name does not resolve to it', () => {
     const secure = { secure: true }
     const named = { ...proxy, https: { host: 'p.example.com', leads: true } }
     expect(snippetOf('curl', named, words, secure)).toBe(

@@ -33,7 +33,7 @@ const openForm = async (user: ReturnType<typeof visit>, button: string) => {
 }
 
 describe('what was typed when the session ended', () => {
-  it('is in the form of a key again, but for the password, and for whoever typed it only', async () => {
+  it('is restored into the form of a key without the password, and only for the same user', async () => {
     const user = visit()
     const key = within(await screen.findByRole('region', { name: 'API keys' }))
     await user.type(key.getByLabelText('Name'), 'Crawler')
@@ -68,7 +68,7 @@ describe('what was typed when the session ended', () => {
     expect(field('Address').value).toBe('')
   })
 
-  it('is not in the form of an endpoint that was saved otherwise meanwhile', async () => {
+  it('is not restored over an endpoint that has changed since', async () => {
     const user = visit()
     await user.type((await openForm(user, 'Edit: CI')).getByLabelText('Name'), ' server')
     await expire()

@@ -87,7 +87,7 @@ describe('the webhooks of a customer', () => {
     for (const why of WEBHOOK_FAILURES) expect(`hooks.why.${why}` in en, why).toBe(true)
   })
 
-  it('ask before what was typed is lost, and go on from what somebody else saved, with what was typed', async () => {
+  it('ask before input is lost, and merge it with what another user saved', async () => {
     answer(webhooks.endpoints, [endpoint])
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Edit: CI' }))

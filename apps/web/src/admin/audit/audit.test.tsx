@@ -81,7 +81,7 @@ describe('the audit log', () => {
       expect(table.getByRole('row', { name })).toBeTruthy()
   })
 
-  it('is filtered by actor, target, verb and time, from an address that somebody was given too', async () => {
+  it('is filtered by actor, target, verb and time, also from a shared link', async () => {
     const { user, asked } = open('/dashboard/index/audit?target_type=order&target_id=5')
     await screen.findByText('boss1')
     expect(requestsOf(settings.audit)[0]?.query).toMatchObject({ target_type: 'order', target_id: '5' })

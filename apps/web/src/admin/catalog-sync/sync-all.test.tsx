@@ -71,7 +71,7 @@ const texts = (list: HTMLElement) =>
     .map(item => item.textContent)
 
 describe('the sync of everything', () => {
-  it('shows by part what it would add, change and hide, what is internal by which rule, and what it does not add', async () => {
+  it('shows by part what it would add, change and hide, what is internal and why, and what it does not add', async () => {
     open()
     const prices = await screen.findByRole('region', { name: 'Prices' })
     expect(texts(within(prices).getByRole('list'))).toEqual(['ChangedMetro: LondonPrice: was 2.20, is now 2.50'])
@@ -116,7 +116,7 @@ describe('the sync of everything', () => {
     expect(requestsOf(catalog.startSync)).toEqual([])
   })
 
-  it('begins anew where a plan is too old to be applied', async () => {
+  it('starts again if a plan is too old to be applied', async () => {
     const { user } = open({ at: '/list', run: readyRun({ ready_at: '2026-01-01T00:00:00.000Z' }) })
     await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
     await waitFor(() => expect(requestsOf(catalog.startSync)).toHaveLength(1))

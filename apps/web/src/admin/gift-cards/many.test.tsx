@@ -61,7 +61,7 @@ it('several gift cards are added after their number was typed, once for a batch,
   await waitFor(() => expect(requestsOf(rewards.giftCards).length).toBeGreaterThan(1))
 })
 
-it('whoever may not add gift cards is offered no way to', async () => {
+it('a role that may not add gift cards sees no button', async () => {
   open({ ...admin, operator_role: 'support' })
   expect(await screen.findByText('No gift cards yet')).toBeTruthy()
   expect(screen.queryByRole('button', { name: 'Add several' })).toBeNull()

@@ -153,7 +153,7 @@ describe('the health page', () => {
     expect(facts.getByText('Last signed with the former secret')).toBeTruthy()
   })
 
-  it('leads nobody to a page that the role does not open', async () => {
+  it('links to no page that the role may not open', async () => {
     const queues = [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 5 }]
     open({ ...good, platform: { ...platform, configured: false }, jobs: { queues } }, [], {
       ...admin,

@@ -147,7 +147,7 @@ describe('the selection', () => {
     )
   })
 
-  it('that more rows match than were asked about is asked anew, with their number', async () => {
+  it('asks again, with the number, if more rows match than were confirmed', async () => {
     begin()
     const { user } = open('/list?search=CARD')
     await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
@@ -175,7 +175,7 @@ describe('the selection', () => {
     await screen.findByRole('region', { name: 'Bulk action' })
   })
 
-  it('that other rows match than were asked about, as many as these, is asked anew', async () => {
+  it('asks again if as many, but other rows match than were confirmed', async () => {
     begin()
     const { user } = open('/list?search=CARD')
     plans(3, 'those of before')

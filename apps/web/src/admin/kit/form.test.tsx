@@ -60,7 +60,7 @@ describe('the form of a resource', () => {
     expect(field('Code').value).toBe('SUMMER')
   })
 
-  it('takes what somebody else saved in the fields that were not changed here, and keeps the others', async () => {
+  it('takes what another user saved in fields not changed here, and keeps the others', async () => {
     const now = card(2, { mount: '6.00', point: 750, code: 'NEW', version: 'newer' })
     answerRefused(rewards.updateGiftCard, 'stale', { data: { current: now, changed: ['mount', 'point', 'code'] } })
     const { user } = open('/list?form=edit.2')
@@ -117,7 +117,7 @@ describe('the form of a resource', () => {
     expect([field('Coins').value, field('Code').value]).toEqual(['750', 'CARD-2XY'])
   })
 
-  it('has what was entered again after its session ended, and not once it was given up or by somebody else', async () => {
+  it('restores its draft after an expired session, but not after it was discarded or for another user', async () => {
     const before = open('/list?form=edit.2')
     await before.user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
     await waitFor(() => expect(isUnsaved('with drafts')).toBe(true))
@@ -203,7 +203,7 @@ describe('the form of a resource', () => {
     expect(field('Code').value).toBe('CARD-3Y')
   })
 
-  it('says that it could not be saved, also where it was left meanwhile', async () => {
+  it('says that it could not be saved, even if it was closed', async () => {
     const { user, asked } = open('/list?form=edit.2')
     await user.type(await screen.findByRole('textbox', { name: 'Code' }), 'X')
     const end = holdRefused(rewards.updateGiftCard, 'code_taken')

@@ -46,7 +46,7 @@ describe('an action that can be undone', () => {
     ])
   })
 
-  it('says why where somebody changed the row meanwhile, and changes nothing', async () => {
+  it('changes nothing if the row has changed since, and says so', async () => {
     const { user } = await editFaq()
     const button = await undo()
     answerRefused(support.updateFaq, 'stale', { data: { current: faq, changed: ['answer'] } })
@@ -65,7 +65,7 @@ describe('an action that can be undone', () => {
     expect(requestsOf(support.restoreFaq)).toMatchObject([{ params: { id: '3' } }])
   })
 
-  it('changes a state back only where nobody has changed it since', async () => {
+  it('reverts a state only if it has not changed since', async () => {
     answer(support.closeTicket, { ...ticket, state: 'closed', changes: 3 })
     answer(support.reopenTicket, { ...ticket, changes: 4 })
     const { user } = renderScreen(<Tickets />)
@@ -78,7 +78,7 @@ describe('an action that can be undone', () => {
     ])
   })
 
-  it('offers no Undo for a state that somebody else had made by then', async () => {
+  it('offers no Undo if the row already had the state', async () => {
     answer(support.closeTicket, { ...ticket, state: 'closed', changes: null })
     const { user } = renderScreen(<Tickets />)
     await press(user, /Actions.*mia|mia.*actions/i)

@@ -113,7 +113,7 @@ it('the rules are saved as a whole, with the version that was shown', async () =
   )
 })
 
-it('changed rules are there again after the session ended, are not lost by another tab, and go on from what somebody else saved', async () => {
+it('changed rules survive an expired session and another tab, and are merged with what another user saved', async () => {
   const before = open('?tab=rules')
   const severity = () => screen.findByLabelText<HTMLSelectElement>('Severity: Few addresses left')
   await userEvent.selectOptions(await severity(), 'info')

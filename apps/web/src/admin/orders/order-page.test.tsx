@@ -34,7 +34,7 @@ function open({ of = order, alarms = [], access = byPassword, timeline = [], as 
 const history = () => screen.findByRole('region', { name: 'History' })
 
 describe('the page of an order', () => {
-  it('tells in words what happened and marks what is bad, whichever program wrote it', async () => {
+  it('tells in words what happened and marks what is bad, for entries of every source', async () => {
     const told: [Partial<TimelineEntry>, RegExp][] = [
       [{ kind: 'expiry_set', actor: 'boss', viewed_as: 'alice' }, /^Expiry set.*by boss as alice/],
       [
@@ -178,7 +178,7 @@ describe('the page of an order', () => {
     expect(asked()).toEqual({ retired: 'true' })
   })
 
-  it('reads the password only once somebody asks for it', async () => {
+  it('reads the password only on request', async () => {
     const shown = { id: 1, ip: '192.0.2.10', port: 1080, username: 'u1', password: 'secret1', status: null }
     const none = { bing_delay: null, google_delay: null, amazon_delay: null }
     const times = { created_at: order.created_at, updated_at: order.created_at, https: null }

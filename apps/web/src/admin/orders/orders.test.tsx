@@ -38,7 +38,7 @@ describe('the orders of the console', () => {
     expect(asked()).toEqual({ search: '' })
   })
 
-  it('show the amount by which they are sorted, and below it another one that was paid', async () => {
+  it('show the amount by which they are sorted, and what was paid if it differs', async () => {
     const short = { ...order, id: 9, order_id: 'SHORT', amount: '19.20', pay_amount: '18.96' }
     open(undefined, [{ ...order, amount: '4.80', pay_amount: '4.80' }, short])
     expect(within(await rowOf('SHORT')).getByText('$19.20').textContent).toBe('$19.20paid $18.96')

@@ -140,7 +140,7 @@ describe('outages', () => {
     expect(screen.getByRole('button', { name: /^Show the server: paris/, hidden: true })).toBeTruthy()
     expect(screen.queryByRole('button', { name: /^Credit: paris/, hidden: true })).toBeNull()
   })
-  it('delete one that was entered by hand and credited to nobody, after a question, and no other', async () => {
+  it('delete only one that an operator entered and that was not credited, after a question', async () => {
     answer(fleet.removeOutage, null)
     const { user } = open(ROUTE, {
       rows: [

@@ -85,7 +85,7 @@ const choose = async (user: ReturnType<typeof open>['user'], name: string, entry
 }
 
 describe('the payments of the console', () => {
-  it('have words for each outcome that needs somebody', () => {
+  it('have words for each outcome that needs attention', () => {
     const worded = Object.keys(en).flatMap(key => /^payments\.why\.(.+)$/.exec(key)?.[1] ?? [])
     expect(worded.toSorted()).toEqual(Object.keys(ATTENTION).toSorted())
   })
@@ -204,7 +204,7 @@ describe('the payments of the console', () => {
     await waitFor(() => expect(requestsOf(payments.refund)).toMatchObject([{ body: { amount: '5', version: '9' } }]))
   })
 
-  it('say what an event waits for of which nothing has come yet, and offer nothing for it', async () => {
+  it('say what an unhandled event is waiting for, and offer no action', async () => {
     keepNothing()
     const waits_for = 'the platform did not answer'
     answer(payments.inbox, pageOf({ ...settled, outcome: null, payment: null, waits_for }))

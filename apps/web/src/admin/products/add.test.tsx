@@ -14,7 +14,7 @@ describe('adding a product', () => {
     expect(window.location.pathname).toBe(PATH)
   })
 
-  it('keeps what was entered where the platform fails later, or where somebody else adds the product', async () => {
+  it('keeps what was entered if the platform fails later, or another operator adds the product', async () => {
     answer(catalog.platformProducts, [there])
     const { user } = openProducts(`${PATH}/new?product=900`)
     const name = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })

@@ -191,7 +191,7 @@ describe('editing a product', () => {
     expect(question.textContent).toContain('New York / 8 is deleted. Orders that run: 3;')
   })
 
-  it('goes on from what somebody else saved meanwhile, with what was entered', async () => {
+  it('merges what another user saved with what was entered', async () => {
     const { user } = open()
     const current = { ...product, product_name: 'Theirs', version: 'v8', variants: [{ ...variant, proxy_time: 14 }] }
     const refuse = holdRefused(catalog.updateProduct, 'stale', { data: { current } })

@@ -25,7 +25,7 @@ const proof: AccessProof = {
 }
 const open = (as = admin) => renderScreen(<ProofAlarms />, { at: '/x#proofs', route: '/x', as })
 
-it('lists what is not as agents say, and takes notice of it once somebody has confirmed that', async () => {
+it('lists failed tests of credentials, and acknowledges one after a question', async () => {
   answer(fleet.proofs, { proofs: [proof] })
   answer(fleet.acknowledgeProof, { ...proof, acknowledged_at: at, acknowledged_by: 'boss' })
   const { user } = open()

@@ -74,7 +74,7 @@ const field = (name: RegExp) => screen.getByRole('textbox', { name })
 const plan = () => screen.findByRole('region', { name: 'What saving does' })
 
 describe('the access rules of the console', () => {
-  it('say which rules share domains, and that nobody decided it', async () => {
+  it('say which rules share domains, and that this is undecided', async () => {
     open(ROUTE, conflicts)
     expect(await within(await rowOf('Sneakers')).findByText('Shoes: 1 shared, not decided')).toBeTruthy()
     expect(screen.getByText('Overlaps that are not decided: 1')).toBeTruthy()
@@ -228,7 +228,7 @@ describe('the access rules of the console', () => {
     expect(requestsOf(inventory.deleteRule)).toEqual([])
   })
 
-  it('are not deleted where nobody can tell what that does', async () => {
+  it('are not deleted if the effect cannot be loaded', async () => {
     answerRefused(inventory.ruleEffect, 'not_found')
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))

@@ -54,7 +54,7 @@ describe('work that runs', () => {
     answer(catalog.syncRuns, [])
   })
 
-  it('is shown with its progress wherever somebody is, whoever began it, and leads to its rows', async () => {
+  it('is shown with its progress on every screen, for every operator, and links to its rows', async () => {
     answer(bulk.runs, pageOf(run, ended))
     renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
     expect(await screen.findByText('12 of 40 done, 1 refused')).toBeTruthy()
@@ -112,7 +112,7 @@ describe('work that runs', () => {
     expect(screen.queryByText('3 of 8 upgraded, 1 failed')).toBeNull()
   })
 
-  it('is a sync with the platform, too, until somebody has looked at what it would do, but where its dialog is open', async () => {
+  it('includes a sync until its plan is decided, except where its dialog is open', async () => {
     answer(bulk.runs, pageOf())
     answer(catalog.syncRuns, [syncRun(), readyRun({ id: 5, what: 'tags', username: 'bob' })])
     answer(catalog.cancelSync, null)

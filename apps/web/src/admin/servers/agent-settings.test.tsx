@@ -41,7 +41,7 @@ describe('the settings of an agent', () => {
     await waitFor(() => expect(requestsOf(fleet.setAgentSettings)).toMatchObject([{ body }]))
   })
 
-  it('warn of a list that may leave the console out, and of a restart that nobody can rule out', async () => {
+  it('warn of a list that may lock the console out, and of a possible restart', async () => {
     answer(fleet.agentSettings, noSettings)
     answer(fleet.planAgentSettings, { ...plan, effect: 'unknown', may_shut_out: true })
     const { user } = show()
@@ -69,7 +69,7 @@ describe('the settings of an agent', () => {
     expect(screen.queryByText(/closed to everyone.*Takes effect with version/)).toBeNull()
   })
 
-  it('stay as they were typed after the session ended, and where somebody else saves, until it is decided whose go on', async () => {
+  it("keep what is typed after an expired session and another user's save, until the conflict is decided", async () => {
     answer(fleet.agentSettings, noSettings)
     answer(fleet.planAgentSettings, plan)
     const before = show()

@@ -37,7 +37,7 @@ describe('what a server does now', () => {
     answer(fleet.followLog, { lines: [], next: 0, missed: 0 })
   })
 
-  it('is asked for only once somebody wants to see it', async () => {
+  it('is loaded only on request', async () => {
     const { user } = open()
     const panel = await screen.findByRole('region', { name: 'What it does now' })
     expect(requestsOf(fleet.live)).toEqual([])

@@ -92,7 +92,7 @@ describe('the TLS to the proxies of a server', () => {
     await waitFor(() => expect(requestsOf(fleet.setProxyTls)).toMatchObject([{ body: { source: 'none' } }]))
   })
 
-  it('keeps a typed key while somebody else saves, and writes over theirs only once that was chosen', async () => {
+  it('keeps a typed key when another user saves, and overwrites theirs only after that was chosen', async () => {
     const { user } = show(noTls)
     await user.selectOptions(await source(), 'pasted')
     await user.type(screen.getByRole('textbox', { name: 'Key' }), 'KEY')

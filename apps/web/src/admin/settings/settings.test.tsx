@@ -122,7 +122,7 @@ describe('web settings', () => {
     expect(sent()).toEqual([])
   })
 
-  it('tell what somebody else saved meanwhile, and keep what was typed', async () => {
+  it('tell what another user saved, and keep what was typed', async () => {
     const { user } = open()
     answerRefused(settings.saveConfig, 'stale', {
       data: {
@@ -148,7 +148,7 @@ describe('web settings', () => {
     await waitFor(() => expect(sent().at(-1)).toEqual({ discord_client_id: '1007', version: 'v9' }))
   })
 
-  it('keep what is typed while the call that saves is out, until what somebody else saved is taken', async () => {
+  it("keep what is typed during a save, until another user's values are chosen", async () => {
     const { user } = open()
     const id = await screen.findByLabelText<HTMLInputElement>('Client id')
     const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)

@@ -67,7 +67,7 @@ describe('the tasks', () => {
     await waitFor(() => expect(requestsOf(settings.deadLetters)[0]?.query).toEqual({ queue: 'send-mail' }))
   })
 
-  it('that failed for good show error and payload, and are retried one by one or together', async () => {
+  it('that failed permanently show error and payload, and are retried singly or together', async () => {
     const { user } = open('dead')
     const list = within(await screen.findByRole('list', { name: 'Dead letters' }))
     expect(list.getAllByText('The mail service cannot be reached')).toHaveLength(2)
@@ -82,7 +82,7 @@ describe('the tasks', () => {
     )
   })
 
-  it('that failed for good are discarded after a question; NO discards nothing', async () => {
+  it('that failed permanently are discarded after a question; NO discards nothing', async () => {
     const { user } = open('dead')
     answer(settings.discardDeadLetters, { done: 1 })
     const [button] = await screen.findAllByRole('button', { name: 'Discard: Send mails' })

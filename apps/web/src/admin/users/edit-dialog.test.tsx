@@ -100,7 +100,7 @@ describe('the Edit dialog', () => {
     )
   })
 
-  it('shows what somebody else saved meanwhile, and of who is no administrator no role', async () => {
+  it('shows what another user saved, and no role for a customer', async () => {
     const current = { ...alice, reward_points: 20, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser', 'reward_points'] } })
     const { user } = edit({ is_superuser: true, operator_role: 'viewer' })
@@ -157,7 +157,7 @@ describe('the Edit dialog', () => {
     expect(requestsOf(accounts.updateUser)).toEqual([])
   })
 
-  it('keeps the role that was given to a new administrator, where somebody else gave another one', async () => {
+  it('keeps the role chosen for a new administrator if another user saved a different one', async () => {
     const current = { ...alice, is_superuser: true, operator_role: 'viewer' as const, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
     const { user } = edit()
@@ -212,7 +212,7 @@ describe('the Edit dialog', () => {
     expect(await toast('successfully')).toBeTruthy()
   })
 
-  it('has what was entered again after the session ended, but for a password, also over what somebody else saved', async () => {
+  it("restores its draft after an expired session without the password, also over another user's save", async () => {
     const current = { ...alice, is_superuser: true, operator_role: 'viewer' as const, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser'] } })
     const before = edit()

@@ -163,7 +163,7 @@ describe('the command palette', () => {
     act(remove)
   })
 
-  it('opens with where somebody was last, forgotten for the next one who signs in', async () => {
+  it('opens with recent pages, which the next user does not see', async () => {
     sessionStorage.setItem(
       'netlet-recent',
       JSON.stringify({ user: admin.id, visits: [{ to: '/dashboard/index/order/7', label: 'NL-SEVEN' }] })
@@ -177,7 +177,7 @@ describe('the command palette', () => {
     expect(choices()[0]?.textContent).toBe('Home')
   })
 
-  it('keeps the choice that somebody moved to when rows are found above it', async () => {
+  it('keeps the chosen entry when rows appear above it', async () => {
     const { user, where } = await open()
     const reply = hold(home.search)
     await user.keyboard('tickets{ArrowDown}')

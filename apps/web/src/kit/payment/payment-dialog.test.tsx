@@ -214,7 +214,7 @@ describe('the payment dialog without the shop', () => {
     expect(requestsOf(orders.payment).length).toBeGreaterThan(asked)
   })
 
-  it('does not say that a payment failed of which it cannot know', async () => {
+  it('does not say that a payment failed if it cannot know', async () => {
     answer(orders.payment, says('pending'))
     const { where } = await open()
     answerLost(orders.payment)

@@ -46,7 +46,7 @@ it('keeps its outline on a slow line, and tries again until the rest is there', 
   expect(outlined()).toBe(false)
 })
 
-it('ends the page without a connection, tries nothing meanwhile, and goes on with one', async () => {
+it('ends the page while offline, without attempts, and continues when online', async () => {
   onlineManager.setOnline(false)
   coming()
   renderAt(<Below load={code} />, { user: null })

@@ -32,7 +32,7 @@ describe('the login page', () => {
     expect(requestsOf(accounts.login)).toMatchObject([{ body: { username: 'alice', password: 'Secret#123' } }])
   })
 
-  it('ends nothing where nobody is signed in: the end would overtake a login in another tab', async () => {
+  it('ends nothing for a visitor, because that could end a login in another tab', async () => {
     const { user, where } = renderAt(<LoginPage />, { at: '/login', route: '/login', user: null })
     answer(accounts.login, customer)
     await fillIn(user)

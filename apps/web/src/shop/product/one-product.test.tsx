@@ -22,7 +22,7 @@ import { deadlineOf } from './use-purchase.ts'
 
 beforeEach(answerAll)
 
-describe('what a buyer is told of a plan', () => {
+describe('what a buyer sees of a plan', () => {
   it.each([
     ['ipv4', 'fixed', 'IPv4 address'],
     ['ipv6', 'fixed', 'IPv6 /64, fixed exit address'],
