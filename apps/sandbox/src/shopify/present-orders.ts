@@ -87,7 +87,8 @@ export function presentOrders(state: PlatformState) {
     },
     discountCodes: one.discounts.map(({ code }) => code),
     customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
-    totalPriceSet: money(one.totalPrice, one.currency),
+    fullyPaid: true,
+    totalReceivedSet: money(one.totalPrice, one.currency),
     subtotalPriceSet: money(one.totalPrice, one.currency),
     totalDiscountsSet: money(one.totalDiscounts, one.currency)
   })

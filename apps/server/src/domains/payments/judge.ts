@@ -2,8 +2,8 @@ import { toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import { isOverWith, type OrderRow, renewable, type SoldToday } from '../orders/index.ts'
 import {
+  chargedOf,
   compareLines,
-  downToCents,
   isPaidBack,
   isUnpaid,
   missing,
@@ -96,7 +96,7 @@ export function judge(facts: Facts): Decision {
   if (isUnpaid(paid)) return nothing('not_paid')
   if (payment && hasGrown(facts, payment)) return { do: 'grow' }
   if (payment && !isNews(facts, payment)) return nothing('duplicate')
-  const isAllBack = sumRefunds(counted(refunds), downToCents(paid.total_price)).all
+  const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
   if (isPaidBack(paid) || (isAllBack && !payment)) return { do: 'give_back' }
   if (isAllBack) return record('duplicate')
   if (!about) return record(payment ? 'duplicate' : named || isOurs ? 'unknown_order' : 'ignored')

@@ -1,4 +1,5 @@
 import type { Settings } from '@netlet/contract'
+import { fromCents, toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import type { OrderLine } from '../orders/tables.ts'
@@ -19,9 +20,24 @@ export function moneyProblem(paid: PaidOrder, settings: MoneyRules): MoneyProble
   return { code: 'wrong_currency', params: { currency: paid.currency, expected: settings.shop_currency } }
 }
 
+/** What the platform took: what was taken off its order before it was paid was never asked for. '12.30'. */
+export function chargedOf({
+  total_price,
+  current_total_price: left,
+  total_outstanding: open,
+  financial_status
+}: PaidOrder): string {
+  const asked = downToCents(total_price)
+  // By another status money went back, which is less by now, and was taken all the same.
+  if (financial_status !== 'paid' || !left) return asked
+  const owed = open?.startsWith('-') ? open.slice(1) : '0'
+  const taken = toCents(downToCents(left)) + toCents(downToCents(owed))
+  return taken < toCents(asked) ? fromCents(taken) : asked
+}
+
 /** What the platform took of the shop's money: nothing by a test, or in another currency. '12.30'. */
 export const moneyOf = (paid: PaidOrder, settings: MoneyRules): string =>
-  moneyProblem(paid, settings) ? '0.00' : downToCents(paid.total_price)
+  moneyProblem(paid, settings) ? '0.00' : chargedOf(paid)
 
 /** '12.3456' → '12.34': the platform may write more decimals than a currency has; what is below a cent counts for nothing. */
 export const downToCents = (text: string): string => {

@@ -4,7 +4,7 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
-import { downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
+import { chargedOf, downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
 import { counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
 import { payments, type PaidLine } from './tables.ts'
 
@@ -64,13 +64,13 @@ export async function recordPayment(unit: Unit, report: Report): Promise<Payment
 /** What the platform's report says of a payment. */
 function columnsOf(unit: Unit, { paid, money, refunds }: Report) {
   const amount = moneyOf(paid, money)
-  const charged = downToCents(paid.total_price)
-  const back = sumRefunds(counted(refunds), charged)
+  const rate = rateOf(paid)
+  const back = sumRefunds(counted(refunds), rate.charged)
   return {
     platformOrderNumber: paid.name.slice(0, 100),
     amount,
     discount: downToCents(paid.total_discounts),
-    ...rateOf(paid),
+    ...rate,
     lines: paid.line_items.map(paidLine),
     refundedAmount: givenBackOf(amount, back.sum),
     refundedAt: back.all ? unit.now : null,
@@ -79,12 +79,15 @@ function columnsOf(unit: Unit, { paid, money, refunds }: Report) {
 }
 
 /** By which the platform converted a payment from the buyer's currency. */
-export function rateOf({ currency, total_price, total_price_set }: PaidOrder): Rate {
-  const buyer = total_price_set?.presentment_money
+export function rateOf(paid: PaidOrder): Rate {
+  const charged = chargedOf(paid)
+  const asked = toCents(downToCents(paid.total_price))
+  const buyer = paid.total_price_set?.presentment_money
+  const askedOfBuyer = buyer ? toCents(downToCents(buyer.amount)) : 0n
   return {
-    currency: currency.slice(0, 10),
-    charged: downToCents(total_price),
-    buyerAmount: buyer ? downToCents(buyer.amount) : null,
+    currency: paid.currency.slice(0, 10),
+    charged,
+    buyerAmount: buyer ? fromCents(asked === 0n ? 0n : (askedOfBuyer * toCents(charged)) / asked) : null,
     buyerCurrency: buyer?.currency_code ?? null
   }
 }

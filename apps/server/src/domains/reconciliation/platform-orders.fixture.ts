@@ -46,7 +46,8 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
     })),
     discountCodes: [],
     customAttributes: paid.note_attributes.map(({ name, value }) => ({ key: name, value })),
-    totalPriceSet: money(paid.total_price),
+    fullyPaid: true,
+    totalReceivedSet: money(paid.total_price),
     subtotalPriceSet: money(paid.total_price),
     totalDiscountsSet: money('0.00')
   }

@@ -93,7 +93,7 @@ test('a payment is found however long ago the last reconciliation was', async ()
 test('an odd order keeps no other payment from being found, and stands in the inbox', async () => {
   const [odd, fine] = [await paidUnheard(), await paidUnheard()]
   bend = nodes => {
-    for (const node of nodes.filter(named(odd))) node['totalPriceSet'] = null
+    for (const node of nodes.filter(named(odd))) node['totalReceivedSet'] = null
   }
   expect(await reconcilePayments(stack.ctx)).toBe(2)
   expect(await reconcilePayments(stack.ctx)).toBe(0)

@@ -51,7 +51,7 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
     throw new Error(error)
   }
   const { orders, unreadable, until, more } = changed.value
-  const ours = await oursAmong(ctx, orders.filter(isPaid))
+  const ours = await oursAmong(ctx, orders)
   const missed = [...(await missedOf(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
@@ -98,9 +98,8 @@ export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]
   )
 }
 
-/** What no webhook told of orders that are ours, or what is another by now, and for which the platform has, or had, all of the money. */
-export async function missedOf(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<Event[]> {
-  const ours = orders.filter(isPaid)
+/** What no webhook told of orders that are ours, or what is another by now. */
+export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<Event[]> {
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return []
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
@@ -173,14 +172,16 @@ const variantsOf = ({ lines }: ShopifyOrder): string[] =>
   lines.flatMap(({ variantId, currentQuantity }) => (variantId && currentQuantity > 0 ? [variantId] : []))
 
 /** Was the order edited on the platform since its payment was last told of? One that is held may settle by now; of another it may have taken more. */
-function isOutdated(payment: PaymentRow, { updatedAt, totalPrice }: ShopifyOrder): boolean {
+function isOutdated(payment: PaymentRow, order: ShopifyOrder): boolean {
+  const { updatedAt, received } = order
   const state = paymentStateOf(payment)
-  const isMore = toCents(downToCents(totalPrice)) > toCents(payment.charged)
-  if (state !== 'held' && !(state === 'accepted' && isMore)) return false
+  const isMore = toCents(downToCents(received)) > toCents(payment.charged)
+  if (!isPaid(order) || (state !== 'held' && !(state === 'accepted' && isMore))) return false
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
 }
 
 function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, known: ReadonlySet<string>): Event[] {
+  if (!payment && !isPaid(order)) return []
   const { id, name, updatedAt } = order
   const events: Event[] = []
   const payload = asEvent(order)
@@ -210,9 +211,9 @@ export function asEvent(order: ShopifyOrder) {
     email: order.email,
     currency: order.currency,
     financial_status: order.financialStatus?.toLowerCase(),
-    total_price: order.totalPrice,
-    total_price_set: { presentment_money: order.buyerTotal },
-    subtotal_price: order.subtotalPrice ?? order.totalPrice,
+    total_price: order.received,
+    total_price_set: { presentment_money: order.buyerReceived },
+    subtotal_price: order.subtotalPrice ?? order.received,
     total_discounts: order.totalDiscounts,
     discount_codes: order.discountCodes.map(code => ({ code, amount: '0.00' })),
     note: order.note,

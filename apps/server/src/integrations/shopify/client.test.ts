@@ -142,7 +142,7 @@ test('a payment comes back signed, with our order id, and reconciliation sees th
   expect(seen).toMatchObject({
     paid: true,
     attributes: { order_id: '501', renewal: '1' },
-    totalPrice: '18.55',
+    received: '18.55',
     totalDiscounts: '1.61',
     discountCodes: ['GOLD8'],
     email: 'buyer@example.test'

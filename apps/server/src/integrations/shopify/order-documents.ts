@@ -54,7 +54,8 @@ const orderFields = /* GraphQL */ `
     key
     value
   }
-  totalPriceSet {
+  fullyPaid
+  totalReceivedSet {
     shopMoney {
       amount
     }

@@ -147,7 +147,8 @@ export const Order = z
     refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: BothMoneys })),
     discountCodes: z.array(z.string()),
     customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
-    totalPriceSet: BothMoneys,
+    fullyPaid: z.boolean(),
+    totalReceivedSet: BothMoneys,
     subtotalPriceSet: MoneyBag.nullable(),
     totalDiscountsSet: MoneyBag.nullable()
   })
@@ -170,12 +171,17 @@ export const Order = z
     ),
     currency: order.currencyCode,
     paid: order.displayFinancialStatus === 'PAID',
-    financialStatus: order.displayFinancialStatus,
+    // The platform gives this status to orders that were only partly paid, too.
+    financialStatus:
+      order.displayFinancialStatus === 'PARTIALLY_REFUNDED' && !order.fullyPaid
+        ? 'PARTIALLY_PAID'
+        : order.displayFinancialStatus,
     discountCodes: order.discountCodes,
     attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
-    totalPrice: order.totalPriceSet.shopMoney.amount,
-    /** The buyer's charge, in the shape of a webhook. */
-    buyerTotal: buyerMoney(order.totalPriceSet.presentmentMoney),
+    /** What the buyer paid, even if the order was edited before that. */
+    received: order.totalReceivedSet.shopMoney.amount,
+    /** The same in the buyer's currency, in the shape of a webhook. */
+    buyerReceived: buyerMoney(order.totalReceivedSet.presentmentMoney),
     subtotalPrice: order.subtotalPriceSet,
     totalDiscounts: order.totalDiscountsSet ?? '0.00'
   }))

@@ -79,7 +79,12 @@ export const PaidOrder = z.object({
   contact_email: Text(EMAIL).nullish(),
   currency: Text(10),
   financial_status: z.string().nullish(),
+  /** What was asked for at first. */
   total_price: Amount,
+  /** Less what was taken off since. */
+  current_total_price: Amount.nullish(),
+  /** Below zero where the buyer is owed something. */
+  total_outstanding: Money.nullish(),
   /** The total that the buyer was charged, in the buyer's currency. */
   total_price_set: z
     .object({ presentment_money: z.object({ amount: Amount, currency_code: Text(10) }).nullish() })

@@ -1,0 +1,67 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { wrongBooks } from './books-check.fixture.ts'
+import { startBooks, type Books } from './books.fixture.ts'
+import { compareFigures } from './figures.ts'
+import { reconcile, says } from './reconciling.fixture.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+afterAll(() => b?.world.close())
+afterEach(async () => {
+  expect(await compareFigures(b.db())).toEqual([])
+  expect(await wrongBooks(b.db())).toEqual([])
+  b.world.platformOrders.known.clear()
+  await b.world.endAll()
+})
+
+test.for([
+  { name: 'what was taken off it before it was paid was never charged', left: '12.00', open: '0.00', charged: '12.00' },
+  { name: 'what was taken off it since is owed to the buyer', left: '12.00', open: '-8.00', charged: '20.00' },
+  { name: 'both', left: '12.00', open: '-3.00', charged: '15.00' },
+  { name: 'more than at first was never asked for', left: '99.00', open: '-3.00', charged: '20.00' }
+])('of an order that is told of as edited and paid: $name', async ({ left, open, charged }) => {
+  const before = await b.books()
+  const placed = await b.world.place(b.buyer)
+  const paid = {
+    ...b.paymentFor(placed),
+    current_total_price: left,
+    total_outstanding: open,
+    total_price_set: { presentment_money: { amount: '15.40', currency_code: 'GBP' } }
+  }
+  expect(await b.tell('orders/paid', paid)).toBe('settled')
+  expect(await b.paymentRow(paid)).toMatchObject({ amount: charged, charged })
+  expect(await b.world.row(placed.id)).toMatchObject({ payAmount: charged })
+  expect((await b.books())?.points).toBe((before?.points ?? 0) + Math.floor(Number(charged)))
+  // The buyer gets back what was taken, in whatever currency that is told.
+  const pounds = ((15.4 * Number(charged)) / 20).toFixed(2)
+  const transactions = [{ kind: 'refund', status: 'success', amount: pounds, currency: 'GBP' }]
+  expect(await b.tell('refunds/create', { id: paid.id, order_id: paid.id, transactions })).toBe('refunded')
+})
+
+test('the same where no webhook told of the payment: what the platform received counts', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  says(b, { ...paid, total_price: '12.00' }, [])
+  expect(await reconcile(b)).toBe(1)
+  expect(await b.paymentRow(paid)).toMatchObject({ accepted: true, charged: '12.00' })
+})
+
+test('an order that was paid in part, and given back in part, pays for nothing; its later refunds of a payment count', async () => {
+  const placed = await b.world.place(b.buyer)
+  const half = b.paymentFor(placed)
+  says(b, half, [{ id: half.id, amount: '5.00' }], { fullyPaid: false })
+  expect(await reconcile(b)).toBe(0)
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'placed' })
+  await b.world.advance(60_000)
+  says(b, half, [{ id: half.id, amount: '5.00' }])
+  expect(await reconcile(b)).toBe(2)
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', refundedAmount: '5.00' })
+  // More was added to it that nobody has paid for.
+  await b.world.advance(60_000)
+  const refunds = [half.id, half.id + 1].map(id => ({ id, amount: '5.00' }))
+  says(b, half, refunds, { fullyPaid: false })
+  expect(await reconcile(b)).toBe(1)
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', refundedAmount: '10.00' })
+})
