@@ -58,7 +58,8 @@ export const ATTENTION = {
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
   cancelled_delivered:
     'payment {platform_order} of order {order_id} was cancelled on the platform, and its money was not given back; refund it, or let the lease go on',
-  inquiry: 'order {order_id}: the buyer’s bank asks about {platform_order}',
+  inquiry:
+    'order {order_id}: the buyer’s bank asks about {platform_order}, or stopped a dispute of it; look at it on the platform',
   dispute_won:
     'the dispute about {platform_order} was won: the money is back, and the lease of order {order_id} has ended',
   refund_failed:
@@ -88,7 +89,7 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   renewals_unserved: '订单 {order_id} 已退款，租用已结束。其续费（{amount}）已付款但未退还',
   partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
   cancelled_delivered: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或让租用继续',
-  inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}',
+  inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}，或已中止其争议。请在平台上查看',
   dispute_won: '{platform_order} 的争议已胜诉：款项已收回，订单 {order_id} 的租用已结束',
   refund_failed:
     '{platform_order} 的一笔退款在平台上失败：其中 {amount} 实际未退还。请重新退款；若订单 {order_id} 的租用已结束，也可重新开通',

@@ -129,7 +129,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     renewal_not_sold:
       'renewal of order NL-7 was paid by what is not sold any more: {what}; renew it all the same, or refund #7',
     partly_refunded: 'order NL-7: 5.00 of #7 were given back; decide whether its lease goes on',
-    inquiry: 'order NL-7: the buyer’s bank asks about #7',
+    inquiry: 'order NL-7: the buyer’s bank asks about #7, or stopped a dispute of it; look at it on the platform',
     refund_failed:
       'order NL-7: a refund of #7 failed on the platform, 5.00 of it was not given back after all; refund it again, or reopen the order where its lease has ended',
     refund_doubtful: 'order NL-7: 5.00 of #7 counts as given back, but the platform calls it PAID; look at it there',

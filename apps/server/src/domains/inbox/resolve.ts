@@ -133,12 +133,15 @@ async function act(
   return ok({ open, ending: ended.data, plan: planOfDecision(open.payment, before, after) })
 }
 
+/** Outcomes of payments that count whose money may go back beside the platform. */
+const BACK_UNHEARD: ReadonlySet<string> = new Set(['too_late', 'renewals_unserved', 'cancelled_delivered', 'inquiry'])
+
 /** May the money of a payment that counts have been given back by other means? Of all others the platform tells. */
 async function mayBeBack(
   { tx }: Unit,
   { event: { outcome, detail, processedAt }, payment }: OpenEvent
 ): Promise<boolean> {
-  if (outcome === 'too_late' || outcome === 'renewals_unserved' || outcome === 'cancelled_delivered') return true
+  if (outcome && BACK_UNHEARD.has(outcome)) return true
   if (outcome !== 'refund_failed' || !payment || !processedAt) return false
   // All that is kept of it is what this refund failed to give back: not as much, left by others that were made since.
   if (detail?.['amount'] !== keptOf(payment).amount) return false

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { enqueueTags, type EventResult } from '../commerce/index.ts'
+import { enqueueTags, EventWaits, type EventResult } from '../commerce/index.ts'
 import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
   bringBack,
@@ -39,6 +39,7 @@ export type Settling = Pick<AppContext, 'secrets' | 'config'>
 /** Writes what was decided about a payment, and tells of it. */
 export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: Decision): Promise<EventResult> {
   if (decision.do === 'nothing') return { outcome: decision.outcome }
+  if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
   if (decision.do === 'grow') return grow(unit, facts)
   if (decision.do === 'give_back' && known) return giveBackReported(unit, ctx, paid)
@@ -63,7 +64,11 @@ async function grow(unit: Unit, { paid, payment, money }: Facts): Promise<EventR
   return { outcome: 'duplicate' }
 }
 
-type Recorded = { decision: Exclude<Decision, { do: 'nothing' | 'grow' }>; payment: PaymentRow; order: OrderRow | null }
+type Recorded = {
+  decision: Exclude<Decision, { do: 'nothing' | 'wait' | 'grow' }>
+  payment: PaymentRow
+  order: OrderRow | null
+}
 
 async function follow(
   unit: Unit,

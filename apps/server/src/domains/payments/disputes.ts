@@ -18,7 +18,8 @@ const TAKEN: ReadonlySet<string> = new Set(['needs_response', 'under_review', ..
 
 /**
  * `disputes/create`, `disputes/update`: a chargeback takes the money when it is opened; an inquiry takes none. Of a win and a loss
- * the later one counts, by the platform's time.
+ * the later one counts, by the platform's time. A status that says neither (`prevented`: the processor may have given the money back
+ * beside the platform) changes nothing, and an administrator looks at it.
  */
 export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Refunding): Promise<EventResult> {
   if (dispute.order_id === null) return { outcome: 'ignored' }
@@ -26,11 +27,11 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const { payment, about, detail } = await subjectOf(unit, platformOrderId)
   const isTaken = TAKEN.has(dispute.status)
-  if (dispute.type === 'inquiry' && isTaken) return { outcome: 'inquiry', detail, about }
+  const isKnown = isTaken || WON.has(dispute.status)
+  if (!isKnown || (dispute.type === 'inquiry' && isTaken)) return { outcome: 'inquiry', detail, about }
   // An inquiry took nothing, and its end must not keep a chargeback that follows from taking.
   if (dispute.type !== 'chargeback') return { outcome: 'ignored', detail, about }
-  if (dispute.status === 'won') return { ...(await winBack(unit, ctx, platformOrderId, dispute)), about }
-  if (!isTaken) return { outcome: 'ignored', detail, about }
+  if (!isTaken) return { ...(await winBack(unit, ctx, platformOrderId, dispute)), about }
   const key = await keyOfLoss(unit, platformOrderId, dispute)
   if (key === null) return { outcome: 'duplicate', about }
   const { amount, currency } = dispute

@@ -70,6 +70,8 @@ export type Renewal = { do: 'renew'; days: number }
 export type Decision =
   /** Nothing is written. */
   | { do: 'nothing'; outcome: 'not_paid' | 'duplicate' }
+  /** It is judged once it is known what becomes of a refund that was asked for. */
+  | { do: 'wait' }
   /** The report is written down, and changes nothing. */
   | { do: 'record'; outcome: 'duplicate' | 'ignored' | 'unknown_order' }
   /** The platform took more for an order that this payment settled, since its order was edited there and the rest was paid. */
@@ -96,6 +98,7 @@ export function judge(facts: Facts): Decision {
   if (isUnpaid(paid)) return nothing('not_paid')
   if (payment && hasGrown(facts, payment)) return { do: 'grow' }
   if (payment && !isNews(facts, payment)) return nothing('duplicate')
+  if (underwayOf(refunds, facts.now)) return { do: 'wait' }
   const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
   if (isPaidBack(paid) || (isAllBack && !payment)) return { do: 'give_back' }
   if (isAllBack) return record('duplicate')
@@ -114,10 +117,10 @@ function hasGrown({ paid, money }: Facts, payment: PaymentRow): boolean {
 }
 
 /** Of a known payment only one that is held is judged again, by a report that is no older than the last. */
-function isNews({ paid, refunds, now }: Facts, payment: PaymentRow): boolean {
+function isNews({ paid }: Facts, payment: PaymentRow): boolean {
   const at = reportedAt(paid)
   const isOld = at !== null && payment.reportedAt !== null && at < payment.reportedAt
-  return paymentStateOf(payment) === 'held' && !isOld && !underwayOf(refunds, now)
+  return paymentStateOf(payment) === 'held' && !isOld
 }
 
 function judgePurchase(facts: Facts, about: OrderFacts): Decision {

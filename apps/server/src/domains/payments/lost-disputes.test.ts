@@ -72,6 +72,24 @@ test.for([
   expect(await row(order)).toMatchObject({ state: ends })
 })
 
+test.for(['prevented', 'of_tomorrow'])(
+  'a dispute that is %s takes no money, ends no other dispute, and waits for somebody',
+  async status => {
+    const { order, paid } = await b.delivered()
+    expect(await b.dispute(paid, status)).toBe('inquiry')
+    expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+    const [open] = await b.openOf(paid)
+    // Its processor may have given the money back.
+    expect(await b.act(open, 'refunded', { note: 'by the processor' })).toMatchObject({ code: 2000 })
+    expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+    const other = await b.delivered()
+    await b.FATES.opened(other.paid)
+    expect(await b.dispute(other.paid, status)).toBe('inquiry')
+    expect(await row(other.order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+    expect(await outcomesOf(other.paid)).toEqual([])
+  }
+)
+
 test('where what the platform said of the won dispute is kept no longer, the loss counts if it is later than when that was told', async () => {
   const { order, paid } = await b.delivered()
   await b.FATES.opened(paid)

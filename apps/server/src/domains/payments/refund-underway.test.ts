@@ -1,8 +1,10 @@
 import type { InboxEntry } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { eventHandlers } from '../../workers.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
+import { EventWaits, handleEvent } from '../commerce/index.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
@@ -111,14 +113,27 @@ test('a payment that somebody has just applied is not refunded by another, whose
   }
 })
 
-test('a held payment whose refund was started does not settle when its order is told again', async () => {
+test.for([
+  { name: 'that was made', isMade: true, outcome: 'duplicate', state: 'placed' },
+  { name: 'of which the platform never tells', isMade: false, outcome: 'settled', state: 'delivering' }
+])('an edit of a held payment waits for a refund $name', async ({ isMade, outcome, state }) => {
+  const { ctx } = world.shop
   const order = await world.place(buyer)
   const short = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 } })
   await tell(world, 'orders/paid', short)
-  await refund(other, order, null)
+  expect(await refund(other, order, null)).toMatchObject({ code: 2000 })
   const edited = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: short.id })
-  expect(await tell(world, 'orders/paid', edited)).toMatchObject({ outcome: 'duplicate' })
-  expect(await one(world.shop.ctx, sql`select state from orders where id = ${order.id}`)).toEqual({ state: 'failed' })
+  await expect(tell(world, 'orders/paid', edited)).rejects.toThrow(EventWaits)
+  expect(await world.row(order.id)).toMatchObject({ state: 'failed' })
+  const transactions = [{ kind: 'refund', status: 'success', amount: '20.00', currency: 'USD' }]
+  const id = world.refundsMade.at(-1)?.id
+  if (isMade) await tell(world, 'refunds/create', { id, order_id: short.id, transactions })
+  else await world.advance(11 * MINUTE)
+  const waiting = sql`select event_id from platform_events where processed_at is null`
+  const { event_id } = await one<{ event_id: string }>(ctx, waiting)
+  await handleEvent(ctx, eventHandlers, event_id)
+  expect(await one(ctx, sql`select outcome from platform_events where event_id = ${event_id}`)).toEqual({ outcome })
+  expect(await world.row(order.id)).toMatchObject({ state })
 })
 
 test('the same where the payment counts, and its order failed for want of addresses: one of both wins, whichever is first', async () => {
