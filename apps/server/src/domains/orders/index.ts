@@ -20,6 +20,7 @@ export { endGrace, expireOrder, graceAfter, lockExpired, lockGraceEnded } from '
 export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
 export { calledColumn, orderTranslations, rulesIn } from './plan-names.ts'
 export {
+  addToPaid,
   awaitPayment,
   partlyRefundOrder,
   refundOrder,

@@ -164,6 +164,12 @@ const noteRestored = (unit: Unit, order: OrderRow, back: GivenBack, expiredAt: D
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
   })
 
+/** The platform took more for one of its payments, since that was edited there. */
+export async function addToPaid(unit: Unit, { id }: OrderRow, { more, ...last }: { more: string } & LastAmount) {
+  const payAmount = sql`${orders.payAmount} + ${more}::numeric` as never
+  await updateOrder(unit, id, { payAmount, ...lastColumn(last) })
+}
+
 /** A part of a payment was given back. The order goes on until an administrator decides otherwise. */
 export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: addRefund(back.amount) })

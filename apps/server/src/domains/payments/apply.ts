@@ -1,11 +1,11 @@
-import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { fillIn, fromCents, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueTags, EventWaits, type EventResult } from '../commerce/index.ts'
 import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
+  addToPaid,
   bringBack,
   failOrder,
   lockOrder,
@@ -15,13 +15,13 @@ import {
   replacePayment,
   type OrderRow
 } from '../orders/index.ts'
-import { freeCoupons, grantForPayment, lockEarners, useCoupons } from '../rewards/index.ts'
+import { freeCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { giveBackReported } from './give-back.ts'
-import { addRefund } from './refund-rows.ts'
-import { isPaidBack, moneyOf } from './paid-order.ts'
-import { keptOf, paymentOf, rateOf, recordPayment, reportedAt, setAccepted, type PaymentRow } from './rows.ts'
+import { addRefund, refundRowsOf } from './refund-rows.ts'
+import { isPaidBack } from './paid-order.ts'
+import { keptOf, lastAmountOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
 import {
   mailNotDelivered,
   mailNotRenewed,
@@ -32,7 +32,6 @@ import {
   tagFailed
 } from './tell.ts'
 import { paymentAllows } from './states.ts'
-import { payments } from './tables.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
 
@@ -41,7 +40,7 @@ export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: D
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
-  if (decision.do === 'grow') return grow(unit, facts)
+  if (decision.do === 'grow') return grow(unit, ctx, facts, decision.payment)
   if (decision.do === 'give_back' && known) return giveBackReported(unit, ctx, paid)
   // As if its refund had come before.
   const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
@@ -57,10 +56,14 @@ export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: D
 const addReported = (unit: Unit, { id }: PaidOrder) =>
   addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsDecision: true })
 
-/** What was added is the shop's, and can be given back; points and coins are earned by the payment as it was first told of. */
-async function grow(unit: Unit, { paid, payment, money }: Facts): Promise<EventResult> {
-  const grown = { amount: moneyOf(paid, money), ...rateOf(paid), reportedAt: reportedAt(paid) }
-  if (payment) await unit.tx.update(payments).set(grown).where(eq(payments.id, payment.id))
+/** What was added is the shop's: it earns points and coins, and can be given back. */
+async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow): Promise<EventResult> {
+  const payment = await recordPayment(unit, { ...facts, kind: known.kind })
+  const order = facts.about?.order
+  if (!order) return { outcome: 'duplicate' }
+  const more = fromCents(toCents(payment.amount) - toCents(known.amount))
+  await addToPaid(unit, order, { more, lastAmount: await lastAmountOf(unit.tx, order.id) })
+  await earnAgain(unit, ctx, order, payment)
   return { outcome: 'duplicate' }
 }
 
@@ -143,7 +146,7 @@ export async function accept(
 }
 
 /** Grants what the kept part of a payment earns. What was granted for the same platform order before is not granted again. */
-export async function earn(
+async function earn(
   unit: Unit,
   settings: Settings,
   { userId, publicId }: Pick<OrderRow, 'publicId' | 'userId'>,
@@ -153,6 +156,22 @@ export async function earn(
   if (!payment) return
   const { amount } = keptOf(payment)
   await grantForPayment(unit, { orderPublicId: publicId, userId, amount, settings, paymentId })
+}
+
+/** What is kept of a payment by now has earned what it earns, also where a part was given back before it was settled. */
+export async function earnAgain(
+  unit: Unit,
+  ctx: Pick<Settling, 'secrets'>,
+  order: OrderRow,
+  payment: PaymentRow
+): Promise<void> {
+  await lockEarners(unit.tx, order.userId)
+  const rows = await refundRowsOf(unit.tx, payment.platformOrderId)
+  const moneys = rows.flatMap(({ state, createdAt: takenAt, reversedAt }) =>
+    state === 'counted' || state === 'returned' ? [{ takenAt, reversedAt }] : []
+  )
+  await restoreForPayment(unit, payment.platformOrderId, keptOf(payment), moneys)
+  await earn(unit, await readSettings(unit.tx, ctx.secrets), order, payment)
 }
 
 /**

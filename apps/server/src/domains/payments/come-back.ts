@@ -2,13 +2,11 @@ import { eq, max } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { bringBack, isServed, note, restoreOrder, restorePart, restoreTerm, type OrderRow } from '../orders/index.ts'
-import { lockEarners, restoreForPayment, useCouponsAgain } from '../rewards/index.ts'
-import { readSettings } from '../settings/index.ts'
-import { earn } from './apply.ts'
+import { useCouponsAgain } from '../rewards/index.ts'
+import { earnAgain } from './apply.ts'
 import { gatherBalance, type Refunding } from './give-back.ts'
 import { judgeReturn, type ReturnDecision } from './judge-refund.ts'
-import { refundRowsOf } from './refund-rows.ts'
-import { keptOf, lastAmountOf, type PaymentRow } from './rows.ts'
+import { lastAmountOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
 /**
@@ -64,7 +62,7 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
   const { platformOrderId, platformOrderNumber, accepted, takenTime: time } = payment
   const back = { amount, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
-  if (accepted) await earnAgain(unit, ctx, order, payment, decision)
+  if (accepted) await earnAgain(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
   if (payment.refundedAt) await useCouponsAgain(unit, platformOrderId)
   if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })
   if (decision.do === 'restore_term') {
@@ -75,21 +73,4 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
     await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount, reason })
     unit.publish('order', order.id, order.userId)
   }
-}
-
-/** What is kept of a payment by now has earned what it earns, also where a part was given back before it was settled. */
-async function earnAgain(
-  unit: Unit,
-  ctx: Refunding,
-  order: OrderRow,
-  { platformOrderId, amount }: PaymentRow,
-  { refundedAmount }: ReturnDecision
-): Promise<void> {
-  await lockEarners(unit.tx, order.userId)
-  const rows = await refundRowsOf(unit.tx, platformOrderId)
-  const moneys = rows.flatMap(({ state, createdAt: takenAt, reversedAt }) =>
-    state === 'counted' || state === 'returned' ? [{ takenAt, reversedAt }] : []
-  )
-  await restoreForPayment(unit, platformOrderId, keptOf({ amount, refundedAmount }), moneys)
-  await earn(unit, await readSettings(unit.tx, ctx.secrets), order, { platformOrderId })
 }

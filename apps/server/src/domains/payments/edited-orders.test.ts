@@ -65,3 +65,43 @@ test('an order that was paid in part, and given back in part, pays for nothing; 
   expect(await reconcile(b)).toBe(1)
   expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', refundedAmount: '10.00' })
 })
+
+test.for([{ first: '20.00' }, { first: '0.50' }])(
+  'what was added to an order and paid since is earned once, and lost as it goes back: $first at first',
+  async ({ first }) => {
+    const start = await b.books()
+    const placed = await b.world.place(b.buyer)
+    const paid = b.paymentFor(placed, { amount: first })
+    expect(await b.tell('orders/paid', paid)).toBe('settled')
+    await b.world.confirm()
+    await b.world.advance(60_000)
+    const grown = { ...paid, total_price: '45.50', updated_at: b.now().toISOString() }
+    for (const _ of [1, 2]) expect(await b.tell('orders/paid', grown)).toBe('duplicate')
+    says(b, grown, [])
+    expect(await reconcile(b)).toBe(0)
+    const all = await b.books()
+    expect(all).toMatchObject({ points: (start?.points ?? 0) + 45, coins: (start?.coins ?? 0) + 2 })
+    expect(await b.world.row(placed.id)).toMatchObject({ payAmount: '45.50', lastAmount: '45.50' })
+    await b.dispute(paid, 'needs_response', { amount: '25.50' })
+    expect(await b.books()).toMatchObject({ points: (start?.points ?? 0) + 20, coins: (start?.coins ?? 0) + 1 })
+    await b.dispute(paid, 'won', { amount: '25.50' })
+    expect(await b.books()).toEqual(all)
+    expect(await b.refund(paid, '30.00')).toBe('partly_refunded')
+    expect(await b.books()).toMatchObject({ points: (start?.points ?? 0) + 15, coins: start?.coins })
+    expect(await b.refund(paid, '15.50')).toBe('refunded')
+    expect(await b.books()).toEqual(start)
+  }
+)
+
+test('what was added to a renewal is part of what the order and its running term cost; what comes late changes nothing', async () => {
+  const { order } = await b.delivered()
+  const renewal = b.paymentFor(order, { renewal: true, amount: '10.00' })
+  expect(await b.tell('orders/paid', renewal)).toBe('settled')
+  await b.world.advance(60_000)
+  const grown = { ...renewal, total_price: '12.00', updated_at: b.now().toISOString() }
+  expect(await b.tell('orders/paid', grown)).toBe('duplicate')
+  const before = await b.books()
+  expect(await b.tell('orders/paid', { ...renewal, updated_at: '2020-01-01T00:00:00Z' })).toBe('duplicate')
+  expect(await b.world.row(order.id)).toMatchObject({ payAmount: '32.00', lastAmount: '12.00' })
+  expect(await b.books()).toEqual(before)
+})

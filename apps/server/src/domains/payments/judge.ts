@@ -75,7 +75,7 @@ export type Decision =
   /** The report is written down, and changes nothing. */
   | { do: 'record'; outcome: 'duplicate' | 'ignored' | 'unknown_order' }
   /** The platform took more for an order that this payment settled, since its order was edited there and the rest was paid. */
-  | { do: 'grow' }
+  | { do: 'grow'; payment: PaymentRow }
   /** All of it was given back. */
   | { do: 'give_back' }
   | Delivery
@@ -96,7 +96,7 @@ const record = (outcome: 'duplicate' | 'ignored' | 'unknown_order'): Decision =>
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
-  if (payment && hasGrown(facts, payment)) return { do: 'grow' }
+  if (payment && hasGrown(facts, payment)) return { do: 'grow', payment }
   if (payment && !isNews(facts, payment)) return nothing('duplicate')
   if (underwayOf(refunds, facts.now)) return { do: 'wait' }
   const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
