@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createSecrets } from '../../infra/secrets.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { readSettings, settingsRoutes, storeLogLines } from './index.ts'
+import { readSettings, settingsRoutes, storeLogLines, writeSettings } from './index.ts'
 import { readSome } from './read.ts'
 import { settings } from './tables.ts'
 
@@ -219,3 +219,17 @@ test('a text that looks like a number, or like a word of JSON, is read as it was
     expect((await admin.get<Settings>(CONFIG)).data.discord_client_id).toBe(text)
   }
 })
+
+test.each(['JPY', 'KWD'])(
+  '%s has no cents: the shop does not change to it, and where it was saved before, other settings are saved',
+  async shop_currency => {
+    const refused = await save({ shop_currency, billing_rate: 2 })
+    expect(refused).toMatchObject({
+      status: 400,
+      data: { reason: 'currency_without_cents', errors: { shop_currency: expect.stringContaining(shop_currency) } }
+    })
+    expect(await readSettings(shop.ctx.db, shop.ctx.secrets)).toMatchObject({ shop_currency: 'USD', billing_rate: 1 })
+    await writeSettings(shop.ctx, { shop_currency })
+    expect(await save({ shop_currency, billing_rate: 2 })).toMatchObject({ code: 2000 })
+  }
+)
