@@ -152,7 +152,7 @@ export async function casesOf(db: Database, subjects: Subjects, { rows, users }:
     { what: 'gift cards, by point', run: page(giftCardList, { sort_by: 'point' }) },
     { what: 'payments inbox, a rare outcome', run: page(payments, { outcome: 'dispute_won' }) },
     { what: 'payments inbox, a common outcome', run: page(payments, { outcome: 'settled' }) },
-    { what: 'payments inbox, an outcome that never came', run: page(payments, { outcome: 'older' }) },
+    { what: 'payments inbox, an outcome that never came', run: page(payments, { outcome: 'unreadable' }) },
     { what: 'payments inbox, that are late', run: page(payments, { late: '1' }) },
     { what: 'payments inbox, that wait', run: page(payments, { unresolved: '1' }) },
     { what: 'payments inbox, search a platform number', run: page(payments, { search: subjects.platformNumber }) },

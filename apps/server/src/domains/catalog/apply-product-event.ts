@@ -51,7 +51,7 @@ export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promi
   const ruleVariants = await ruleVariantsOf(unit.tx, event.id)
   const rules = await followRules(unit, ruleNews(event, ruleVariants, toldAt), toldAt)
   const result = await followProduct(unit, event)
-  if (result.outcome !== 'older')
+  if (result.outcome !== 'ignored')
     await forgetDrifts(
       unit,
       event.variants.map(variant => variant.id)
@@ -93,10 +93,10 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .from(products)
     .where(and(eq(products.platformId, event.id), isNull(products.deletedAt)))
     .for('update')
-  if (await isDeletedOnPlatform(tx, event.id)) return { outcome: 'older' }
+  if (await isDeletedOnPlatform(tx, event.id)) return { outcome: 'ignored' }
   if (!product) return { outcome: 'not_sold' }
   const updatedAt = event.updated_at ? new Date(event.updated_at) : null
-  if (product.platformUpdatedAt && updatedAt && updatedAt < product.platformUpdatedAt) return { outcome: 'older' }
+  if (product.platformUpdatedAt && updatedAt && updatedAt < product.platformUpdatedAt) return { outcome: 'ignored' }
   const known = await tx
     .select()
     .from(variants)

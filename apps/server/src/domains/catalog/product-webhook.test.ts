@@ -106,7 +106,7 @@ test('a late update that is older than what is known changes nothing', async () 
   const { payload, read } = await soldProduct()
   const before = await read()
   const old = payload({ updated_at: '2026-04-30T10:00:00Z' })
-  expect(await settle(old, { topic: 'products/update' })).toBe('older')
+  expect(await settle(old, { topic: 'products/update' })).toBe('ignored')
   expect(await read()).toEqual(before)
 })
 
@@ -165,7 +165,7 @@ test.each([
   const again = sql`select 1 from pgboss.job where name = 'read-platform-product'`
   const { length } = (await db.execute(again)).rows
   expect(await settle({ ...told, id: 2 }, { topic: 'products/update' })).toBe('not_sold')
-  expect(await settle({ ...told, updated_at: '2026-01-01T10:00:00Z' }, { topic: 'products/update' })).toBe('older')
+  expect(await settle({ ...told, updated_at: '2026-01-01T10:00:00Z' }, { topic: 'products/update' })).toBe('ignored')
   expect((await db.execute(again)).rows).toHaveLength(length)
 })
 
@@ -198,7 +198,7 @@ test('what is told of a deleted product later, or was read before, brings neithe
   expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
   expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
   // Later than all that is known here, and the first that is heard of the second rule.
-  expect(await settle(late('2026-05-01T12:00:00Z', named, unnamed), { topic: 'products/update' })).toBe('older')
+  expect(await settle(late('2026-05-01T12:00:00Z', named, unnamed), { topic: 'products/update' })).toBe('ignored')
   expect((await read()).product).toMatchObject({ name: 'After', valid: false })
   expect((await rules()).map(rule => rule.valid)).toEqual([false, false])
   // Prices that were read just before the deletion, and are followed after it.

@@ -46,7 +46,7 @@ async function endOlder(
   if (older.length > 0)
     await tx
       .update(platformEvents)
-      .set({ processedAt: now, outcome: 'older', payload: {} })
+      .set({ processedAt: now, outcome: 'ignored', payload: {} })
       .where(sql`${platformEvents.eventId} = any(${sql.param(older)}::text[])`)
   const undated = waiting.filter(event => Number.isNaN(at(event)))
   return [...undated, ...(newest ? [newest] : [])].map(event => event.eventId)

@@ -4,7 +4,7 @@ import { emitEvent, type Happened } from '../webhooks/index.ts'
 import { needsAttention, type EventResult } from './outcomes.ts'
 
 /** What a report of the platform says that was known before, or that is none of ours. */
-const NO_NEWS: ReadonlySet<EventOutcome> = new Set(['duplicate', 'ignored', 'not_paid'])
+const NO_NEWS: ReadonlySet<EventOutcome> = new Set(['ignored', 'not_paid'])
 
 /**
  * Tells the operators' webhooks what came of a report about money: what it was, and where it needs a hand, that as well.

@@ -22,15 +22,8 @@ type Query = ListInput<'id'> & {
 
 /** Outcomes that giving back all of the payment does not end. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
-/** Outcomes of a payment that settled nothing then: they end when it counts, since it was judged again or applied. */
-const HELD = [
-  'unknown_order',
-  'paid_twice',
-  'renewal_too_late',
-  'renewal_underpaid',
-  'renewal_lines_missing',
-  'renewal_not_sold'
-]
+/** Outcomes of a payment that was for no order to be paid: they end when it counts, since it was judged again or applied. */
+const FOR_NO_ORDER = ['unknown_order', 'paid_twice']
 
 const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}'`).join(', '))
 
@@ -54,7 +47,7 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
   where p.platform_order_id = ${platformEvents.platformOrderId} and (
     p.refunded_at is not null and ${platformEvents.outcome} not in (${listOf(AFTER_REFUND)})
     or p.refunded_at > ${platformEvents.processedAt}
-    or p.accepted and ${platformEvents.outcome} in (${listOf(HELD)})
+    or p.accepted and ${platformEvents.outcome} in (${listOf(FOR_NO_ORDER)})
     or p.accepted and o.state not in ('expired', 'failed') and ${platformEvents.outcome} = 'dispute_won'
     or p.accepted and o.state not in ('expired', 'failed', 'refunded') and ${platformEvents.outcome} = 'refund_failed'
       and ${platformEvents.detail} ->> 'lease' = 'ended'

@@ -91,9 +91,7 @@ test('a note of any words names no order where there is none', async () => {
 test('a renewal that its note named stays one when the note has changed', async () => {
   const { order } = await b.delivered()
   const renewal = b.paymentFor(order, { lines: { '11': 8 } })
-  expect(await b.tell('orders/paid', lost(renewal, { note: renewalNote(order.publicId, 30) }))).toBe(
-    'renewal_lines_missing'
-  )
+  expect(await b.tell('orders/paid', lost(renewal, { note: renewalNote(order.publicId, 30) }))).toBe('lines_missing')
   // The shop has written on the platform's order why nothing came of it; then the order was edited.
   const edited = b.paymentFor(order, { id: renewal.id })
   expect(await b.tell('orders/paid', lost(edited, { note: 'Paid for less than was ordered' }))).toBe('settled')

@@ -60,11 +60,11 @@ const addReported = (unit: Unit, { id }: PaidOrder) =>
 async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow): Promise<EventResult> {
   const payment = await recordPayment(unit, { ...facts, kind: known.kind })
   const order = facts.about?.order
-  if (!order) return { outcome: 'duplicate' }
+  if (!order) return { outcome: 'ignored' }
   const more = fromCents(toCents(payment.amount) - toCents(known.amount))
   await addToPaid(unit, order, { more, lastAmount: await lastAmountOf(unit.tx, order.id) })
   await earnAgain(unit, ctx, order, payment)
-  return { outcome: 'duplicate' }
+  return { outcome: 'ignored' }
 }
 
 type Recorded = {
@@ -101,7 +101,7 @@ async function follow(
     }
     case 'fail_again':
       await failOrder(unit, order, decision.problem)
-      return { outcome: 'duplicate' }
+      return { outcome: 'ignored' }
     case 'hold':
       return hold(unit, ctx, settling, decision.reason)
   }
@@ -209,11 +209,11 @@ function settled({ order, payment: { platformOrderNumber, refundedAmount: amount
 
 /** All of its money was given back before it could be delivered: it settles nothing. */
 async function endBeforeDelivery(unit: Unit, order: OrderRow | null, payment: PaymentRow): Promise<EventResult> {
-  if (!order) return { outcome: 'paid_back' }
+  if (!order) return { outcome: 'refunded' }
   const { platformOrderNumber: platform_order, charged: amount } = payment
   await note(unit, order.id, 'payment_refunded', { platform_order, amount })
   unit.publish('order', order.id, order.userId)
-  return { outcome: 'paid_back', detail: { order_id: order.publicId, platform_order } }
+  return { outcome: 'refunded', detail: { order_id: order.publicId, platform_order } }
 }
 
 const subject = ({ order, payment }: OnOrder) => ({
@@ -253,7 +253,8 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   await note(unit, order.id, 'payment_held', { platform_order, amount, ...(isLate ? {} : { code }), ...params })
   tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
   await mailNotRenewed(unit, ctx, order, { ...payment, why: code })
-  return { outcome: code === 'lines_missing' ? 'renewal_lines_missing' : code, detail: { ...subject(on), ...params } }
+  const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : isLate ? 'too_late' : code
+  return { outcome, detail: { ...subject(on), ...params } }
 }
 
 /** What the platform's order is told where a renewal is held. */

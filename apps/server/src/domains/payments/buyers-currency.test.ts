@@ -54,12 +54,12 @@ test('a refund in the buyer’s currency counts as its payment was converted, an
 test('one that is told before its payment is converted when that comes', async () => {
   const order = await b.world.place(b.buyer)
   const paid = b.paymentFor(order)
-  expect(await refundOf(paid, '3.85')).toBe('refund_kept')
+  expect(await refundOf(paid, '3.85')).toBe('refunded')
   expect(await b.tell('orders/paid', inPounds(paid))).toBe('partly_refunded')
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivering', refundedAmount: '5.00' })
   const other = b.paymentFor(await b.world.place(b.buyer))
   await refundOf(other, '15.40')
-  expect(await b.tell('orders/paid', inPounds(other))).toBe('paid_back')
+  expect(await b.tell('orders/paid', inPounds(other))).toBe('refunded')
 })
 
 test('a dispute in the buyer’s currency takes what it is of the payment, and won, gives that back', async () => {
@@ -70,7 +70,7 @@ test('a dispute in the buyer’s currency takes what it is of the payment, and w
     b.dispute(paid, status, { amount, currency: 'GBP', id })
   expect(await dispute('needs_response', '3.85', 8101)).toBe('partly_refunded')
   expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
-  expect(await dispute('won', '3.85', 8101)).toBe('restored')
+  expect(await dispute('won', '3.85', 8101)).toBe('settled')
   expect(await b.books()).toEqual(before)
   expect(await dispute('needs_response', '15.40', 8102)).toBe('refunded')
   expect(await b.books()).toEqual(start)
@@ -82,8 +82,8 @@ test('a dispute in the buyer’s currency takes what it is of the payment, and w
 test('where the platform did not say how a payment was converted, a refund counts by what the platform says of its order, and a dispute as all', async () => {
   const { order, paid } = await b.delivered()
   const id = (ids += 1)
-  expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('refund_kept')
-  expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('duplicate')
+  expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('refunded')
+  expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('ignored')
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
   b.world.platformOrders.known.set(String(paid.id), platformOrder(paid, [{ id, amount: '5.00' }]))
   await work(b.world)

@@ -72,7 +72,7 @@ test('a refund of which a part was pending when it was told is counted as a whol
   expect(await reconcile()).toBe(0)
   // The webhook that comes again says what it said.
   const again = { id: refund, order_id: paid.id, transactions: [{ kind: 'refund', status: 'success', amount: '5.00' }] }
-  expect(await books.tell('refunds/create', again)).toBe('duplicate')
+  expect(await books.tell('refunds/create', again)).toBe('ignored')
   expect((await books.paymentRow(paid)).refundedAmount).toBe('20.00')
 })
 

@@ -27,7 +27,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   const { payment, about } = await subjectOf(unit, platformOrderId)
   const rows = rowsOf(await refundRowsOf(unit.tx, platformOrderId), key)
   const next = keyAfter(rows, key)
-  if (!payment || totalOf(counted(rows), payment.charged) !== toCents(known)) return { outcome: 'duplicate', about }
+  if (!payment || totalOf(counted(rows), payment.charged) !== toCents(known)) return { outcome: 'ignored', about }
   const more = amount === null ? null : toCents(amount) - toCents(known)
   if (more !== null && more < 0n) {
     const own = await atOwnInstant(unit, platformOrderId)

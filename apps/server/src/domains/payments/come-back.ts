@@ -49,7 +49,7 @@ export async function comeBack(
   if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
   // Its order was refunded meanwhile: the renewal pays for nothing.
   const unserved = order?.state === 'refunded' && payment.kind === 'renewal' && payment.accepted
-  return { outcome: goesOn ? 'restored' : unserved ? 'renewals_unserved' : 'dispute_won', detail }
+  return { outcome: goesOn ? 'settled' : unserved ? 'renewals_unserved' : 'dispute_won', detail }
 }
 
 const LEASE_ENDED = { lease: 'ended' }

@@ -150,7 +150,7 @@ test('a renewal that comes for a deleted order brings it back, though it waits i
   await b.world.endAll()
   expect(await remove(order)).toMatchObject({ code: 2000 })
   const renewal = b.paymentFor(order, { renewal: true })
-  expect(await b.tell('orders/paid', renewal)).toBe('renewal_too_late')
+  expect(await b.tell('orders/paid', renewal)).toBe('too_late')
   expect(await isListed(order)).toBe(true)
 })
 

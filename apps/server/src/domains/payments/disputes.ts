@@ -33,7 +33,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   if (dispute.type !== 'chargeback') return { outcome: 'ignored', detail, about }
   if (!isTaken) return { ...(await winBack(unit, ctx, platformOrderId, dispute)), about }
   const key = await keyOfLoss(unit, platformOrderId, dispute)
-  if (key === null) return { outcome: 'duplicate', about }
+  if (key === null) return { outcome: 'ignored', about }
   const { amount, currency } = dispute
   const money = amount ? await moneyTold(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
   // The platform has no list of disputes that says how much of a payment it is: nearly all are about all of it.
@@ -74,10 +74,10 @@ async function winBack(
 ): Promise<EventResult> {
   const own = await atOwnInstant(unit, platformOrderId)
   const last = (await rowsOfDispute(unit, platformOrderId, dispute)).at(-1)
-  if (last?.reversedAt) return { outcome: 'duplicate' }
+  if (last?.reversedAt) return { outcome: 'ignored' }
   const wonAt = decidedAt(dispute)
   const lostAt = await lastDecidedAt(own.tx, platformOrderId, dispute, LOST)
-  if (last && wonAt && lostAt && lostAt > wonAt) return { outcome: 'duplicate' }
+  if (last && wonAt && lostAt && lostAt > wonAt) return { outcome: 'ignored' }
   // A payment that it held is judged again, and refunds that it hid are counted.
   const back = { reversedAt: own.now, awaitsDecision: true, foreignAmount: null }
   if (last) await moveRefund(own, last, 'return', back)

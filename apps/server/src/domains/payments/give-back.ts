@@ -98,8 +98,7 @@ export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: 
   const subject = await subjectOf(unit, platformOrderId)
   const { payment, about, detail } = subject
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
-  if (!payment || payment.refundedAt) return { outcome: 'ignored', about }
-  if (isKnown) return { outcome: 'duplicate', about }
+  if (!payment || payment.refundedAt || isKnown) return { outcome: 'ignored', about }
   const isServed = payment.accepted && subject.order?.state !== 'failed'
   return { outcome: isServed ? 'cancelled_delivered' : 'cancelled', detail, about }
 }
@@ -124,7 +123,7 @@ export async function giveBackReported(
   const rows = rowsOf(await refundRowsOf(tx, platformOrderId), first)
   const isLater = at !== null && (!known?.reportedAt || at > known.reportedAt)
   if (rows.length > 0 && !(isLater && counted(rows).length === 0))
-    return { outcome: 'duplicate', about: { platformOrderId } }
+    return { outcome: 'ignored', about: { platformOrderId } }
   return giveBack(unit, ctx, { platformOrderId, key: keyAfter(rows, first), amount: null, reason: 'refund' })
 }
 
@@ -133,9 +132,9 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
   const { platformOrderId, key, reason } = returned
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const row = await count(unit, returned)
-  if (!row) return { outcome: 'duplicate', about: { platformOrderId } }
+  if (!row) return { outcome: 'ignored', about: { platformOrderId } }
   const facts = await gatherBalance(unit, ctx, platformOrderId)
-  if (!facts) return { outcome: 'refund_kept', about: { platformOrderId } }
+  if (!facts) return { outcome: 'refunded', about: { platformOrderId } }
   const { payment, order } = facts
   const { about } = subjectIn(payment, order, platformOrderId)
   if (reason === 'chargeback') {
@@ -144,12 +143,12 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
   }
   if (row.foreignAmount !== null) {
     askOfOrder(unit, platformOrderId)
-    return { outcome: 'refund_kept', about }
+    return { outcome: 'refunded', about }
   }
   const decision = judgeRefund(facts)
   const result: EventResult = decision
     ? await apply(unit, ctx, facts, { decision, row, reason })
-    : { outcome: 'duplicate' }
+    : { outcome: 'ignored' }
   // What an administrator has to decide about is on the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await bringBack(unit, order)
   return { ...result, about }
@@ -274,7 +273,7 @@ async function apply(
   const refundedAt = isAll ? now : null
   await tx.update(payments).set({ refundedAmount, refundedAt }).where(eq(payments.id, payment.id))
   unit.publish('platform_event')
-  if (!order) return { outcome: isAll ? 'refunded' : 'refund_kept' }
+  if (!order) return { outcome: 'refunded' }
   const { platformOrderNumber } = payment
   const disputed = reason === 'chargeback'
   const detail = {
@@ -291,7 +290,7 @@ async function apply(
   switch (decision.do) {
     case 'note_part':
       await tell('part', part)
-      return { outcome: 'refund_kept', detail }
+      return { outcome: 'refunded', detail }
     case 'take_part': {
       await tell('part', part)
       await partlyRefundOrder(unit, order, given)

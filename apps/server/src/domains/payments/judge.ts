@@ -69,11 +69,11 @@ export type Renewal = { do: 'renew'; days: number }
 /** What becomes of a payment. Whether there are addresses for it is found when it is applied. */
 export type Decision =
   /** Nothing is written. */
-  | { do: 'nothing'; outcome: 'not_paid' | 'duplicate' }
+  | { do: 'nothing'; outcome: 'not_paid' | 'ignored' }
   /** It is judged once it is known what becomes of a refund that was asked for. */
   | { do: 'wait' }
   /** The report is written down, and changes nothing. */
-  | { do: 'record'; outcome: 'duplicate' | 'ignored' | 'unknown_order' }
+  | { do: 'record'; outcome: 'ignored' | 'ignored' | 'unknown_order' }
   /** The platform took more for an order that this payment settled, since its order was edited there and the rest was paid. */
   | { do: 'grow'; payment: PaymentRow }
   /** All of it was given back. */
@@ -86,8 +86,8 @@ export type Decision =
   | { do: 'fail_again'; problem: OrderProblem }
   | { do: 'hold'; reason: HoldReason }
 
-const nothing = (outcome: 'not_paid' | 'duplicate'): Decision => ({ do: 'nothing', outcome })
-const record = (outcome: 'duplicate' | 'ignored' | 'unknown_order'): Decision => ({ do: 'record', outcome })
+const nothing = (outcome: 'not_paid' | 'ignored'): Decision => ({ do: 'nothing', outcome })
+const record = (outcome: 'ignored' | 'ignored' | 'unknown_order'): Decision => ({ do: 'record', outcome })
 
 /**
  * Decides what a report of the platform does with a payment: the same facts give the same decision. A payment that is held is judged
@@ -97,16 +97,16 @@ export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
   if (payment && hasGrown(facts, payment)) return { do: 'grow', payment }
-  if (payment && !isNews(facts, payment)) return nothing('duplicate')
+  if (payment && !isNews(facts, payment)) return nothing('ignored')
   if (underwayOf(refunds, facts.now)) return { do: 'wait' }
   const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
   if (isPaidBack(paid) || (isAllBack && !payment)) return { do: 'give_back' }
-  if (isAllBack) return record('duplicate')
-  if (!about) return record(payment ? 'duplicate' : named || isOurs ? 'unknown_order' : 'ignored')
+  if (isAllBack) return record('ignored')
+  if (!about) return record(!payment && (named || isOurs) ? 'unknown_order' : 'ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
   if (!payment || decision.do === 'deliver' || decision.do === 'renew') return decision
   if (decision.do === 'fail' || decision.do === 'fail_again') return decision
-  return record('duplicate')
+  return record('ignored')
 }
 
 function hasGrown({ paid, money }: Facts, payment: PaymentRow): boolean {

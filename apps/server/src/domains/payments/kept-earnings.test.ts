@@ -97,7 +97,7 @@ test('nor does it where an administrator delivers what is left', async () => {
   const { order, earned } = await ordered()
   const paid = paidEvent({ publicId: order.publicId, amount: '500.00', lines: { '11': 1 } })
   await tell(world, 'orders/paid', paid)
-  expect(await refund(paid.id, '480.00')).toMatchObject({ outcome: 'refund_kept' })
+  expect(await refund(paid.id, '480.00')).toMatchObject({ outcome: 'refunded' })
   const asked = await boss.post<{ task_id: string }>(`/api/orders/order_list/${order.id}/devery_order/`)
   const data = { orderId: order.id, taskId: asked.data.task_id, group: 'any' }
   await runTask(world.shop.ctx, deliveryPorts, data)

@@ -78,7 +78,7 @@ test('a webhook of a paid order that comes again while its refund failed since t
   says(books, paid, [])
   await settle()
   expect(await books.paymentRow(paid)).toMatchObject({ refundedAt: null })
-  expect(await books.tell('orders/paid', told)).toBe('duplicate')
+  expect(await books.tell('orders/paid', told)).toBe('ignored')
   expect(await books.paymentRow(paid)).toMatchObject({ refundedAt: null })
 })
 
@@ -151,7 +151,7 @@ test('of a refund that came before its payment the platform is asked until the p
   const order = await books.world.place(books.buyer)
   const paid = books.paymentFor(order)
   const id = (ids += 1)
-  expect(await tellRefund(paid, id)).toBe('refund_kept')
+  expect(await tellRefund(paid, id)).toBe('refunded')
   const failed = books.now().toISOString()
   await books.world.advance(4 * HOUR)
   const other = await books.world.place(books.buyer)

@@ -88,7 +88,7 @@ test('a renewal before the delivery makes the first term longer, once for each p
   const order = await world.place(buyer)
   await world.pay(order)
   expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'settled' })
-  expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'duplicate' })
+  expect(await world.pay(order, { renewal: true, id: 5001 })).toMatchObject({ outcome: 'ignored' })
   expect(await world.pay(order, { renewal: true, id: 5002 })).toMatchObject({ outcome: 'settled' })
   expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, extraDays: 60 })
   const { rows: mailed } = await world.shop.ctx.db.execute(
@@ -164,7 +164,7 @@ test('a renewal in the grace whose addresses are gone brings others, and is none
   expect(await world.row(moved.id)).toMatchObject({ state: 'delivered', deliveryNum: 8 })
   await ctx.db.update(servers).set({ status: 'paused' })
   try {
-    expect(await world.pay(stuck, { renewal: true })).toMatchObject({ outcome: 'renewal_too_late' })
+    expect(await world.pay(stuck, { renewal: true })).toMatchObject({ outcome: 'too_late' })
     expect(await world.row(stuck.id)).toMatchObject({ state: 'expired', expiredAt: stuck.expiredAt })
   } finally {
     await ctx.db.update(servers).set({ status: 'active' })
@@ -226,7 +226,7 @@ test('after the grace the addresses return to stock and a renewal is refused', a
   expect(ended[0] + ended[1]).toBe(1)
   expect(await world.stock()).toBe(stock + 8)
   expect(await buyer.post(path(order, 'order-renew-checkout'))).toMatchObject({ status: 409, msg: words })
-  expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'renewal_too_late' })
+  expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'too_late' })
   expect((await proxiesOf(order.id)).every(proxy => proxy.state === 'retired')).toBe(true)
   const { rows } = await world.shop.ctx.db.execute<{ kind: string }>(
     sql`select kind from order_events where order_id = ${order.id} order by id desc limit 3`

@@ -133,7 +133,7 @@ test('a code of a payment that was given back before the shop heard of it is fre
   const { ctx } = world.shop
   const event = { ...paidOrder(order.publicId, '10.00'), financial_status: 'refunded' }
   const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
-  expect(await tell(ctx, 'orders/paid', { ...event, discount_codes })).toBe('paid_back')
+  expect(await tell(ctx, 'orders/paid', { ...event, discount_codes })).toBe('refunded')
   const { rows } = await ctx.db.execute(sql`select is_used, used_by, freed_by from coupons where code = ${code()}`)
   expect(rows).toEqual([{ is_used: false, used_by: [], freed_by: [String(event.id)] }])
 })

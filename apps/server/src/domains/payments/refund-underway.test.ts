@@ -114,7 +114,7 @@ test('a payment that somebody has just applied is not refunded by another, whose
 })
 
 test.for([
-  { name: 'that was made', isMade: true, outcome: 'duplicate', state: 'placed' },
+  { name: 'that was made', isMade: true, outcome: 'ignored', state: 'placed' },
   { name: 'of which the platform never tells', isMade: false, outcome: 'settled', state: 'delivering' }
 ])('an edit of a held payment waits for a refund $name', async ({ isMade, outcome, state }) => {
   const { ctx } = world.shop

@@ -107,7 +107,7 @@ test('a part is noted, and the operator decides; parts that add up to all end th
     detail: { order_id: order.order_id, amount: '5.00' }
   })
   await refunded(id, { id: 901, amount: '5.00', eventId: 'part one again' })
-  expect(await outcomeOf(stack, 'part one again', 'refunds/create')).toMatchObject({ outcome: 'duplicate' })
+  expect(await outcomeOf(stack, 'part one again', 'refunds/create')).toMatchObject({ outcome: 'ignored' })
   expect(await mine(order.order_id)).toMatchObject({ state: 'delivered', delivery_num: 8 })
   expect(await revenueOf(order.id)).toBe('16.60')
   expect((await adminNotices(stack)).at(-1)).toContain('decide whether its lease goes on')
@@ -125,9 +125,9 @@ test('a refund that arrives before its payment keeps the payment from being deli
   const placed = (await place(stack, buyer, 8, [rule])).data
   const event = paidEvent({ publicId: placed.order_id, amount: '20.00' })
   await refunded(event.id, { id: 911, amount: '20.00', eventId: 'first the refund' })
-  expect(await outcomeOf(stack, 'first the refund', 'refunds/create')).toMatchObject({ outcome: 'refund_kept' })
+  expect(await outcomeOf(stack, 'first the refund', 'refunds/create')).toMatchObject({ outcome: 'refunded' })
   await report(shop.url, event, { eventId: 'then the payment' })
-  expect(await outcomeOf(stack, 'then the payment')).toMatchObject({ outcome: 'paid_back' })
+  expect(await outcomeOf(stack, 'then the payment')).toMatchObject({ outcome: 'refunded' })
   expect(await mine(placed.order_id)).toMatchObject({ state: 'placed', pay_status: 0 })
 })
 
@@ -135,7 +135,7 @@ test('a part that was given back before its payment came is noted, and the opera
   const placed = (await place(stack, buyer, 8, [rule])).data
   const event = paidEvent({ publicId: placed.order_id, amount: '20.00' })
   await refunded(event.id, { id: 915, amount: '5.00', eventId: 'first a part' })
-  expect(await outcomeOf(stack, 'first a part', 'refunds/create')).toMatchObject({ outcome: 'refund_kept' })
+  expect(await outcomeOf(stack, 'first a part', 'refunds/create')).toMatchObject({ outcome: 'refunded' })
   await report(shop.url, event, { eventId: 'then its payment' })
   expect(await outcomeOf(stack, 'then its payment')).toMatchObject({
     outcome: 'partly_refunded',
@@ -190,7 +190,7 @@ test('an inquiry takes nothing; a dispute that was lost counts once, and one tha
   await tell('disputes/create', { id: 942, type: 'chargeback', status: 'under_review' }, 'taken')
   expect(await outcomeOf(stack, 'taken', 'disputes/create')).toMatchObject({ outcome: 'refunded' })
   await tell('disputes/update', { id: 942, type: 'chargeback', status: 'lost' }, 'lost')
-  expect(await outcomeOf(stack, 'lost', 'disputes/update')).toMatchObject({ outcome: 'duplicate' })
+  expect(await outcomeOf(stack, 'lost', 'disputes/update')).toMatchObject({ outcome: 'ignored' })
   await tell('disputes/update', { id: 942, type: 'chargeback', status: 'won' }, 'won')
   expect(await outcomeOf(stack, 'won', 'disputes/update')).toMatchObject({ outcome: 'dispute_won' })
   // Its lease has ended, and its money counts again.

@@ -128,7 +128,7 @@ test('a dispute that was won about a shortened renewal brings back the time that
   for (const id of [nextId(), nextId()]) {
     expect(await dispute(renewal, id, 'needs_response')).toBe('refunded')
     expect((await now()).expiredAt?.getTime()).toBe(bought())
-    expect(await dispute(renewal, id, 'won')).toBe('restored')
+    expect(await dispute(renewal, id, 'won')).toBe('settled')
     expect((await now()).expiredAt?.getTime()).toBe(bought() + left)
   }
 })
@@ -138,7 +138,7 @@ test('a dispute that was won about a renewal of which nothing was left brings no
   await move(bought() - 2 * DAY)
   const id = nextId()
   expect(await dispute(renewal, id, 'needs_response')).toBe('refunded')
-  expect(await dispute(renewal, id, 'won')).toBe('restored')
+  expect(await dispute(renewal, id, 'won')).toBe('settled')
   expect((await now()).expiredAt?.getTime()).toBe(bought() - 2 * DAY)
 })
 

@@ -197,7 +197,7 @@ test.each([
   const lines = { '11': 8, '901': 8 }
   const entry = await held(paidEvent({ publicId: order.publicId, amount: '20.00', renewal: true, lines }))
   expect(entry).toMatchObject({
-    outcome: 'renewal_not_sold',
+    outcome: 'purchase_not_sold',
     unresolved: true,
     payment: 'held',
     params: { order_id: order.publicId, what }
@@ -271,7 +271,7 @@ test('a term that would be over before it begins is not sold, and its money is h
     code: 409,
     msg: 'The order has expired, please place a new order.'
   })
-  expect(await world.pay(order, { renewal: true, id: nextId() })).toMatchObject({ outcome: 'renewal_too_late' })
+  expect(await world.pay(order, { renewal: true, id: nextId() })).toMatchObject({ outcome: 'too_late' })
   expect(await world.row(order.id)).toMatchObject({ state: 'expired', expiredAt: new Date(ended) })
   await termIs(9)
   expect((await buyer.post(link)).code).toBe(2000)

@@ -88,7 +88,7 @@ test('an order whose short payment was given back is paid and delivered as if th
     from pgboss.job where name = 'send-mail' and data ->> 'key' like ${`refunded:${short}:%`}`)
   expect(rows).toEqual([{ ended: 'unpaid' }])
   // The same refund told again, and parts of it, change nothing.
-  expect(await tellRefund(world.shop.ctx, short, '0.01')).toBe('duplicate')
+  expect(await tellRefund(world.shop.ctx, short, '0.01')).toBe('ignored')
   expect(await payFully()).toBe('settled')
   await world.confirm()
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered', payAmount: '20.00', checkoutUrl: null })

@@ -36,9 +36,8 @@ export const REFUND_TRANSITIONS = {
 /** States in which nobody knows yet what the platform makes of a request. */
 export const UNDERWAY_STATES = REFUND_TRANSITIONS.refuse.from
 
-/** Outcomes of a purchase that its order's delivery ends, of whatever kind it was asked for. */
+/** Outcomes of a payment that the delivery of its order ends, and a renewal by it. */
 export const ENDED_BY_DELIVERY = [
-  'underpaid',
   'lines_missing',
   'purchase_not_sold',
   'wrong_currency',

@@ -70,7 +70,7 @@ test('whoever paid twice is told that the proxies go on and the second payment g
 test('who paid too little for a renewal is told that the order goes on without it, in both languages', async () => {
   const { order } = await delivered()
   const half = paidEvent({ publicId: order.publicId, amount: '10.00', lines: { '11': 8 }, renewal: true, id: nextId() })
-  expect(await tell(world, 'orders/paid', half)).toMatchObject({ outcome: 'renewal_lines_missing' })
+  expect(await tell(world, 'orders/paid', half)).toMatchObject({ outcome: 'lines_missing' })
   const [mail] = await mailTexts(order.publicId, 'payment-not-renewed')
   expect(mail).toContain('could not renew')
   expect(mail).toContain('The payment covers less than the renewal costs.')
@@ -113,7 +113,7 @@ test('a customer is told of each part that was given back, once, with its amount
 test('a customer is told once of a part that was given back before the payment settled, in its time or held', async () => {
   const order = await world.place(buyer)
   const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
-  expect(await refund(paid.id, '4.00')).toMatchObject({ outcome: 'refund_kept' })
+  expect(await refund(paid.id, '4.00')).toMatchObject({ outcome: 'refunded' })
   expect(await mailTexts(order.publicId, 'payment-refunded')).toEqual([])
   expect(await tell(world, 'orders/paid', paid)).toMatchObject({ outcome: 'partly_refunded' })
   const [mail, ...more] = await mailTexts(order.publicId, 'payment-refunded')

@@ -52,10 +52,10 @@ describe('the page of an order', () => {
       [
         {
           source: 'platform',
-          kind: 'underpaid',
-          detail: { topic: 'orders/paid', platform_order: '#1001', order_id: 'NL-1', paid: '5.00', due: '12.00' }
+          kind: 'partly_refunded',
+          detail: { topic: 'refunds/create', platform_order: '#1001', order_id: 'NL-1', amount: '5.00' }
         },
-        /Platform: payment.*#1001, Too little.*\$5\.00 of \$12\.00/
+        /Platform: refund.*#1001, Partly refunded.*\$5\.00 of #1001/
       ],
       [
         {

@@ -112,7 +112,7 @@ test('renewed in the grace while its server is given up, an order is delivered f
   const inbox = await stack.admin.get<{ data: { order_id: number; outcome: string }[] }>(
     '/api/payments/inbox/?unresolved=1'
   )
-  expect(inbox.data.data).toMatchObject([{ order_id: stuck, outcome: 'renewal_too_late' }])
+  expect(inbox.data.data).toMatchObject([{ order_id: stuck, outcome: 'too_late' }])
   await rescueOrders(ctx)
   await stack.settle()
   expect(await wrongNow(ctx.db)).toEqual([])

@@ -31,12 +31,12 @@ async function givenBack(
   amount: string | null,
   outcome: string
 ): Promise<void> {
-  if (payment.refunded) return expect(outcome).toBe('duplicate')
+  if (payment.refunded) return expect(outcome).toBe('ignored')
   payment.back = amount === null ? payment.charged : Math.min(payment.charged, payment.back + centsOf(amount))
   if (payment.back < payment.charged) {
     takeBackPart(model.books, payment)
     // A part of money that does not count is somebody's to decide; of a lease it changes nothing either.
-    return expect(outcome).toBe(payment.accepted ? 'partly_refunded' : 'refund_kept')
+    return expect(outcome).toBe(payment.accepted ? 'partly_refunded' : 'refunded')
   }
   payment.refunded = true
   const { order } = payment
@@ -96,7 +96,7 @@ export const refund = (nth: number, part: 'whole' | 'half'): Step =>
 export const refundAgain = (nth: number): Step =>
   onPayment('refundAgain', nth, async (payment, _model, real) => {
     const [first] = payment.refunds
-    if (first) expect(await reportRefund(real, payment, first)).toBe('duplicate')
+    if (first) expect(await reportRefund(real, payment, first)).toBe('ignored')
   })
 
 /** An administrator has the platform give what is left, or half, back; the platform reports it. */
@@ -152,7 +152,7 @@ export const openChargeback = (nth: number): Step =>
     const isNew = payment.dispute === null
     payment.dispute ??= nextPlatformId()
     const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'needs_response' })
-    if (!isNew) return expect(outcome).toBe('duplicate')
+    if (!isNew) return expect(outcome).toBe('ignored')
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
   })
 
@@ -162,7 +162,7 @@ export const loseChargeback = (nth: number): Step =>
     const isNew = payment.dispute === null
     payment.dispute ??= nextPlatformId()
     const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'lost' })
-    if (!isNew) return expect(outcome).toBe('duplicate')
+    if (!isNew) return expect(outcome).toBe('ignored')
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
   })
 
@@ -180,7 +180,7 @@ export const winChargeback = (nth: number): Step =>
   onPayment('winChargeback', nth, async (payment, model, real) => {
     if (payment.dispute === null) return
     const outcome = await reportDispute(real, payment, { id: payment.dispute, status: 'won' })
-    if (payment.disputeWon) return expect(outcome).toBe('duplicate')
+    if (payment.disputeWon) return expect(outcome).toBe('ignored')
     payment.disputeWon = true
     const back = backOf(payment)
     // It was given back by other means as well.
@@ -189,7 +189,7 @@ export const winChargeback = (nth: number): Step =>
     const { order, accepted } = payment
     const unserved = accepted && payment.kind === 'renewal' && order.state === 'refunded'
     const kept = unserved ? 'renewals_unserved' : 'dispute_won'
-    expect(outcome).toBe(accepted && isServed(order) ? 'restored' : kept)
+    expect(outcome).toBe(accepted && isServed(order) ? 'settled' : kept)
     if (accepted) earn(model.books, payment, model.now)
     if (payment === order.purchase && order.state === 'refunded') {
       order.state = accepted ? 'expired' : 'failed'
@@ -206,7 +206,7 @@ export const winUnopened = (nth: number): Step =>
   onPayment('winUnopened', nth, async (payment, _model, real) => {
     const id = nextPlatformId()
     expect(await reportDispute(real, payment, { id, status: 'won' })).toBe('ignored')
-    expect(await reportDispute(real, payment, { id, status: 'needs_response' })).toBe('duplicate')
+    expect(await reportDispute(real, payment, { id, status: 'needs_response' })).toBe('ignored')
   })
 
 /** The bank asks, and takes nothing. */

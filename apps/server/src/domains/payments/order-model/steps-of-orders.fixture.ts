@@ -149,7 +149,7 @@ export const renew = (nth: number): Step =>
     const left = unserved(order)
     const until = order.expiredAt === null ? null : (left > 0 ? model.now + left : order.expiredAt) + TERM
     const isOver = until !== null && until <= model.now
-    if (isOver || (!runs && !(inGrace && found))) return expect(outcome).toBe('renewal_too_late')
+    if (isOver || (!runs && !(inGrace && found))) return expect(outcome).toBe('too_late')
     expect(outcome).toBe('settled')
     accept(model, payment)
     if (until === null) order.extraTerms += 1

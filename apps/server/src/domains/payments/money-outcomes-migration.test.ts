@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
+
+let database: TestDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+
+const BECOMES = {
+  underpaid: 'lines_missing',
+  renewal_underpaid: 'lines_missing',
+  renewal_lines_missing: 'lines_missing',
+  renewal_not_sold: 'purchase_not_sold',
+  renewal_too_late: 'too_late',
+  paid_back: 'refunded',
+  refund_kept: 'refunded',
+  restored: 'settled',
+  duplicate: 'ignored',
+  older: 'ignored',
+  dispute_won: 'dispute_won',
+  ignored: 'ignored'
+}
+
+test('existing events get the outcomes that are left, and stay open; one that was not handled has none', async () => {
+  await db.execute(sql`alter table platform_events drop constraint platform_events_outcome;
+    alter table platform_events add constraint platform_events_outcome check (true)`)
+  const detail = { order_id: 'NL-1', paid: '5.00', due: '12.00' }
+  for (const outcome of [...Object.keys(BECOMES), null])
+    await db.execute(sql`insert into platform_events
+      (event_id, topic, payload, received_at, outcome, detail, needs_hand) values
+      (${outcome ?? 'waits'}, 'orders/paid', '{}', '2026-01-01', ${outcome}, ${JSON.stringify(detail)}, true)`)
+  for (const statement of migrationStatements('_money_outcomes.sql')) await db.execute(sql.raw(statement))
+  const { rows } = await db.execute<{ was: string; is: string | null; missing: string | null; open: boolean }>(
+    sql`select event_id as was, outcome as is, detail ->> 'missing' as missing, needs_hand as open from platform_events order by id`
+  )
+  expect(Object.fromEntries(rows.map(({ was, is }) => [was, is]))).toEqual({ ...BECOMES, waits: null })
+  expect(rows.flatMap(({ was, missing }) => (missing === null ? [] : [`${was} ${missing}`]))).toEqual([
+    'underpaid 5.00 / 12.00',
+    'renewal_underpaid 5.00 / 12.00'
+  ])
+  expect(rows.every(({ open }) => open)).toBe(true)
+})
