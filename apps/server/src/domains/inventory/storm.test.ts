@@ -34,20 +34,23 @@ it.each([
   { name: 'one range', ranges: ['10.1.0.0/23'], step: 8, blocks: 3 },
   { name: 'many small ranges', ranges: Array.from({ length: 24 }, (_, at) => `10.2.${at}.0/28`), step: 1, blocks: 7 },
   { name: 'uneven ranges', ranges: ['10.3.0.0/22', '10.3.8.0/25', '10.3.9.0/27'], step: 32, blocks: 2 }
-])('sells exactly floor(free / wanted) times, even to buyers at once: $name', async ({ name, ranges, step, blocks }) => {
-  const { groupId, orders } = await shop(name, ranges)
-  const wanted = { groupId, step, rules: rules.slice(0, 3), quantity: step * blocks }
-  const free = await quoteSelection(db, wanted)
-  let won = 0
-  await Promise.all(
-    orders.map(async orderId => {
-      // Every buyer continues until refused, so that they compete for the last blocks.
-      while ((await reserve(db, { ...wanted, orderId })).ok) won += 1
-    })
-  )
-  expect(won).toBe(Math.floor(free / wanted.quantity))
-  expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
-})
+])(
+  'sells exactly floor(free / wanted) times, even to buyers at once: $name',
+  async ({ name, ranges, step, blocks }) => {
+    const { groupId, orders } = await shop(name, ranges)
+    const wanted = { groupId, step, rules: rules.slice(0, 3), quantity: step * blocks }
+    const free = await quoteSelection(db, wanted)
+    let won = 0
+    await Promise.all(
+      orders.map(async orderId => {
+        // Every buyer continues until refused, so that they compete for the last blocks.
+        while ((await reserve(db, { ...wanted, orderId })).ok) won += 1
+      })
+    )
+    expect(won).toBe(Math.floor(free / wanted.quantity))
+    expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
+  }
+)
 
 it('stays true through rollbacks, releases, new rules and killed connections', async () => {
   const { groupId, orders } = await shop('storm', ['10.4.0.0/24', '10.4.1.0/28', '10.4.2.0/25', '10.4.3.0/30'])

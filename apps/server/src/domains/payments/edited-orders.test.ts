@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { reconcile, says } from './reconciling.fixture.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let b: Books
 beforeAll(async () => {

@@ -316,15 +316,12 @@ test.each([
     'waiting',
     'site_unreached'
   ]
-])(
-  'a check site that %s proves nothing, and does not stop a delivery',
-  async (_what, says, path, state, answer) => {
-    const lease = await addLease()
-    await serve(lease, 'secret1', await startSite(says, path))
-    expect(await isServed(lease)).toBe(true)
-    expect((await proofsOf(lease, 'hand_over'))[0]).toMatchObject({ state, tries: [{ answer }] })
-  }
-)
+])('a check site that %s proves nothing, and does not stop a delivery', async (_what, says, path, state, answer) => {
+  const lease = await addLease()
+  await serve(lease, 'secret1', await startSite(says, path))
+  expect(await isServed(lease)).toBe(true)
+  expect((await proofsOf(lease, 'hand_over'))[0]).toMatchObject({ state, tries: [{ answer }] })
+})
 
 test('a check site that never answers delays no order: tries that had no time are made afterwards', async () => {
   const silent = createServer(() => {})
