@@ -4,9 +4,9 @@ type Question = { address: string; at: Date; held: AddressLease[] }
 type Term = Pick<AddressLease, 'order' | 'acls' | 'active_from' | 'stopped_at'>
 
 /**
- * Answers to whoever complains about an address, by language. They name the order and no customer: who that is, is for
- * those to ask who have a right to know. A reservation that was never paid used nothing, and neither did an order after its
- * end, whose addresses are only held: they are left out.
+ * Answers to an abuse complaint, by language. They name the order but no customer: only those with a right to know may
+ * ask for the name. They leave out orders that were never paid and orders after their end, because their addresses were
+ * only held.
  */
 export function abuseReplies({ address, at, held }: Question): { en: string; 'zh-CN': string } {
   const used = held.filter(term => isUsed(term, at))
@@ -43,7 +43,7 @@ export function abuseReplies({ address, at, held }: Question): { en: string; 'zh
   }
 }
 
-/** Do the proxies of a lease that is held at an instant work then? */
+/** Did the proxies of this lease work at `at`? */
 const isUsed = ({ active_from, stopped_at }: Term, at: Date): boolean =>
   active_from !== null && new Date(active_from) <= at && (stopped_at === null || new Date(stopped_at) > at)
 
@@ -59,5 +59,5 @@ function chineseLine({ order, acls, active_from, stopped_at }: Term, several: bo
 
 const namesOf = (acls: AddressLease['acls']) => acls.map(({ name }) => name).join(', ')
 
-/** '2026-03-01 12:00:00 UTC'. */
+/** Format: '2026-03-01 12:00:00 UTC'. */
 const utc = (time: string | null) => (time ? `${time.slice(0, 19).replace('T', ' ')} UTC` : '')

@@ -9,9 +9,9 @@ import { orderMail } from './order-mail.ts'
 import { lockOrder, transition } from './transition.ts'
 
 /**
- * Cancels an order that waits for its payment; its addresses are free at once. A payment that is being settled holds the
- * order, so that one of the two comes first: after the payment it is refused, and a payment after it counts all the same.
- * @param userId only the user's own order (null: anyone's)
+ * Cancels an unpaid order and frees its addresses at once. It locks the order, as settlement does: after the payment it
+ * is refused, and a payment that comes after it still counts.
+ * @param userId only this user's order; null: any order
  */
 export const cancelOrder = (ctx: AppContext, by: Actor, id: number, userId: number | null): Promise<Result<null>> =>
   command(ctx, by, unit => cancelOrderIn(unit, id, userId))
@@ -19,10 +19,10 @@ export const cancelOrder = (ctx: AppContext, by: Actor, id: number, userId: numb
 async function cancelOrderIn(unit: Unit, id: number, userId: number | null): Promise<Result<null>> {
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-  // Asked for twice, by a second click or a repeated request: it is as was wanted.
+  // A second click or a repeated request: the order is already cancelled.
   if (order.state === 'cancelled') return done
   if (order.state !== 'placed') return refuse('order_not_unpaid')
-  // The end of the reservation is kept: how long addresses were held unpaid is counted (`unpaidLimit`).
+  // `unpaidLimit` counts how long addresses were held unpaid, so a past end of the reservation stays.
   const reservedUntil = order.reservedUntil < unit.now ? order.reservedUntil : unit.now
   const byAdmin = actsAsAdmin(unit.by)
   await transition(unit, order, 'cancel', { checkoutUrl: null, reservedUntil }, byAdmin ? { by: 'admin' } : {})

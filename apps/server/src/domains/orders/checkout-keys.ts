@@ -11,21 +11,21 @@ import { checkoutKeys, orders } from './tables.ts'
 type Reply = (typeof checkoutKeys.$inferSelect)['reply']
 type Replied = Reply & { amount: string; discount: LevelDiscount | null }
 
-/** A key that one customer sent, and the hash of what was asked for with it. */
+/** A customer's idempotency key, with the hash of its request. */
 export type CheckoutKey = { userId: number; key: string; bodyHash: Buffer }
 
-/** How long a key stands for its reply, in milliseconds. */
+/** How long a key returns its stored reply, in milliseconds. */
 export const CHECKOUT_KEYS_KEPT = DAY
 const MAX_LENGTH = 200
 
-/** The Idempotency-Key header of a request; null where there is none. */
+/** The Idempotency-Key header of a request; null if there is none. */
 export function keyOf(header: string | string[] | undefined): Result<string | null> {
   if (header === undefined) return ok(null)
   const valid = typeof header === 'string' && header.length <= MAX_LENGTH && /^[\x21-\x7e]+$/.test(header)
   return valid ? ok(header) : refuse('idempotency_key_invalid', { params: { max: MAX_LENGTH } })
 }
 
-/** @param body what was asked for, its parts in a fixed order */
+/** @param body the parts of the request, in a fixed order */
 export const checkoutKey = (userId: number, key: string, body: unknown[]): CheckoutKey => ({
   userId,
   key,
@@ -33,8 +33,8 @@ export const checkoutKey = (userId: number, key: string, body: unknown[]): Check
 })
 
 /**
- * What was answered to the same key before; null where nothing was, or it has run out. Refuses where its order cannot be
- * paid any more: its link leads nowhere, and only another key places another order.
+ * The stored reply for this key; null if there is none or it has expired. It refuses if the order of that reply can no
+ * longer be paid, because its link leads nowhere.
  */
 export async function replyTo(
   db: Executor,
@@ -66,7 +66,7 @@ export async function replyTo(
   return ok({ ...known.reply, amount: known.amount, discount: await levelDiscount(db, known.discountCode) })
 }
 
-/** Keeps a reply for repeats. One under the same key that has run out is replaced. */
+/** Stores a reply for repeats of its request. It replaces an expired one. */
 export async function keepReply({ tx, now }: Unit, key: CheckoutKey, reply: Reply): Promise<void> {
   const changes = { bodyHash: key.bodyHash, reply, createdAt: now }
   await tx

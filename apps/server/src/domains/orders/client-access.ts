@@ -15,20 +15,20 @@ import { orders } from './tables.ts'
 import { tellOfOrder } from './tell-webhooks.ts'
 import { lockOrder } from './transition.ts'
 
-/** Changes of one order's list within an hour. Programs that add addresses as they come need no more. */
+/** The most changes of one order's list in an hour, enough for programs that add addresses one by one. */
 export const CHANGES_AN_HOUR = 30
-/** The shortest prefixes: more than an office or a home has. */
+/** The shortest prefix lengths that we accept: more addresses than an office or a home has. */
 const WIDEST = { ipv4: 24, ipv6: 48 }
-/** Of no single client. */
+/** Ranges that belong to no single client. */
 const UNUSABLE = new Set(['unspecified', 'broadcast', 'multicast'])
 
-/** An order of the caller's, or anyone's for an operator. */
+/** One of the caller's orders, or any order for an operator. */
 type Asked = { orderId: number; caller: UserActor }
 const ownerOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
 
 const fieldsOf = ({ access, clientIps }: OrderAccess) => ({ access, client_ips: clientIps })
 
-/** How clients of an order's proxies are let in, and from where the caller comes. */
+/** Reads how clients are admitted to an order's proxies, and the caller's own address. */
 export async function readClientAccess(db: Executor, { orderId, caller }: Asked): Promise<Result<ClientAccess>> {
   const userId = ownerOf(caller)
   const own = and(
@@ -51,7 +51,7 @@ async function present(db: Executor, orderId: number, caller: UserActor): Promis
   }
 }
 
-/** Says how clients are let in; the agents hear of it by what is wanted of them. */
+/** Changes how clients are admitted. The agents learn of it from their desired state. */
 export async function editClientAccess(
   ctx: AppContext,
   { orderId, caller }: Asked,
@@ -59,7 +59,7 @@ export async function editClientAccess(
 ): Promise<Result<ClientAccess>> {
   const wanted = wantedOf(form)
   if (!wanted.ok) return wanted
-  // A command of its own: what is refused below counts all the same.
+  // A command of its own, so that the attempt counts even if the change is refused below.
   const counted = await command(ctx, caller, async unit => {
     const refusal = await refusalOf(unit, { orderId, caller })
     if (refusal) return refusal
@@ -88,7 +88,6 @@ export async function editClientAccess(
   return changed
 }
 
-/** Locks the order. */
 async function refusalOf(unit: Parameters<typeof lockOrder>[0], { orderId, caller }: Asked): Promise<Refusal | null> {
   const order = await lockOrder(unit, orderId)
   const userId = ownerOf(caller)
@@ -99,7 +98,7 @@ async function refusalOf(unit: Parameters<typeof lockOrder>[0], { orderId, calle
   return null
 }
 
-/** What a form says, with its lines in canonical notation, each once and in order. */
+/** The form's access, with its lines in canonical notation, unique and sorted. */
 function wantedOf({ access, client_ips }: ClientAccessForm): Result<OrderAccess> {
   if (access === 'password') return ok({ access, clientIps: [] })
   const prefixes = new Set<string>()
@@ -109,7 +108,7 @@ function wantedOf({ access, client_ips }: ClientAccessForm): Result<OrderAccess>
     if (typeof prefix === 'string') prefixes.add(prefix)
     else unfit.set(prefix.reason, [...(unfit.get(prefix.reason) ?? []), line])
   }
-  // All lines that have the first mistake are named at once.
+  // The refusal names all lines that have the first kind of mistake.
   const [first] = unfit
   if (first) return fieldRefusal('client_ips', first[0], { line: first[1].join(', ') })
   if (prefixes.size === 0) return fieldRefusal('client_ips', 'enter_client')
@@ -118,14 +117,14 @@ function wantedOf({ access, client_ips }: ClientAccessForm): Result<OrderAccess>
 
 type Unfit = { reason: 'invalid_client' | 'unusable_client' | 'wide_client' }
 
-/** A line as agents and the database write it; one with bits behind its length is a slip of the pen, and is refused. */
+/** The prefix as agents and the database write it. Bits set after its length are probably a typing error: refused. */
 function prefixOf(line: string): string | Unfit {
   const [text = '', length] = line.split('/', 2)
-  // Addresses of fewer parts, octal and hexadecimal ones mean different things to different programs.
+  // Programs disagree on IPv4 addresses with fewer than four parts or with octal or hexadecimal parts.
   const known = ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
   if (!known || text.includes('%') || line.split('/').length > 2) return { reason: 'invalid_client' }
   const address = ipaddr.process(text)
-  // A mapped address is the IPv4 address in it.
+  // An IPv4-mapped IPv6 address counts as its IPv4 address.
   const mapped = address.kind() === 'ipv4' && text.includes(':')
   const most = address.kind() === 'ipv4' ? 32 : 128
   const bits = length === undefined ? most : Number(length)

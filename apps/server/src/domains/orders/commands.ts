@@ -1,4 +1,4 @@
-/** What delivery and payments do to a locked order, each within their own command. */
+/** Changes of a locked order that delivery and payments make within their own commands. */
 import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { beginOrderLimits } from '../fleet/index.ts'
@@ -8,10 +8,7 @@ import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
 
-/**
- * What paid for an order.
- * `amount`: what the platform took, in decimals: '12.30'; `days`: the term that it pays for.
- */
+/** A payment for an order. `amount` in decimals: '12.30'; `days`: the term that it buys. */
 export type Payment = { amount: string; platformOrderId: string; platformOrderNumber: string; days: number }
 
 const failureColumns = (failure: Failure | null) => ({
@@ -19,7 +16,7 @@ const failureColumns = (failure: Failure | null) => ({
   failParams: failure?.params ?? null
 })
 
-/** The platform took the money; the order's time starts when it is delivered. */
+/** Records the payment. The order's term starts with its delivery, not here. */
 export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
   const { amount, platformOrderId, platformOrderNumber, days } = payment
   return transition(
@@ -38,24 +35,24 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
   )
 }
 
-/** A paid order cannot be delivered now: it waits for an administrator. */
+/** The paid order cannot be delivered now and waits for an administrator. */
 export async function failOrder(unit: Unit, order: OrderRow, failure: Failure): Promise<void> {
   const changes = failureColumns(failure)
   if (order.state === 'failed') await updateOrder(unit, order.id, changes)
   else await transition(unit, order, 'fail', changes, { code: failure.code, ...failure.params })
 }
 
-/** Its addresses are on their way to the agents, with what it may use. */
+/** Starts the delivery: the agents get the order's addresses and limits. */
 export async function startDelivering(unit: Unit, order: OrderRow): Promise<OrderRow> {
   await beginOrderLimits(unit, order.id, order)
   return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null })
 }
 
 /**
- * How many addresses work by now, and what keeps the others from working. What is news of it goes into the history: a try
- * that ends as the last one did adds nothing.
- * @param server that said so, where the failure does not name it
- * @returns whether the failure is another one
+ * Records how many addresses work, and why the others do not. The history gets an entry only if this differs from the
+ * last one.
+ * @param server the server that reported the failure, if the failure does not name it
+ * @returns whether the failure changed
  */
 export async function recordProgress(
   unit: Unit,
@@ -69,7 +66,7 @@ export async function recordProgress(
   return differs
 }
 
-/** A try of the delivery with the agent's words, and how many of how many addresses work. Only operators read it. */
+/** Notes a delivery attempt: the agent's words and how many addresses work. Only operators read it. */
 function noteDelivery(
   unit: Unit,
   order: OrderRow,
@@ -88,14 +85,14 @@ function noteDelivery(
 export const markPartlyDelivered = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'deliver_part', { endedAt: null })
 
-/** All addresses work. The first time its term starts, with those that were renewed while it was on its way. */
+/** All addresses work. The first time, the term starts, including the days of renewals that were paid before. */
 export function markDelivered(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const { now } = unit
   const term = order.deliveredAt ? {} : { deliveredAt: now, expiredAt: addDays(now, order.proxyTime + order.extraDays) }
   return transition(unit, order, 'deliver_all', { ...failureColumns(null), ...term, endedAt: null })
 }
 
-/** The proxies have another password from now on. */
+/** Sets a new password of the proxies. */
 export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword: string): Promise<OrderRow> {
   const changes = { proxyPassword, resetTime: unit.now }
   await updateOrder(unit, order.id, changes)
@@ -103,7 +100,7 @@ export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword:
   return { ...order, ...changes }
 }
 
-/** The order has other addresses from now on. */
+/** Notes that the order has other addresses. */
 export async function markOtherAddresses(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { resetTime: unit.now })
 }

@@ -7,8 +7,8 @@ import { findOrder } from './list.ts'
 import { lockOrder, updateOrder } from './transition.ts'
 
 /**
- * Writes down what a customer calls its own order. Nobody else has words for it, so the last one who writes is right; written
- * again, it changes nothing.
+ * Saves the customer's own label and note of an order. Only the customer writes them, so the last edit wins. A repeat
+ * changes nothing.
  */
 export async function editLabel(
   ctx: AppContext,
@@ -16,7 +16,7 @@ export async function editLabel(
   id: number,
   { label, note }: OrderLabel
 ): Promise<Result<Order>> {
-  // Operators read them; they are nobody's but the customer's own.
+  // Operators may read the label and the note, but only the customer writes them.
   if (caller.impersonator) return refuse('while_impersonating')
   const edited = await command(ctx, caller, async unit => {
     const order = await lockOrder(unit, id)

@@ -1,4 +1,4 @@
-/** What is known of the time of an order that has ended. */
+/** The time of an order that has ended. */
 import { and, asc, inArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -7,31 +7,31 @@ import { orderEvents } from './tables.ts'
 import type { OrderRow } from './transition.ts'
 
 /**
- * What of its time an order that has ended was not served, in milliseconds. One that ended in the future did so while the
- * clock was ahead: it is not served since now.
+ * How much of an ended order's paid time was not served, in milliseconds. An end in the future, from a clock that ran
+ * ahead, counts as now.
  */
 export const unservedTime = ({ state, endedAt, expiredAt }: OrderRow, now: Date): number =>
   (state === 'expired' || state === 'refunded') && endedAt && expiredAt
     ? Math.max(0, expiredAt.getTime() - Math.min(endedAt.getTime(), now.getTime()))
     : 0
 
-/** The end of its time: the job that ends orders may have come later. Null where it has none. */
+/** When the order's time was over, even if the job that ends orders ran later. Null if it has not ended. */
 export const endOf = ({ expiredAt, endedAt }: Pick<OrderRow, 'expiredAt' | 'endedAt'>): Date | null =>
   expiredAt && endedAt && new Date(Math.min(expiredAt.getTime(), endedAt.getTime()))
 
-/** When the order ended and is served again, for its history: what it lost in between was lost by no outage. */
+/** The pause between an order's end and its revival, for its history. No outage is credited for this time. */
 export function pauseOf({ now }: Unit, order: OrderRow) {
   const endedAt = endOf(order)
   return endedAt ? { ended_at: iso(endedAt), resumed_at: iso(now) } : {}
 }
 
-/** Events that hold a `pauseOf`: credits for outages are counted by them for as long as there are orders. */
+/** Events that hold a `pauseOf`. Credits for outages read them, so they are never removed. */
 export const isPause = sql<boolean>`(${and(inArray(orderEvents.kind, ['revive', 'reopen']), sql`${orderEvents.detail} ? 'resumed_at'`)})`
 
-/** A span in which an order was not served after its end; `to` is null while that lasts. */
+/** A span in which an ended order was not served; `to` is null if the span still lasts. */
 export type Unserved = { from: Date; to: Date | null }
 
-/** The spans of each order in which it was not served after an end, oldest first. */
+/** The unserved spans of each order, oldest first. */
 export async function unservedSpans(
   db: Executor,
   some: Pick<OrderRow, 'id' | 'endedAt'>[]

@@ -13,8 +13,8 @@ import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
 type Expiry = { expired_at: number; ends_at?: string | undefined }
 
 /**
- * Sets when a delivered order ends: later, or earlier than now planned, but not in the past. Refused as stale where it does
- * not end any more when `ends_at` says: a renewal that was paid meanwhile is not taken away.
+ * Sets the end of a delivered order: earlier or later than now planned, but not in the past. It refuses as stale if the
+ * end is no longer `ends_at`, so that it does not take back a renewal that was just paid.
  */
 export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form: Expiry): Promise<Result<Order>> {
   const expiredAt = new Date(form.expired_at)
@@ -24,7 +24,7 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form:
     const order = running.data
     if (expiredAt.getTime() === order.expiredAt.getTime()) return done
     if (expiredAt <= unit.now) return fieldRefusal('expired_at', 'expiry_in_past')
-    // A customer who was reminded of the old date is reminded of the new one.
+    // The customer is reminded again of the new date.
     await updateOrder(unit, id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })
     const before = { expired_at: isoOrNull(order.expiredAt) }
     const after = { expired_at: iso(expiredAt) }
@@ -39,7 +39,7 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form:
   return moved.ok ? findOrder(ctx.db, id, null, ctx.now()) : moved
 }
 
-/** Locks an order whose time runs. @param shown the end that the form was opened with: it has to be the order's still */
+/** Locks an order whose time runs. @param shown the end that the form showed: it must still be the order's */
 async function lockRunning(
   unit: Unit,
   id: number,
@@ -55,7 +55,7 @@ async function lockRunning(
   return stale ?? ok({ ...order, expiredAt })
 }
 
-/** @param shown the end that the form was opened with; the refusal carries the order as it is now */
+/** @param shown the end that the form showed; if it has changed, the refusal has the order's current state */
 async function staleEnd(
   { tx, now }: Unit,
   { id, expiredAt }: { id: number; expiredAt: Date | null },
@@ -68,7 +68,7 @@ async function staleEnd(
 
 type Credit = { days: number; note: string; ends_at: string }
 
-/** Gives a delivered order more days. Its end has to be the one that was shown: asked for twice, they are added once. */
+/** Gives a delivered order more days. Its end must be the one that the form showed, so a repeat adds them once. */
 export async function creditDays(ctx: AppContext, actor: Actor, id: number, credit: Credit): Promise<Result<Order>> {
   const credited = await command(ctx, actor, async unit => {
     const running = await lockRunning(unit, id, credit.ends_at)

@@ -9,13 +9,13 @@ import { orderFigureDeltas, orderFigures } from './tables.ts'
 
 export type Statistics = ReplyOf<(typeof routes)['orders']['statistics']>
 
-/** The figures by day: what was folded, and what has come since. */
+/** The figures by day: the folded ones, and the deltas since. */
 export const kept = sql`(select day, orders, paid, revenue from ${orderFigures}
   union all select day, orders, paid, revenue from ${orderFigureDeltas}) kept`
 
 /**
- * Figures of all orders that are not deleted. Money is what accepted payments brought, renewals among them, by the day
- * they came. Days and months are UTC.
+ * Figures of all orders that are not deleted. Revenue is what accepted payments brought, including renewals, by the day
+ * of the payment. Days and months are UTC.
  */
 export const statistics = (db: Executor, now: Date): Promise<Statistics> => figuresOf(db, kept, now)
 
@@ -36,7 +36,7 @@ export async function figuresOf(db: Executor, from: SQL, now: Date): Promise<Sta
   return row
 }
 
-/** How many orders there are that are not deleted. */
+/** How many orders are not deleted. */
 export async function countKept(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ total: number }>(
     sql`select coalesce(sum(orders), 0)::bigint as total from ${kept}`
@@ -45,8 +45,8 @@ export async function countKept(db: Executor): Promise<number> {
 }
 
 /**
- * Adds the deltas that are there to the days they belong to. Twice, or at once with itself: each delta is deleted, and
- * so counted, by one of them.
+ * Folds the deltas into their days. Each delta is deleted and counted in one statement, so a repeated or concurrent run
+ * counts it once.
  * @returns how many deltas were folded
  */
 export const foldFigures = (ctx: AppContext): Promise<number> =>

@@ -9,25 +9,25 @@ import { productCollections, products } from '../catalog/tables.ts'
 import { whoHeld } from '../inventory/index.ts'
 import { listed, orderProductNames, orders } from './tables.ts'
 
-/** The few rows of small tables, or orders themselves, that a text means. */
+/** The rows of small tables, or the orders, that a search text matches. */
 export type Found = { anyOf: NonNullable<Match['anyOf']>; capped?: boolean }
 
-/** Users that a part of a name may mean: the newest so many are looked at. */
+/** At most this many users that match a part of a name. */
 const MOST_USERS = 100
 const MOST_PRODUCTS = 200
 const MOST_IDS = 1000
 
-/** What a search asks of a domain above this one. */
+/** What the search needs from a domain above this one. */
 export type FindPorts = {
-  /** The orders that a payment of the platform belongs to, by the platform's id of it. */
+  /** The orders that a platform order paid for, by the platform's id. */
   ordersPaidBy: (db: Executor, platformOrderId: string) => Promise<number[]>
 }
 
 const nothing: Found = { anyOf: [] }
 
 /**
- * What a text of the search field means. An id, the platform's number, an address or an e-mail is looked up as one;
- * anything else is part of a product's or a user's name, or of an order's id. A customer's own labels are looked through beside.
+ * What a search text matches. It looks up an id, a platform number, an address or an e-mail exactly; any other text is
+ * a part of a product's name, a user's name or an order's id. A customer's search also reads its own labels.
  */
 export async function findByText(
   db: Executor,
@@ -37,7 +37,7 @@ export async function findByText(
   const exact = isInet(text)
     ? await ordersAt(db, text, now)
     : await exactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
-  // What a customer calls an order may look like an id, or like an address.
+  // A customer's label may look like an id or an address.
   const labelled = userId === null ? nothing : await idsLabelled(db, text, userId)
   if (exact || /^#\d+$/.test(text)) return union([exact ?? nothing, labelled])
   return union([
@@ -55,7 +55,7 @@ const union = (parts: Found[]): Found => ({
   capped: parts.some(part => part.capped)
 })
 
-/** An order by its public id, or by a part of it; also by the platform's number. */
+/** Orders by their public id or a part of it, or by the platform's number. */
 export async function findByOrderId(
   db: Executor,
   text: string,
@@ -64,7 +64,7 @@ export async function findByOrderId(
   return (await exactly(db, text, { userId, withUsers: false, ordersPaidBy })) ?? idsContaining(db, text)
 }
 
-/** Users whose name or e-mail contains a text, the one named so exactly first. */
+/** Users whose name or e-mail contains the text, exact matches first. */
 export async function findUsers(db: Executor, text: string): Promise<Found> {
   const [named, similar] = await Promise.all([
     usersExactly(db, text),
@@ -74,7 +74,7 @@ export async function findUsers(db: Executor, text: string): Promise<Found> {
   return { anyOf: [{ column: orders.userId, among }], capped: similar.length > MOST_USERS }
 }
 
-/** Orders of products by a part of the name that they were sold under, or of what such a name is in another language. */
+/** Orders of products by a part of the name under which they were sold, or of its translation. */
 export async function findProducts(db: Executor, text: string): Promise<Found> {
   const calledSo = db.select({ name: products.name }).from(products).where(calledLike(products, text))
   const rows = await db
@@ -87,7 +87,7 @@ export async function findProducts(db: Executor, text: string): Promise<Found> {
   return { anyOf: [{ column: orders.productName, among }], capped: rows.length > MOST_PRODUCTS }
 }
 
-/** Orders of the products that are in a collection now, whatever it held when they were sold. */
+/** Orders of the products that are in a collection now, even if they were not in it when they were sold. */
 export async function productsIn(db: Executor, collection: number): Promise<Found> {
   const rows = await db
     .select({ id: productCollections.productId })
@@ -96,7 +96,7 @@ export async function productsIn(db: Executor, collection: number): Promise<Foun
   return { anyOf: [{ column: orders.productId, among: rows.map(({ id }) => id) }] }
 }
 
-/** Orders that hold an address at `now`; none where it is leased to nobody. */
+/** Orders that hold an address at `now`. */
 async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
   const held = await whoHeld(db, { ip, at: now })
   return { anyOf: [{ column: orders.id, among: [...new Set(held.map(({ orderId }) => orderId))] }] }
@@ -104,8 +104,8 @@ async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
 
 /**
  * Orders with exactly this public id, number or platform order id, or of the user with exactly this e-mail.
- * @param withUsers false: an e-mail finds nothing
- * @returns undefined where there are none, so that the caller can search by parts of names
+ * @param withUsers false: an e-mail matches nothing
+ * @returns undefined if nothing matches, so that the caller can search by parts of names
  */
 export async function exactly(
   db: Executor,
@@ -120,7 +120,7 @@ export async function exactly(
   if (!number && !/^[\w-]{4,40}$/.test(text)) return undefined
   const rows = number ? await idsNumbered(db, number, text, ordersPaidBy) : await idsNamed(db, text)
   const ids = [...new Set(rows.map(({ id }) => id))]
-  // What is somebody else's must not hide what is the customer's own.
+  // Another customer's order must not hide a match among the customer's own orders.
   const among = userId === null || ids.length === 0 ? ids : await ownedBy(db, userId, ids)
   return among.length > 0 ? { anyOf: [{ column: orders.id, among }] } : undefined
 }
@@ -153,7 +153,7 @@ const idsNamed = (db: Executor, text: string) =>
     .from(orders)
     .where(inArray(orders.publicId, [...new Set([text, text.toUpperCase()])]))
 
-/** By our number, or by the platform's, of the purchase or of a renewal. Each branch is one look-up in an index. */
+/** By our number, or by the platform's number of the purchase or a renewal. Each branch is one index look-up. */
 async function idsNumbered(db: Executor, number: string, text: string, ordersPaidBy: FindPorts['ordersPaidBy']) {
   const numbers = [number, `#${number}`]
   const isId = !text.startsWith('#')
@@ -182,7 +182,7 @@ async function usersExactly(db: Executor, text: string): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Orders by a part of their public id. Ids are random: three letters of one are rare, fewer tell nothing. */
+/** Orders by a part of their public id. Ids are random, so three letters already match few of them. */
 export async function idsContaining(db: Executor, text: string): Promise<Found> {
   if (!/^[\w-]+$/.test(text) || !hasTrigram(text.replace(/^NL-/i, ''))) return nothing
   const { rows } = await db.execute<{ id: number }>(sql`

@@ -2,7 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { orderEvents } from './tables.ts'
 
-/** Which administrator asked for the latest task of an order; null: nobody whose name was written down. */
+/** The administrator who asked for an order's latest task; null if no name was recorded. */
 export async function taskRequesterOf(db: Executor, orderId: number): Promise<string | null> {
   const [asked] = await db
     .select({ by: sql<string | null>`${orderEvents.detail} ->> 'by'` })

@@ -1,9 +1,8 @@
 /**
- * Orders from checkout to expiry: how one is placed, times out, is listed, extended and deleted, its history, and the
- * figures of all orders by day. It owns orders, order_events, checkout_keys, order_product_names, order_figures and
- * order_figure_deltas.
- * Delivery and payments lock an order here and change it through the commands below; nobody else writes these tables, and
- * nothing here knows of agents, proxies or payments.
+ * Orders from checkout to expiry: placing, timing out, listing, extending, deleting, their history, and figures by day.
+ * It owns orders, order_events, checkout_keys, order_product_names, order_figures and order_figure_deltas. Delivery and
+ * payments lock and change an order through the commands below. No other domain writes these tables, and this one does
+ * not know agents, proxies or payments.
  */
 export {
   failOrder,

@@ -20,26 +20,26 @@ import { expiry, listed, live, orderEvents, orders, served, undelivered } from '
 export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount' | 'delivery_seconds'> & {
   order_id?: string | undefined
   product_name?: string | undefined
-  /** Only an administrator's list knows other users' names. */
+  /** Only in an administrator's list. */
   username?: string | undefined
   user_id?: number | undefined
-  /** A collection's id. */
+  /** The id of a collection. */
   product_type?: number | undefined
   pay_status?: '0' | '1' | undefined
   state?: OrderState | undefined
   problem?: '1' | undefined
   live?: '1' | undefined
-  /** A day, as '2026-03-01' (UTC). */
+  /** A day: '2026-03-01' (UTC). */
   ends_on?: string | undefined
   placed_on?: string | undefined
   placed_in?: string | undefined
   paid_on?: string | undefined
-  /** A month, as '2026-03' (UTC). */
+  /** A month: '2026-03' (UTC). */
   paid_in?: string | undefined
   delivered_in?: DeliveredIn | undefined
 }
 
-/** The columns of the exported file. */
+/** Columns of the exported file. */
 const COLUMNS = [
   'id',
   'order_id',
@@ -64,7 +64,7 @@ const COLUMNS = [
 ] as const
 
 type Scope = FindPorts & {
-  /** Only this user's: null for everyone's. */
+  /** Only this user's orders; null: all users' orders. */
   userId: number | null
   now: Date
   /** Only these orders. */
@@ -90,7 +90,7 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
         problem === undefined ? undefined : undelivered(orders),
         query.live === undefined ? undefined : live(orders),
         ends_on === undefined ? undefined : endsOn(ends_on),
-        // Histories of all orders are read for these: not for whoever has an account.
+        // These filters read the histories of all orders, so only administrators get them.
         ...(userId === null ? inTimes(query) : []),
         userId === null ? inDeliveries(query, now) : undefined
       ])
@@ -115,7 +115,7 @@ export const orderList = ({ userId, now, ids, ordersPaidBy }: Scope): List<Order
     csv: { columns: COLUMNS, line: order => order }
   })
 
-/** Served orders whose time ends on a day (UTC): a range of the index by expiry. */
+/** Served orders whose time ends on a day (UTC). The condition is a range of the index by expiry. */
 const endsOn = (day: string) => sql`${served(orders)}
   and ${expiry(orders)} >= ${day}::date::timestamp at time zone 'UTC'
   and ${expiry(orders)} < (${day}::date + 1)::timestamp at time zone 'UTC'`
@@ -128,13 +128,13 @@ function monthOf(month: string): Span {
   return { from: utc(first), until: utc(sql`(${first} + interval '1 month')`) }
 }
 
-/** Kinds that `order_events_moments` has. */
+/** Kinds that are in the index `order_events_moments`. */
 type Moment = Extract<OrderEventKind, 'placed' | 'pay' | 'renewed' | 'deliver_all'>
 
 /**
- * Orders to which something happened in a time. They are found by their histories, of which an index says it all: orders have
- * none by these moments, which no other list asks for. An array, since it is looked up in the sequence of the list's own index:
- * the first rows come without reading or sorting the rest, which the planner does not do for a join.
+ * Orders with such an event in the span. An index over the events answers it alone; orders have no index by these
+ * moments, because no other list needs one. The array lets PostgreSQL read the list's own index in order and stop after
+ * the first rows; with a join, the planner reads and sorts all of them.
  */
 const inHistory = (kinds: readonly Moment[], { from, until }: Span): SQL => sql`${orders.id} = any(array(
   select ${orderEvents.orderId} from ${orderEvents} where ${orderEvents.at} >= ${from} and ${orderEvents.at} < ${until}
@@ -147,32 +147,32 @@ function inTimes({ placed_on, placed_in, paid_on, paid_in }: OrderQuery): SQL[] 
   ]
   return [
     ...asked(placed_on, placed_in).map(span => inHistory(['placed'], span)),
-    // A payment that settled nothing brought no money, so far.
+    // A payment that settled nothing has brought no money yet.
     ...asked(paid_on, paid_in).map(span => sql`${inHistory(['pay', 'renewed'], span)} and not ${isUnsettledSql}`)
   ]
 }
 
-/** What an order waited for from its payment until all addresses worked; a list by it has delivered orders only. */
+/** From the payment until all addresses worked. A list by it holds delivered orders only. */
 const deliverySeconds = sql`coalesce(greatest(extract(epoch from ${orders.deliveredAt} - ${orders.paidAt}), 0), 0)::float8`
 
-/** No index has how long a delivery took: everyone's are sorted by it within a week, which the histories' index leads to. */
+/** No index has the delivery time, so lists sort by it within one week, which the index of the events finds. */
 function inDeliveries({ delivered_in, sort_by }: OrderQuery, now: Date): SQL | undefined {
   const time = delivered_in ?? (sort_by === 'delivery_seconds' ? 'week' : undefined)
   return time && deliveredIn(time, now)
 }
 
-/** Of which all addresses worked for the first time in the last 24 hours or 7 days: what delivery times are counted of. */
+/** Orders whose addresses all worked for the first time in the last 24 hours or 7 days, as delivery times count. */
 function deliveredIn(time: DeliveredIn, now: Date): SQL {
   const from = sql`${iso(new Date(now.getTime() - (time === 'day' ? DAY : 7 * DAY)))}::timestamptz`
   return sql`${inHistory(['deliver_all'], { from, until: sql`'infinity'::timestamptz` })}
     and ${orders.deliveredAt} >= ${from} and ${orders.paidAt} is not null`
 }
 
-/** How many orders are paid and have nothing delivered while they should: what the filter `problem` lists. */
+/** How many paid orders have no address delivered yet although they should: the filter `problem` lists them. */
 export const countUndelivered = (db: Executor): Promise<number> =>
   db.$count(orders, sql`${listed(orders)} and ${undelivered(orders)}`)
 
-/** What each filter of the query comes down to, the narrowest kind first. */
+/** The matches of each filter of the query, the narrowest kind first. */
 async function findAll(db: Executor, query: OrderQuery, { userId, now, ordersPaidBy }: Scope): Promise<Found[]> {
   const { order_id, product_name, username, product_type, search } = query
   return Promise.all([
@@ -185,8 +185,8 @@ async function findAll(db: Executor, query: OrderQuery, { userId, now, ordersPai
 }
 
 /**
- * The first of what was found is what rows are read by; the rest are conditions. A customer's orders are read by the
- * customer, unless the index by customer and product, or by id, leads straight to those that were found.
+ * The query reads rows by the first match; the others become conditions. A customer's orders are read by customer,
+ * unless the match leads straight to them: by the index of customer and product, or by id.
  */
 function narrow(found: Found[], userId: number | null, where: Match['where'] & object): Match {
   const own = userId === null ? undefined : eq(orders.userId, userId)
@@ -200,7 +200,7 @@ function narrow(found: Found[], userId: number | null, where: Match['where'] & o
   return userId === null ? { where: all } : { where: all, anyOf: [{ column: orders.userId, among: [userId] }], capped }
 }
 
-/** Who asks for everyone's orders is an administrator. */
+/** Only an administrator can ask for all users' orders. */
 const viewerOf = (userId: number | null): Viewer => (userId === null ? 'admin' : 'customer')
 
 const selectOrders = (db: Executor, viewer: Viewer) =>
@@ -219,14 +219,14 @@ const selectOrders = (db: Executor, viewer: Viewer) =>
     .innerJoin(variants, eq(variants.id, orders.variantId))
     .$dynamic()
 
-/** What the codes of those that can still be paid take off. */
+/** The discount of each level code, for orders that can still be paid. */
 const discountsOf = (db: Executor, rows: readonly Pick<OrderWithPeople, 'order'>[], now: Date) =>
   levelDiscounts(
     db,
     rows.map(({ order }) => (isPayable(order, now) ? order.discountCode : null))
   )
 
-/** One order, if it is the user's own (null: anyone's). */
+/** One order of this user; null: of any user. */
 export async function findOrder(db: Executor, id: number, userId: number | null, now: Date): Promise<Result<Order>> {
   const [rows, names, quotas] = await Promise.all([
     selectOrders(db, viewerOf(userId)).where(

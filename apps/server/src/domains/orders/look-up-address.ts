@@ -7,9 +7,9 @@ import { isInet } from '../../infra/db/inet.ts'
 import { done } from '../../infra/result.ts'
 
 /**
- * Writes into the audit log that somebody looked who had an address.
+ * Writes a look-up of an address to the audit log.
  * @param address an address or a range
- * @param asked the instant or span, as the call names it
+ * @param asked the instant or the span, as in the call
  */
 export const noteLook = (ctx: AppContext, by: Actor, address: string, asked: object) =>
   command(ctx, by, async unit => {
@@ -19,16 +19,16 @@ export const noteLook = (ctx: AppContext, by: Actor, address: string, asked: obj
 
 type Query = { search?: string | undefined; format?: string | undefined }
 
-/** A list that is open is read again whenever an order changes, and page by page: for so long that is the same look. */
+/** An open list reloads after each change and page by page. Within this time such reloads count as one look. */
 const SAME_LOOK = 10 * MINUTE
 const MOST_LOOKS = 10_000
 
-/** When somebody looked last, by who, what and how. */
+/** The time of the last look, by caller, address and query. */
 const looksOf = new WeakMap<AppContext, Map<string, number>>()
 
 /**
- * Guards searches of everyone's orders for an address, which tell who has it now: they are for whoever may look up addresses,
- * and stand in the audit log as such looks. Customers find their own orders only.
+ * Guards searches of all orders by address. They reveal who holds an address now, so they need the permission for
+ * address look-ups, and the audit log records them. Customers find only their own orders.
  */
 export async function openAddressSearch(ctx: AppContext, caller: UserActor, query: Query): Promise<Refusal | null> {
   const { search: address, format } = query

@@ -1,4 +1,4 @@
-/** What refunds and later payments change of a locked order, each within the caller's command. */
+/** Changes that refunds and later payments make to a locked order, within the caller's command. */
 import { sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -12,10 +12,10 @@ import { NO_TASK, NOTHING_USED } from './task-states.ts'
 import { orders } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
-/** What the platform gave back of one of an order's payments. */
+/** What the platform refunded of one payment. */
 export type GivenBack = { amount: string; platformOrderNumber: string; reason: string }
 
-/** What the order's history says of it. */
+/** The details of a refund in the order's history. */
 const detailOf = ({ amount, platformOrderNumber, reason }: GivenBack) => ({
   platform_order: platformOrderNumber,
   amount,
@@ -25,7 +25,7 @@ const detailOf = ({ amount, platformOrderNumber, reason }: GivenBack) => ({
 const takeRefund = (amount: string) => sql`greatest(${orders.refundedAmount} - ${amount}::numeric, 0)` as never
 const addRefund = (amount: string) => sql`${orders.refundedAmount} + ${amount}::numeric` as never
 
-/** All of its purchase was given back: it ends, and a task that was under way ends with it. */
+/** The whole purchase was refunded: the order and its running task end. */
 export function refundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
   const endedAt = order.endedAt ?? unit.now
   const changes = { ...NO_TASK, endedAt, graceUntil: null, refundedAmount: addRefund(back.amount) }
@@ -33,8 +33,8 @@ export function refundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promi
 }
 
 /**
- * All of a payment that never counted was given back: the order is as if it had never come. It can be paid while its
- * addresses are reserved; after that it times out, and a payment counts as a late one does.
+ * The whole of a payment that never counted was refunded. The order waits for another payment, as if this one had never
+ * come. It times out with its reservation; a payment after that counts as late.
  */
 export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
   const noPayment = {
@@ -48,23 +48,22 @@ export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Prom
   return transition(unit, order, 'await_payment', changes, detailOf(back))
 }
 
-/** `lastAmount`: what the payment brought that the running term stands on then; null: as it was. */
+/** `lastAmount`: the amount that the running term was paid with; null: unchanged. */
 type LastAmount = { lastAmount: string | null }
 const lastColumn = ({ lastAmount }: LastAmount) => (lastAmount === null ? {} : { lastAmount })
 
 type Renewal = {
-  /** What the renewal had given. */
+  /** The days that the renewal added. */
   days: number
-  /** What the payments gave that still count. */
+  /** The days of the payments that still count. */
   paidDays: number
   graceHours: number
 }
 
 /**
- * What is left of an order's time without a renewal: its days are taken off, unless they were served. What the other payments
- * bought stays, also where an administrator had shortened the time, and so does what is shorter than that by then. A grace ends
- * no later than it would have without the renewal. `taken`: the days that are taken off, begun ones as whole: 0 where none are;
- * `takenTime`: of a term that runs, the same in milliseconds.
+ * An order's term without a renewal. It loses the renewal's days unless they were served, but never time that other
+ * payments bought, even if an administrator has shortened the term. A grace ends no later than without the renewal.
+ * `taken`: the days that are removed, begun ones as whole. `takenTime`: the same for a running term, in milliseconds.
  */
 export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Renewal, now: Date) {
   const { expiredAt, extraDays, graceUntil } = order
@@ -81,7 +80,7 @@ export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Ren
   }
 }
 
-/** A renewal was given back: see `termWithout`. @returns what was taken off */
+/** Takes a refunded renewal off the term, as `termWithout` computes. @returns what was taken off */
 export async function takeBackTerm(
   unit: Unit,
   order: OrderRow,
@@ -95,7 +94,7 @@ export async function takeBackTerm(
     refundedAmount: addRefund(back.amount),
     ...lastColumn(renewal),
     ...left,
-    // Before its delivery nothing can have been used.
+    // Before its delivery the order cannot have used any of its quota.
     ...(taken > 0 && order.expiredAt ? await allUsed(unit.tx, order) : {}),
     ...(ends ? { reminderSentAt: null, lastReminderSentAt: null } : {})
   })
@@ -106,7 +105,7 @@ export async function takeBackTerm(
   return { days: taken, time: takenTime }
 }
 
-/** So many days less than `expiredAt`, but not less than what is paid for, where that is left. */
+/** `expiredAt` less these days, but not less than the paid time that is left. */
 function withoutDays(order: OrderRow, expiredAt: Date, { days, paidDays }: { days: number; paidDays: number }): Date {
   const less = addDays(expiredAt, -days)
   if (!order.deliveredAt) return less
@@ -116,8 +115,8 @@ function withoutDays(order: OrderRow, expiredAt: Date, { days, paidDays }: { day
 }
 
 /**
- * The money of its purchase came back. An order whose payment counts has ended, and may be reopened; one whose payment was
- * held waits for an administrator as before.
+ * The money of the purchase came back, for example after a won dispute. An accepted order is expired and can be
+ * reopened; an order whose payment was held waits for an administrator again.
  */
 export async function restoreOrder(
   unit: Unit,
@@ -130,8 +129,8 @@ export async function restoreOrder(
 }
 
 /**
- * The money of a renewal came back. `days`: of its term where that was taken off, to be added again; else null. `time`: how much of
- * the running term that was, in milliseconds; null: whole days.
+ * The money of a renewal came back. `days`: the days to add again, if they had been taken off; else null. `time`: how
+ * much of the running term that was, in milliseconds; null: whole days.
  */
 export async function restoreTerm(
   unit: Unit,
@@ -152,7 +151,7 @@ export async function restoreTerm(
   await noteRestored(unit, order, back, expiredAt)
 }
 
-/** A part of a payment, which was given back, came back. */
+/** A partial refund was reversed. */
 export async function restorePart(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: takeRefund(back.amount) })
   await noteRestored(unit, order, back, null)
@@ -164,19 +163,19 @@ const noteRestored = (unit: Unit, order: OrderRow, back: GivenBack, expiredAt: D
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
   })
 
-/** The platform took more for one of its payments, since that was edited there. */
+/** Adds what the buyer paid after the order was edited on the platform. */
 export async function addToPaid(unit: Unit, { id }: OrderRow, { more, ...last }: { more: string } & LastAmount) {
   const payAmount = sql`${orders.payAmount} + ${more}::numeric` as never
   await updateOrder(unit, id, { payAmount, ...lastColumn(last) })
 }
 
-/** A part of a payment was given back. The order goes on until an administrator decides otherwise. */
+/** Records a partial refund. The order goes on until an administrator decides otherwise. */
 export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: addRefund(back.amount) })
   await note(unit, order.id, 'partly_refunded', detailOf(back))
 }
 
-/** Another payment takes the place of the one that a failed order could not be delivered for. */
+/** Another payment replaces the one that a failed order could not be delivered for. */
 export async function replacePayment(unit: Unit, order: OrderRow, payment: Payment): Promise<OrderRow> {
   const { amount: payAmount, platformOrderId, platformOrderNumber, days } = payment
   const changed = await updateOrder(unit, order.id, {

@@ -1,4 +1,4 @@
-/** What a move to other servers, an outage and a reopening change of a locked order, each within the caller's command. */
+/** Changes that moves, outages and reopenings make to a locked order, within the caller's command. */
 import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { endOf, pauseOf, unservedTime } from './ended-time.ts'
@@ -6,7 +6,7 @@ import { orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
-/** Its addresses come from another server group from now on. */
+/** Takes the order's addresses from another server group from now on. */
 export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number): Promise<OrderRow> {
   if (order.serverGroupId === serverGroupId) return order
   return (await updateOrder(unit, order.id, { serverGroupId })) ?? order
@@ -14,16 +14,13 @@ export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number
 
 type Credited = { seconds: number } & Record<string, unknown>
 
-/**
- * Gives a running order more time; its customer is reminded of the new date.
- * @param seconds whole
- */
+/** Gives a running order more time. The customer is reminded of the new date. @param seconds a whole number */
 export const creditTime = (unit: Unit, order: OrderRow, credited: Credited): Promise<Date> =>
   addTime(unit, order, credited)
 
 /**
- * Gives an order that has ended time that was not served: it can be reopened for that. Its end stays where its time was over,
- * whenever the job came that ended it.
+ * Credits unserved time to an ended order, which can be reopened for it. `endedAt` stays at the end of the time, even
+ * if the job that ended the order ran later.
  */
 export const creditUnserved = (unit: Unit, order: OrderRow, credited: Credited): Promise<Date> =>
   addTime(unit, order, credited, { endedAt: endOf(order) })
@@ -42,8 +39,8 @@ async function addTime(
 }
 
 /**
- * An order that has ended is delivered after all. One that never worked has its whole term from then on, another one the
- * time that it was not served.
+ * Delivers an ended order after all. An order that never worked gets its whole term, others get the time that was not
+ * served.
  */
 export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const term = order.deliveredAt
@@ -62,12 +59,12 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
   return transition(unit, order, 'reopen', { ...term, ...anew }, pauseOf(unit, order))
 }
 
-/** Other addresses are being looked for: those that were not tried for longer come first, whatever comes of it. */
+/** Records an attempt to find other addresses. The next run starts with the orders that were tried longest ago. */
 export async function markRescueTried({ tx, now }: Unit, orderId: number): Promise<void> {
   await tx.update(orders).set({ rescueTriedAt: now }).where(eq(orders.id, orderId))
 }
 
-/** Did this locked order end before any of its addresses worked, or with time left that is paid for? */
+/** Did this locked order end before any of its addresses worked, or with paid time left? */
 export const canReopen = (order: OrderRow, now: Date): boolean =>
   order.state === 'expired' &&
   order.paidAt !== null &&

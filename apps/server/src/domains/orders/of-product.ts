@@ -5,7 +5,7 @@ import { among } from '../../infra/list/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { orders } from './tables.ts'
 
-/** States in which an order has something to lose. The index `orders_of_variant` has these. */
+/** States in which an order still has something to lose. The index `orders_of_variant` has the same states. */
 const OPEN = [
   'placed',
   'paid',
@@ -15,9 +15,9 @@ const OPEN = [
   'failed'
 ] as const satisfies readonly OrderState[]
 
-/** The orders of a product that have not ended, also of variants that are not sold any more. */
+/** The open orders of a product, including variants that are no longer sold. */
 export async function openOrdersOf(db: Executor, productId: number): Promise<ProductOrders> {
-  // By id, so that the index is read for them alone, however many orders other products have.
+  // By variant ids, so that PostgreSQL reads only their part of the index.
   const sold = await db.select({ id: variants.id }).from(variants).where(eq(variants.productId, productId))
   const ids = sold.map(variant => variant.id)
   const rows = await db

@@ -5,7 +5,7 @@ import { users } from '../accounts/tables.ts'
 import { calledColumn, planIn, type Called } from './plan-names.ts'
 import { orders } from './tables.ts'
 
-/** Whom a mail about an order goes to, and the data that each such mail has: its own is added to that. */
+/** The recipient of a mail about an order, and the data that all these mails share. */
 export type OrderMail = {
   to: string
   language: Language
@@ -15,7 +15,7 @@ export type OrderMail = {
 const buyerColumns = { username: users.username, to: users.email, language: users.language }
 type Buyer = { username: string; to: string; language: Language }
 
-/** The columns that `orderMailFrom` needs of a query that joins orders and users. */
+/** The columns that `orderMailFrom` needs from a query that joins orders and users. */
 export const orderMailColumns = {
   ...buyerColumns,
   publicId: orders.publicId,
@@ -30,7 +30,7 @@ export function orderMailFrom({ username, to, language, publicId, product, ...bo
   return { to, language, data: { username, order_id: publicId, product_name: `${product_name} · ${variant_name}` } }
 }
 
-/** The same for one order; null where nobody reads its user's address any more: the user was deleted. */
+/** The same for one order; null if the user was deleted. */
 export async function orderMail(db: Executor, orderId: number): Promise<OrderMail | null> {
   const [row] = await db
     .select(orderMailColumns)
@@ -40,7 +40,7 @@ export async function orderMail(db: Executor, orderId: number): Promise<OrderMai
   return row ? orderMailFrom(row) : null
 }
 
-/** Who is about to place an order. */
+/** The buyer of an order that is about to be placed. */
 export async function buyerOf(db: Executor, userId: number): Promise<Buyer> {
   const [buyer] = await db.select(buyerColumns).from(users).where(eq(users.id, userId))
   if (!buyer) throw new Error(`There is no user ${userId}`)

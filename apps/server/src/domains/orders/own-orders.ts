@@ -8,14 +8,14 @@ import { forgetAccess } from '../fleet/index.ts'
 import { orders } from './tables.ts'
 
 /**
- * Locks all orders of a user and says whether one was paid for and is neither delivered nor refunded. The locks keep a
- * payment from settling until the caller's command ends.
+ * Locks all orders of a user. True if one was paid and is neither delivered nor refunded. The locks keep payments from
+ * settling until the caller's command ends.
  */
 export async function lockOwedOrders({ tx }: Unit, userId: number): Promise<boolean> {
   return (await selectOwing(tx, userId).for('update')).some(isOwed)
 }
 
-/** The same without locks, for those who are only told. */
+/** The same without locks, for display. */
 export async function hasOwedOrders(db: Executor, userId: number): Promise<boolean> {
   return (await selectOwing(db, userId)).some(isOwed)
 }
@@ -38,13 +38,13 @@ type Owing = Awaited<ReturnType<typeof selectOwing>>[number]
 
 function isOwed({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }: Owing): boolean {
   if (payAmount === null || state === 'refunded') return false
-  // It may have been paid with a code for all of it: what is owed then are the proxies.
+  // A code may have covered the whole price. Then the proxies are still owed.
   const isRefunded = toCents(refundedAmount) >= toCents(payAmount) && toCents(refundedAmount) > 0n
   if (state === 'expired') return !isRefunded && deliveredAt === null && deliveryNum === 0
   return !isRefunded
 }
 
-/** Removes what a user's orders hold of the person: the link to the checkout has the e-mail address in it, its own words may name anybody, and clients have addresses. */
+/** Removes personal data of a user's orders: e-mails in checkout links, the user's own words, clients' addresses. */
 export async function forgetBuyer(unit: Unit, userId: number): Promise<void> {
   await unit.tx
     .update(orders)
@@ -59,7 +59,7 @@ export async function forgetBuyer(unit: Unit, userId: number): Promise<void> {
   )
 }
 
-/** By what the platform knows a user's orders. */
+/** The ids under which the platform knows a user's orders. */
 export async function platformNamesOf(
   db: Executor,
   userId: number
@@ -74,7 +74,7 @@ export async function platformNamesOf(
   }
 }
 
-/** A user's orders for the download of the own data, in batches. */
+/** A user's orders for the export of personal data, in batches. */
 export async function* exportOrders(db: Executor, userId: number): AsyncGenerator<object[]> {
   const pages = pagesById(({ after, limit }) =>
     db

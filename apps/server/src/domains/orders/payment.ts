@@ -12,11 +12,11 @@ export type PaymentStatus = {
   pay_status: 0 | 1
   delivery_num: number
   proxy_num: number
-  /** Why the payment that came does not count. */
+  /** Why the payment does not count. */
   fail: Order['fail']
 }
 
-/** What the payment dialog polls: one look-up by a unique key, the buyer's own order only. */
+/** The state that the payment dialog polls. One look-up by a unique key, only for the buyer. */
 export async function paymentStatus(
   db: Executor,
   userId: number,

@@ -33,15 +33,15 @@ export type Placed = {
   id: number
   order_id: string
   expires_at: string
-  /** Before `discount`, which the platform takes off. */
+  /** Before `discount`, which the platform subtracts. */
   amount: string
   discount: LevelDiscount | null
 }
 
 /**
- * Places an order: prices it, holds its addresses for 30 minutes and tells where to pay. Nothing is written when it is
- * refused.
- * @param idempotencyKey the same customer gets the same reply for the same key within 24 hours, and one order
+ * Places an order: prices it, reserves its addresses for 30 minutes and returns the checkout link. A refusal writes
+ * nothing.
+ * @param idempotencyKey a repeat by the same customer within 24 hours gets the same reply and no second order
  */
 export async function placeOrder(
   ctx: AppContext,
@@ -49,10 +49,10 @@ export async function placeOrder(
   placing: Placing,
   { idempotencyKey }: { idempotencyKey?: string | null } = {}
 ): Promise<Result<Placed>> {
-  // Nor through a customer's eyes: the customer would owe what an administrator chose.
+  // Nor on behalf of a customer, who would owe a purchase that an administrator chose.
   if (caller.isSuperuser || caller.impersonator !== null) return refuse('admin_purchase')
   const key = idempotencyKey ? checkoutKey(caller.id, idempotencyKey, partsOf(placing)) : null
-  // Before the price: a repeat is answered also when the plan is not sold any more.
+  // Before the price: a repeat gets its reply even if the plan is no longer sold.
   const before = key && (await replyTo(ctx.db, key, ctx.now()))
   if (before && (!before.ok || before.data)) return before as Result<Placed>
   const priced = await price(ctx, placing)
@@ -67,7 +67,7 @@ export async function placeOrder(
     const discountCode = await discountCodeFor(tx, caller.id)
     const discount = await levelDiscount(tx, discountCode)
     const reservedUntil = new Date(now.getTime() + RESERVATION_MINUTES * MINUTE)
-    // Two orders of one customer at once must not both be the last that is allowed.
+    // Two concurrent orders of one customer must not both pass the limit.
     await lock(tx, 'customerOrders', caller.id)
     const earlier = key && (await replyTo(tx, key, now))
     if (earlier && (!earlier.ok || earlier.data)) return earlier as Result<Placed>
@@ -135,7 +135,7 @@ export async function placeOrder(
     })
     const reply = { checkout_url: checkoutUrl, id: order.id, order_id: publicId, expires_at: iso(reservedUntil) }
     if (key) await keepReply(unit, key, reply)
-    // Last: it takes the locks that other buyers wait for.
+    // Last, because it takes the locks that other buyers wait for.
     const lease = await reserve(tx, {
       orderId: order.id,
       groupId: variant.groupId,
@@ -148,7 +148,7 @@ export async function placeOrder(
     return ok({ ...reply, amount, discount })
   })
   if (placed.ok || placed.reason !== 'out_of_stock') return placed
-  // After the transaction, whose locks other buyers wait for.
+  // After the transaction, so that other buyers need not wait for its locks.
   const shortage = await quoteShortage(ctx.db, priced.data, placing.quantity)
   const names = shortage.short.map(rule => rule.acl_name).join(', ')
   return refuse('out_of_stock', {
@@ -157,7 +157,7 @@ export async function placeOrder(
   })
 }
 
-/** The server's own price, exact, and whether the quantity is one that is sold. */
+/** Computes the exact price on the server, and checks that the quantity can be bought. */
 async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
   const priced = await priceSelection(ctx.db, placing)
   if (!priced.ok) return priced
@@ -178,7 +178,7 @@ async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
   return ok({ ...priced.data, amount, lines })
 }
 
-/** What makes two requests the same. */
+/** Two requests are the same if these parts are equal. */
 const partsOf = ({ productId, quantity, options, rules }: Placing): unknown[] => [
   productId,
   quantity,

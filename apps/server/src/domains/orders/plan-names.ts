@@ -3,10 +3,10 @@ import { sql } from 'drizzle-orm'
 import { products } from '../catalog/tables.ts'
 import { orders } from './tables.ts'
 
-/** A product as it is called today. */
+/** A product's current name and translations. */
 export type Called = { name: string; translations: Translations }
 
-/** The product of an order, for a query that joins orders and others; without the long texts, which no order shows. */
+/** The product of an order as a column of a query, without its long description. */
 export const calledColumn = sql<Called>`(
   select jsonb_build_object('name', ${products.name}, 'translations', ${products.translations} #- '{zh-CN,desc}')
   from ${products} where ${products.id} = ${orders.productId})`
@@ -14,8 +14,8 @@ export const calledColumn = sql<Called>`(
 type Bought = { productName: string; variantName: string }
 
 /**
- * What a plan that was bought is called in a language. One that was renamed since is called as it was bought: what the new
- * name means in another language was not sold.
+ * The name of a bought plan in a language. If the product was renamed since, the name at the purchase stays, because
+ * the translation belongs to the new name.
  */
 export function planIn(language: Language, { productName, variantName }: Bought, product: Called) {
   if (product.name !== productName) return { product_name: productName, variant_name: variantName }
@@ -27,14 +27,14 @@ export function planIn(language: Language, { productName, variantName }: Bought,
 
 type Rules = ReadonlyMap<number, Called>
 
-/** The names of an order's rules, in a language. */
+/** The names of an order's rules in a language. */
 export const rulesIn = (language: Language, rules: readonly number[], texts: Rules): string[] =>
   rules.map(id => {
     const rule = texts.get(id)
     return rule ? inLanguage(language, rule.name, rule) : `#${id}`
   })
 
-/** For the wire: an order's names in another language, where there are any. */
+/** An order's names in the other languages, if it has any. */
 export function orderTranslations(order: Bought & { rules: number[] }, product: Called, texts: Rules) {
   const named = (language: Language) => ({
     ...planIn(language, order, product),

@@ -7,7 +7,7 @@ import type { RemovalPorts } from './remove.ts'
 import { SERVED_STATES } from './states.ts'
 import { orders } from './tables.ts'
 
-/** What deleting these orders would refuse, as `removeOrderIn` does, and what the others are. */
+/** What the deletion of these orders would refuse, as `removeOrderIn` does, and the state of the others. */
 export const planRemoval = (db: Executor, ids: number[], { hasOpenMoney }: RemovalPorts): Promise<Outcomes> =>
   countOutcomes(
     db,

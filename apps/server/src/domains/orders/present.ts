@@ -17,8 +17,8 @@ import { isOver, renewableUntil } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 
 /**
- * `renewalDays`: the term that its plan is sold with today. `taskWaits`: what its task did has reached not all of its servers,
- * and one of them is away. `holdsAddresses`: see `holdsAddresses` of the inventory; read for administrators alone.
+ * `renewalDays`: the current term of its plan. `taskWaits`: a server with unconfirmed changes of the task is away.
+ * `holdsAddresses`: as in the inventory; read for administrators only.
  */
 export type OrderWithPeople = {
   order: OrderRow
@@ -30,7 +30,6 @@ export type OrderWithPeople = {
   product: Called
 }
 
-/** Can it still be paid? */
 export const isPayable = ({ state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>, now: Date): boolean =>
   state === 'placed' && reservedUntil > now
 
@@ -40,11 +39,11 @@ type Context = {
   now: Date
   viewer: Viewer
   quotas: Quotas
-  /** What levels' codes take off, by code; those of orders that can still be paid. */
+  /** The discount of each level code, for orders that can still be paid. */
   discounts: ReadonlyMap<string | null, LevelDiscount>
 }
 
-/** An order as the wire shows it to this viewer. `rules`: the names of access rules, by id. */
+/** An order in the reply to this viewer. `rules`: names of access rules, by id. */
 export function presentOrder(
   { order, username, email, renewalDays, taskWaits, holdsAddresses, product }: OrderWithPeople,
   rules: ReadonlyMap<number, Called>,
@@ -75,7 +74,7 @@ export function presentOrder(
     last_amount: order.lastAmount ?? order.amount,
     refunded_amount: order.refundedAmount,
     pay_status: order.paidAt ? 1 : 0,
-    // The clock decides, not the job that will soon follow it.
+    // The job that times orders out may not have run yet.
     state: order.state === 'placed' && !open ? 'timed_out' : order.state,
     is_expired: isOver(order, now),
     created_at: iso(order.createdAt),
@@ -114,7 +113,7 @@ export function presentOrder(
   }
 }
 
-/** Why an order is not as it should be, as the wire says it to this viewer. */
+/** An order's failure, as this viewer may see it. */
 export function failureOf(
   { failCode, failParams }: Pick<OrderRow, 'failCode' | 'failParams'>,
   viewer: Viewer
@@ -124,7 +123,7 @@ export function failureOf(
   return { code, params }
 }
 
-/** A failure's sentence with the parameters that stand in it: a customer is told of no others. */
+/** A failure's sentence with its parameters. A customer gets only the parameters that its sentence contains. */
 function sayFailure<Code extends OrderFailure | TaskFailure>(
   sentences: Record<Code, string>,
   code: Code,

@@ -1,4 +1,4 @@
-/** How often in a term a customer may change an order's addresses and its password. */
+/** How often in a term a customer may change an order's addresses and reset its password. */
 import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import { iso, MINUTE } from '../../infra/clock.ts'
@@ -10,11 +10,11 @@ import { isServed } from './states.ts'
 import { orderEvents } from './tables.ts'
 import type { OrderChanges, OrderRow } from './transition.ts'
 
-/** The tasks of customers that are counted. */
+/** The customers' tasks that count. */
 type Counted = Extract<OrderTask, 'change' | 'reset'>
 const isCounted = (task: OrderTask | null): task is Counted => task === 'change' || task === 'reset'
 
-/** The most of each in a term; null: without a limit. */
+/** The limit of each in a term; null: no limit. */
 export type Quotas = Record<Counted, number | null>
 
 export async function readQuotas(db: Executor): Promise<Quotas> {
@@ -28,7 +28,7 @@ export async function readQuotas(db: Executor): Promise<Quotas> {
 type Used = Pick<OrderRow, 'changesUsed' | 'resetsUsed'>
 const usedOf = (order: Used, task: Counted): number => (task === 'change' ? order.changesUsed : order.resetsUsed)
 
-/** How often its customer may still ask for this; null: without a limit. None of what is not served. */
+/** How often the customer may still ask for this; null: no limit. 0 if the order is not served. */
 export function quotaLeft(
   order: Used & Pick<OrderRow, 'state' | 'expiredAt'>,
   task: Counted,
@@ -39,10 +39,10 @@ export function quotaLeft(
   return most === null ? null : Math.max(0, most - usedOf(order, task))
 }
 
-/** After a change that found no other addresses its customer waits so long. Each try locks the usage of the group's addresses. */
+/** The wait after a change that found no addresses. Each attempt locks the usage of the group's addresses. */
 const NONE_FOUND_MS = 10 * MINUTE
 
-/** Why the customer of a locked order may not ask for this (again); null where it may. */
+/** Why the customer of a locked order may not ask for this task now; null if it may. */
 export async function quotaRefusal(
   { tx, now }: Pick<Unit, 'tx' | 'now'>,
   order: OrderRow,
@@ -61,7 +61,7 @@ export async function quotaRefusal(
   return refuse('changes_found_none', { params: { until: iso(new Date(failedAt.getTime() + NONE_FOUND_MS)) } })
 }
 
-/** When a change of the order last ended because there were no other addresses. */
+/** When a change of the order last failed for lack of addresses. */
 async function noneFoundAt(db: Executor, orderId: number, since: Date): Promise<Date | null> {
   const [failed] = await db
     .select({ at: orderEvents.at })
@@ -79,7 +79,7 @@ async function noneFoundAt(db: Executor, orderId: number, since: Date): Promise<
   return failed?.at ?? null
 }
 
-/** What a task that its customer asked for takes of the quota. */
+/** Charges a customer's task to the quota. */
 export function takeQuota(order: OrderRow, task: OrderTask): OrderChanges {
   if (!isCounted(task)) return {}
   const used = usedOf(order, task) + 1
@@ -87,8 +87,8 @@ export function takeQuota(order: OrderRow, task: OrderTask): OrderChanges {
 }
 
 /**
- * What is used up where a term is taken back: all of it. A renewal begins the count anew, so one that is refunded would
- * otherwise give what nobody paid for.
+ * Uses up the whole quota of a term that is taken back. A renewal resets the count, so a refunded one would otherwise
+ * give away a quota.
  */
 export async function allUsed(db: Executor, order: Used): Promise<Used> {
   const { change, reset } = await readQuotas(db)
@@ -98,7 +98,7 @@ export async function allUsed(db: Executor, order: Used): Promise<Used> {
   }
 }
 
-/** What a task gives back that failed and changed nothing. A renewal may have begun the count anew meanwhile. */
+/** Returns the quota of a task that failed and changed nothing. A renewal may have reset the count already. */
 export function giveQuotaBack(order: OrderRow): OrderChanges {
   if (!order.taskCounted || !isCounted(order.task)) return {}
   const used = Math.max(0, usedOf(order, order.task) - 1)

@@ -13,9 +13,9 @@ import { tellOfOrder } from './tell-webhooks.ts'
 const BATCH = 200
 
 /*
- * An order's customer is reminded first at the lesser of three days and a third of the term before its expiry, so that nobody
- * is reminded right after the delivery; again at the lesser of one day and a third of that. A term of one day gets the first
- * one only: three mails in eight hours help nobody.
+ * When reminders are due. First: the lesser of three days and a third of the term before the expiry, so that no
+ * customer is reminded right after the delivery. Second: the lesser of one day and a third of that. A one-day term gets
+ * only the first.
  */
 const FIRST_AT_MOST = 3 * DAY
 const firstDue = (now: Date) =>
@@ -24,8 +24,8 @@ const lastDue = (now: Date) =>
   sql<boolean>`(${orders.proxyTime} > 1 and ${orders.expiredAt} - least(interval '1 day', ${orders.proxyTime} * interval '160 minutes') <= ${now.toISOString()}::timestamptz)`
 
 /**
- * Reminds customers before their order expires, with a link to renew, twice for one expiry. An expiry that was moved or
- * renewed is reminded of anew.
+ * Reminds customers before their order expires, with a link to renew, twice for each expiry. A moved or renewed expiry
+ * starts over.
  * @returns how many were reminded
  */
 export const remindExpiries = (ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> =>
@@ -52,7 +52,7 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     .for('update', { of: orders, skipLocked: true })
   for (const { order, about, renewalDays, last } of due) {
     const expiresAt = iso(order.expiredAt ?? now)
-    // Where the end is so near that both are due, one mail says it.
+    // If both reminders are due at once, one mail counts for both.
     const sent = { reminderSentAt: order.reminderSentAt ?? now, ...(last ? { lastReminderSentAt: now } : {}) }
     await tx.update(orders).set(sent).where(eq(orders.id, order.id))
     await tellOfOrder(unit, 'order.expiring', order, { last })

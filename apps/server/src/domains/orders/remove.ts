@@ -9,22 +9,22 @@ import { isServed } from './states.ts'
 import { orders } from './tables.ts'
 import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
 
-/** What those who keep payments say of an order, as a condition on a row of `orders`: its money waits for an administrator. */
+/** A condition on a row of `orders`, from the payments domain: its money waits for an administrator. */
 export type RemovalPorts = { hasOpenMoney: SQL }
 
 /**
- * Takes an order off every list; its row and its history stay. Refused while it holds addresses, reserved ones too, while its
- * paid time runs, and while an administrator has yet to decide about its money. Money that comes for it later brings it back (`bringBack`).
+ * Removes an order from every list; its row and its history stay. Refused if it holds or reserves addresses, if its
+ * paid time runs, or if its money waits for an administrator. Money that comes later restores it (`bringBack`).
  */
 export const removeOrder = (ctx: AppContext, by: Actor, id: number, ports: RemovalPorts): Promise<Result<null>> =>
   command(ctx, by, unit => removeOrderIn(unit, id, ports))
 
-/** `removeOrder` as part of a larger write. */
+/** `removeOrder` as a part of a larger write. */
 export async function removeOrderIn(unit: Unit, id: number, { hasOpenMoney }: RemovalPorts): Promise<Result<null>> {
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt) return refuse('not_found')
   if ((await leasesOf(unit.tx, id)).length > 0) return refuse('order_has_lease')
-  // Its addresses were lost with a server: it gets others as soon as there is room.
+  // It lost its addresses with a server and gets others when there is room.
   if (isServed(order.state)) return refuse('order_runs')
   if ((await unit.tx.$count(orders, and(eq(orders.id, id), hasOpenMoney))) > 0) return refuse('order_has_open_payment')
   await updateOrder(unit, id, { deletedAt: unit.now })
@@ -33,7 +33,7 @@ export async function removeOrderIn(unit: Unit, id: number, { hasOpenMoney }: Re
   return done
 }
 
-/** Money came for a locked order, or came back: where an administrator had deleted it, it is on the lists again. */
+/** Restores a deleted order to the lists, because money came for it or came back. */
 export async function bringBack(unit: Unit, order: OrderRow): Promise<OrderRow> {
   if (!order.deletedAt) return order
   return (await updateOrder(unit, order.id, { deletedAt: null })) ?? order

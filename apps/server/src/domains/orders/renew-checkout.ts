@@ -15,14 +15,14 @@ import { discountCodeFor, levelDiscounts } from '../rewards/index.ts'
 import type { SaleCheck } from './sale-check.ts'
 import { soldTodayOf, type SoldToday } from './sold-today.ts'
 
-/** An administrator's order is anyone's, others' their own. */
+/** An administrator may renew any order, others their own. */
 type Caller = Pick<UserActor, 'id' | 'isSuperuser'>
 type Link = { checkout_url: string; days: number; price: string | null; discount: LevelDiscount | null }
 
 /**
- * Where to pay for another term of an order, at the platform's present prices. What is sold no longer, here or on the
- * platform at this moment, is refused: the link would lead nowhere. `days` is the term that it gives, `price` what the platform asks for it. Refuses 'too_many' where
- * the caller asks all the time.
+ * The checkout link for another term of an order, at the platform's current prices. It refuses a plan that is no longer
+ * sold, here or on the platform, because the link would lead nowhere. `days`: the term that it buys; `price`: the
+ * platform's price. Refuses 'too_many' if the caller asks too often.
  */
 export async function renewCheckout(
   ctx: AppContext,
@@ -34,7 +34,7 @@ export async function renewCheckout(
   return links.ok ? (links.data[0] ?? refuse('not_found')) : links
 }
 
-/** The same for several orders, each with a link of its own, or why it has none. It asks the platform once. */
+/** The same for several orders: each gets a link, or the reason why it has none. Asks the platform once. */
 export async function renewCheckouts(
   ctx: AppContext,
   orderIds: number[],
@@ -52,7 +52,7 @@ export async function renewCheckouts(
   )
 }
 
-/** One result for each id, in their sequence. */
+/** One result for each id, in the same order. */
 async function linksOf(
   ctx: AppContext,
   orderIds: number[],
@@ -84,7 +84,7 @@ async function linksOf(
 
 type Found = { order: typeof orders.$inferSelect; email: string; sold: SoldToday }
 
-/** Each order with how it is sold today, or why it cannot be renewed as far as that is known here. */
+/** How each order is sold today, or why it cannot be renewed, according to our own data. */
 async function lookUp({ db, now }: AppContext, orderIds: number[], caller: Caller): Promise<Result<Found>[]> {
   const rows = await db
     .select({ order: orders, email: users.email })
@@ -122,7 +122,7 @@ type Platform = {
 
 function linkOf({ order, email, sold }: Found, { platform, there, discountCode, discount }: Platform): Result<Link> {
   const { lines, days } = sold
-  // Its checkout may well work while its API does not answer; then what is known here decides.
+  // The platform's checkout may work even if its API does not answer. Then our own data decides.
   const gone = there.ok ? lines.find(({ variant }) => !there.value.get(variant)?.forSale) : undefined
   if (gone && gone === lines[0]) return refuse('plan_withdrawn')
   if (gone) return refuse('rule_withdrawn', { params: { rule: gone.name } })
@@ -138,7 +138,7 @@ function linkOf({ order, email, sold }: Found, { platform, there, discountCode, 
     : refuse('platform_not_configured')
 }
 
-/** What the platform asks for these lines, before codes; null where it has no price in whole cents for one. */
+/** The platform's price of these lines before codes; null if a line has no price in whole cents. */
 function priceOf(lines: readonly OrderLine[], there: ReadonlyMap<string, { price: string }>): string | null {
   let cents = 0n
   for (const { variant, quantity } of lines) {

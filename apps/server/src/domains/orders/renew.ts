@@ -10,27 +10,25 @@ import { orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
-/**
- * Does no payment of it count? That of a failed order does only where nothing but the addresses was missing.
- */
+/** Has the order no payment that counts? A failed order's payment counts only if nothing but addresses was missing. */
 export const isUnsettled = ({ paidAt, state, failCode }: Pick<OrderRow, 'paidAt' | 'state' | 'failCode'>): boolean =>
   paidAt === null || (state === 'failed' && failCode !== 'out_of_stock')
 
 export const addDays = (from: Date, days: number): Date => new Date(from.getTime() + days * DAY)
 
-/** Is its time over, also where the job that ends it has not come by yet? */
+/** Is its time over, even if the job that ends it has not run yet? */
 export const isOver = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
   state === 'expired' || (isTimed(state) && expiredAt !== null && expiredAt <= now)
 
-/** The two as conditions of a query. */
+/** `isUnsettled` and `isOver` as conditions of a query. */
 export const isUnsettledSql = sql`(${orders.paidAt} is null
   or (${orders.state} = 'failed' and ${orders.failCode} is distinct from 'out_of_stock'))`
 export const isOverSql = (now: Date) => sql`(${orders.state} = 'expired'
   or (${inArray(orders.state, [...TIMED_STATES])} and ${orders.expiredAt} <= ${now.toISOString()}))`
 
 /**
- * May another term be bought for this order at `now`? A renewal within the minute in which the job that ends orders has
- * not come by counts: the proxies never stopped. An expired order can be renewed in its grace.
+ * May another term be bought for this order at `now`? Yes in its grace, and yes in the minute before the job has ended
+ * it, because the proxies have not stopped.
  */
 export function renewable(
   { state, paidAt, graceUntil }: Pick<OrderRow, 'state' | 'paidAt' | 'graceUntil'>,
@@ -43,8 +41,8 @@ export function renewable(
 }
 
 /**
- * The end of an order's time with `days` more, counted from its present end; null where it has none yet. One that was renewed in an
- * earlier grace and has not worked since keeps the time that it was not served.
+ * An order's end with `days` more, counted from its current end; null if it has none yet. An order that was renewed in
+ * an earlier grace and has not worked since keeps its unserved time.
  */
 function endWith(order: OrderRow, days: number, now: Date): Date | null {
   const unserved = unservedTime(order, now)
@@ -52,15 +50,15 @@ function endWith(order: OrderRow, days: number, now: Date): Date | null {
   return from && addDays(from, days)
 }
 
-/** Would a term of `days` be over before it begins, as one may be that is shorter than the grace? */
+/** Would a term of `days` already be over now? This happens if the term is shorter than the grace. */
 export function isOverWith(order: OrderRow, days: number, now: Date): boolean {
   const end = endWith(order, days, now)
   return end !== null && end <= now
 }
 
 /**
- * Until when an expired order can be renewed for `days`: to the end of its grace, or of the term that counts from its old end, where
- * that comes first. Null where it cannot.
+ * Until when an expired order can be renewed for `days`: the end of its grace, or the end of the renewed term if that
+ * is earlier. Null if it cannot.
  */
 export function renewableUntil(order: OrderRow, days: number, now: Date): Date | null {
   const { state, graceUntil } = order
@@ -70,8 +68,8 @@ export function renewableUntil(order: OrderRow, days: number, now: Date): Date |
 }
 
 /**
- * How long the addresses of an order that ends now are held for its customer: a grace serves a renewal only, so it lasts no longer
- * than one for `days` is possible.
+ * How long the addresses of an order that ends now stay held. A grace exists for renewals only, so it ends when one for
+ * `days` is no longer possible.
  */
 export function heldUntil(order: OrderRow, grace: Date | null, days: number, now: Date): Date | null {
   const ended: OrderRow = { ...order, state: 'expired', endedAt: order.endedAt ?? now, graceUntil: grace }
@@ -79,10 +77,10 @@ export function heldUntil(order: OrderRow, grace: Date | null, days: number, now
 }
 
 /**
- * Another term for a locked order that is `renewable`, counted from the present expiry, in its grace too; its customer is
- * reminded of the new date. Its limits stay those that it was placed with, with another term's traffic: a plan that is limited
- * otherwise by now changes no order. An order that is still on its way has no expiry: its first term will be longer.
- * @param payment what the platform took, in decimals: '12.30', and the days that it pays for
+ * Adds a term to a locked order that is `renewable`, counted from its current expiry, and another term's traffic. Other
+ * limits stay as they were when the order was placed. An order before its delivery has no expiry, so its first term
+ * gets longer.
+ * @param payment the amount in decimals: '12.30', and the days that it buys
  */
 export async function renewOrder(
   unit: Unit,
@@ -107,8 +105,8 @@ export async function renewOrder(
 }
 
 /**
- * An expired order was renewed in its grace: the addresses that were held for it are on their way to the agents again.
- * From now on it is not the customer who lets time pass.
+ * Serves the held addresses of an expired order again after a renewal in its grace. From now on the customer loses no
+ * time by waiting for the agents.
  */
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 }, pauseOf(unit, order))

@@ -24,7 +24,7 @@ export const orderRetention: RetentionEntry[] = [
   }
 ]
 
-/** Removes locked orders that were never paid for, with their history and their released leases. */
+/** Removes locked orders that were never paid, with their history and their released leases. */
 export async function removeUnpaidOrders(unit: Unit, ids: number[]): Promise<void> {
   await unit.tx.delete(orderEvents).where(inArray(orderEvents.orderId, ids))
   await forgetLeases(unit.tx, ids)

@@ -4,19 +4,19 @@ import type { Shopify } from '../../integrations/shopify/index.ts'
 
 type Answer = Awaited<ReturnType<Shopify['variants']>>
 
-/** Asks the platform whether variants are for sale: `null` where this user has asked too often. */
+/** Asks the platform whether variants are for sale. Null if this user has asked too often. */
 export type SaleCheck = (
   platform: Pick<Shopify, 'variants'>,
   userId: number,
   ids: readonly string[]
 ) => Promise<Answer> | null
 
-/** For so long an answer of the platform serves whoever asks for the same. */
+/** How long an answer of the platform is cached. */
 const KEPT = MINUTE / 2
-/** Questions of one user that lead to a call, in a minute of the clock. */
+/** Calls to the platform that one user may cause in a minute of the clock. */
 const A_MINUTE = 20
 
-/** Each process keeps the latest answers, failures too, and asks for the same variants once at a time. */
+/** Each process caches the latest answers, including failures, and runs one call at a time for the same variants. */
 export function openSaleCheck(now: Clock): SaleCheck {
   const answers = new LRUCache<string, { at: number; answer: Promise<Answer> }>({ max: 2000 })
   const asked = new LRUCache<string, number>({ max: 20_000 })

@@ -10,7 +10,7 @@ import { exactly, idsContaining, type FindPorts } from './find.ts'
 import { noteLook } from './look-up-address.ts'
 import { listed, orders } from './tables.ts'
 
-/** The orders that a text names, newest first: by their own id or number, by the platform's, or by a part of the id. */
+/** Orders that a text names, newest first: by their id or number, by the platform's number, or by a part of the id. */
 export async function searchOrders(
   db: Executor,
   text: string,
@@ -32,7 +32,7 @@ export async function searchOrders(
 
 type Holders = NonNullable<Found['address']>['holders']
 
-/** The orders that hold an address now; not those that have ended, whose grace only keeps it. Nobody learns of one without an entry in the audit log. */
+/** Orders that hold an address now, without ended ones in their grace. The audit log records each result. */
 export async function searchHolders(ctx: AppContext, by: Actor, ip: string, limit: number): Promise<Holders> {
   const now = ctx.now()
   const held = await whoHeld(ctx.db, { ip, at: now })

@@ -9,31 +9,31 @@ import type { OrderLine } from './tables.ts'
 
 type Ordered = Pick<OrderRow, 'variantId' | 'variantName' | 'rules' | 'quantity' | 'lines'>
 
-/** What an order's plan and rules are today. */
+/** How an order's plan and rules are sold today. */
 export type SoldToday = {
-  /** By which the platform sells them: the plan first, then each rule. */
+  /** The platform's variants: the plan first, then each rule. */
   lines: OrderLine[]
-  /** Days of a term. */
+  /** The days of a term. */
   days: number
-  /** What of it is sold no longer, with its name; null where all of it is. */
+  /** The part that is no longer sold, with its name; null if all of it is sold. */
   withdrawn: { name: string; refusal: Refusal } | null
 }
 
-/** The same as an order was placed. */
+/** How the order was sold when it was placed. */
 export const asPlaced = ({ lines, proxyTime: days }: Pick<OrderRow, 'lines' | 'proxyTime'>): SoldToday => ({
   lines,
   days,
   withdrawn: null
 })
 
-/** Looks up how an order's plan and rules are sold today, as far as that is known here. */
+/** How an order's plan and rules are sold today, according to our own data. */
 export async function soldToday(db: Executor, order: Ordered): Promise<SoldToday> {
   const [sold] = await soldTodayOf(db, [order])
   if (!sold) throw new Error(`There is no variant ${order.variantId}`)
   return sold
 }
 
-/** The same of several orders, in their sequence: two queries, however many they are. */
+/** The same for several orders, in the same order, with two queries. */
 export async function soldTodayOf(db: Executor, ordered: readonly Ordered[]): Promise<SoldToday[]> {
   if (ordered.length === 0) return []
   const plans = await db
@@ -83,16 +83,15 @@ function withdrawnOf(
   rules: readonly { name: string; sold: boolean }[]
 ): SoldToday['withdrawn'] {
   if (!plan.sold) return { name: variantName, refusal: refuse('plan_withdrawn') }
-  // A link that leaves a rule out would ask for too little.
+  // A link without one of the rules would charge too little.
   if (rules.length < ordered.length) return { name: '–', refusal: refuse('unknown_rule') }
   const gone = rules.find(({ sold }) => !sold)
   return gone ? { name: gone.name, refusal: refuse('rule_withdrawn', { params: { rule: gone.name } }) } : null
 }
 
 /**
- * Did the platform take an order's purchase on while its addresses were held? What was promised counts then: its price
- * was that of the same moment.
- * @param heardAt when it was told of first, for a platform that does not say
+ * Did the platform accept the purchase while its addresses were reserved? Then the terms at that time count.
+ * @param heardAt when we first heard of it, for platform orders without a time
  */
 export function isPaidInTime(
   { state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>,
@@ -104,7 +103,7 @@ export function isPaidInTime(
   return state !== 'cancelled' && at < reservedUntil.getTime()
 }
 
-/** Which of these variants of the platform are plans or access rules of ours, also those that are sold no longer. */
+/** Which of these platform variants are plans or access rules of ours, including those that are no longer sold. */
 export async function ourVariants(db: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const anyOf = sql`any(${sql.param(ids)}::text[])`

@@ -32,20 +32,20 @@ import {
 
 type Columns = Record<'deletedAt' | 'expiredAt' | 'paidAt' | 'deliveryNum' | 'state' | 'failCode', unknown>
 
-/** Conditions and sorts of lists: letter for letter what the indexes are made of. */
+/** Conditions and sorts of lists. They must equal those of the indexes, letter for letter. */
 export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is null`
-/** Paid, and nothing delivered, while it should be. */
+/** Paid, and should be delivered, but nothing is. */
 export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>) =>
   sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} not in ('expired', 'refunded')`
-/** Its addresses are held for its customer until it expires. Such an order cannot be deleted. */
+/** Its addresses are held for its customer until it expires. It cannot be deleted. */
 export const served = (t: Pick<Columns, 'state'>) => sql`${t.state} in ('delivering', 'partly_delivered', 'delivered')`
-/** Lacks addresses, or may: an agent that refuses is shown before what is lost. */
+/** May lack addresses: an agent's refusal is shown in place of lost addresses. */
 export const incomplete = (t: Pick<Columns, 'failCode'>) =>
   sql`${t.failCode} in ('addresses_lost', 'server_unreachable', 'agent_refused')`
 /** Paid, and its time is not over. */
 export const live = (t: Pick<Columns, 'state'>) =>
   sql`${t.state} in ('paid', 'delivering', 'partly_delivered', 'delivered')`
-/** An order without an end ends after all others. */
+/** Orders without an end sort last. */
 export const expiry = (t: Pick<Columns, 'expiredAt'>) => sql`coalesce(${t.expiredAt}, 'infinity')`
 
 /** One line of the checkout: the plan first, then each rule. */
@@ -55,7 +55,7 @@ export const orders = pgTable(
   'orders',
   {
     id: id(),
-    /** Our transaction id, shown to people and sent to the platform: unguessable. */
+    /** Our transaction id, which people see and the platform gets. Unguessable. */
     publicId: text('order_id').notNull().unique('orders_orderId_unique'),
     userId: ref()
       .notNull()
@@ -69,36 +69,36 @@ export const orders = pgTable(
     serverGroupId: ref()
       .notNull()
       .references(() => serverGroups.id),
-    /** See states.ts: the one table of states and transitions. */
+    /** See states.ts. */
     state: text({ enum: ORDER_STATES }).notNull().default('placed'),
-    /** Its customer's own words for it. */
+    /** The customer's own words. */
     label: text(),
     note: text(),
-    /** What was sold, as it was then: later edits of the catalogue do not change an order. */
+    /** What was sold, as it was at the purchase. Later edits of the catalogue do not change it. */
     productName: text().notNull(),
     variantName: text().notNull(),
     quantity: integer().notNull(),
     cartStep: integer().notNull(),
-    /** Days: its first term until it is delivered, then its latest one, by which its customer is reminded. */
+    /** Days of the first term, then of the latest one. Reminders depend on it. */
     proxyTime: integer().notNull(),
     variantPrice: money().notNull(),
     aclPrice: money().notNull(),
-    /** What of it is limited: as it was when it was placed, or last renewed. */
+    /** The plan's limits when the order was placed or last renewed. */
     limits: jsonb()
       .$type<PlanLimits>()
       .notNull()
       .default(sql`'{}'`),
-    /** What one address of it is, and what connections leave from: as its plan said when it was placed. */
+    /** The plan's address family and egress when the order was placed. */
     addressFamily: text().$type<OrderFamily>().notNull().default('ipv4'),
     egress: text().$type<EgressMode>().notNull().default('fixed'),
     /** quantity × (variantPrice + aclPrice). */
     amount: money().notNull(),
     payAmount: money(),
-    /** What of it the running term was paid with: its purchase, or its latest renewal that counts. Null until it is paid. */
+    /** What the running term was paid with: the purchase, or the latest renewal that counts. Null until it is paid. */
     lastAmount: money(),
-    /** The selected rules' ids, ascending. */
+    /** Ids of the selected rules, ascending. */
     rules: integer().array().notNull(),
-    /** What its payments have to bring: the platform's variants, as they were when it was placed. */
+    /** The platform's variants that a payment must contain, as they were when the order was placed. */
     lines: jsonb().$type<OrderLine[]>().notNull().default([]),
     platformOrderId: text(),
     platformOrderNumber: text(),
@@ -107,57 +107,57 @@ export const orders = pgTable(
     reservedUntil: instant().notNull(),
     createdAt: createdAt(),
     paidAt: instant(),
-    /** Null until it is delivered: its term starts then. */
+    /** Null until all addresses work for the first time, which starts the term. */
     expiredAt: instant(),
-    /** When the addresses or the password were last changed. */
+    /** When the addresses or the password last changed. */
     resetTime: instant(),
-    /** The first reminder of the present expiry. */
+    /** The first reminder of the current expiry. */
     reminderSentAt: instant(),
     /** The second reminder, on the last day. */
     lastReminderSentAt: instant(),
-    /** When all addresses worked for the first time: its term starts then. */
+    /** When all addresses first worked and the term started. */
     deliveredAt: instant(),
-    /** Days that renewals before the delivery added: the first term is longer by so many. */
+    /** Days that renewals before the delivery added to the first term. */
     extraDays: integer().notNull().default(0),
-    /** An expired order: until then its addresses stay held for its customer. Null: they are not held any more. */
+    /** Of an expired order: until when its addresses stay held. Null: they are not held. */
     graceUntil: instant(),
     /**
-     * Since when it is not served: it expired or was refunded, or was brought back after that and nothing works yet. What
-     * is left until `expiredAt` then was never served.
+     * Since when it is not served: since it expired or was refunded, or since its revival until addresses work. The
+     * time from here to `expiredAt` was not served.
      */
     endedAt: instant(),
-    /** What of `payAmount` the platform gave back. */
+    /** How much of `payAmount` the platform refunded. */
     refundedAmount: money().notNull().default('0'),
-    /** Why it is not as it should be: see ORDER_FAILURES of the contract. */
+    /** Its failure: see ORDER_FAILURES of the contract. */
     failCode: text().$type<OrderFailure>(),
     failParams: jsonb().$type<Params>(),
-    /** Credentials of the proxies: one user per order, on every server that serves it. */
+    /** Credentials of the proxies: one user for each order, on every server that serves it. */
     proxyUsername: text().notNull().unique(),
     proxyPassword: text().notNull(),
-    /** How many addresses are live on their agents; the goal is `quantity`. */
+    /** How many addresses work on their agents; the goal is `quantity`. */
     deliveryNum: integer().notNull().default(0),
-    /** The piece of work that was asked for, and how the last one ended. See task-states.ts. */
+    /** The requested task, and how the last one ended. See task-states.ts. */
     task: text({ enum: ORDER_TASKS }),
     taskId: text(),
     taskAt: instant(),
-    /** Its work was done, and the agents have to confirm it. */
+    /** When its work was done. The agents have yet to confirm it. */
     taskBegunAt: instant(),
     /** How many proxies a running check has done. */
     taskDone: integer(),
     taskErrorCode: text().$type<TaskFailure>(),
     taskErrorParams: jsonb().$type<Params>(),
-    /** How often its customer has changed its addresses, and its password, since its running term was paid. */
+    /** How often the customer has changed the addresses and reset the password in the running term. */
     changesUsed: integer().notNull().default(0),
     resetsUsed: integer().notNull().default(0),
-    /** Its task is one of these: it is given back where it fails with nothing changed. */
+    /** Whether the current task counts to the quota. If it fails and changes nothing, it is given back. */
     taskCounted: boolean().notNull().default(false),
-    /** When other addresses were last looked for; who was tried longest ago comes first. */
+    /** When other addresses were last looked for. The order that was tried longest ago comes first. */
     rescueTriedAt: instant(),
     deletedAt: instant()
   },
   t => [
-    // What lists are read by. Ascending: PostgreSQL reads an index backwards for "newest first", whereas drizzle's
-    // `desc()` puts nulls last, an order that no list asks for. A deleted order is on no list.
+    // Indexes of the lists. They are ascending, because PostgreSQL reads them backwards for "newest first"; drizzle's
+    // `desc()` puts nulls last, which no list wants. Deleted orders are on no list.
     index('orders_listed').on(t.id).where(listed(t)),
     index('orders_user').on(t.userId, t.id, t.deletedAt),
     index('orders_user_product').on(t.userId, t.productName, t.id).where(listed(t)),
@@ -195,11 +195,11 @@ export const orders = pgTable(
     index('orders_reservations')
       .on(t.reservedUntil)
       .where(sql`${t.state} = 'placed'`),
-    // What retention removes.
+    // For retention.
     index('orders_never_paid')
       .on(t.createdAt)
       .where(sql`${t.state} in ('timed_out', 'cancelled') and ${t.paidAt} is null`),
-    // What each minute's jobs look for.
+    // For the jobs of each minute.
     index('orders_live').on(t.expiredAt, t.id).where(served(t)),
     index('orders_underway')
       .on(t.id)
@@ -238,8 +238,7 @@ export const orders = pgTable(
 )
 
 /**
- * What a checkout with an Idempotency-Key answered: the same customer gets the same reply for the same key. Removed when
- * the key has run out.
+ * The reply to a checkout with an Idempotency-Key. The same customer gets it again for the same key, until it expires.
  */
 export const checkoutKeys = pgTable(
   'checkout_keys',
@@ -248,7 +247,7 @@ export const checkoutKeys = pgTable(
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
     key: text().notNull(),
-    /** SHA-256 of what was asked for: the key cannot be used for anything else. */
+    /** SHA-256 of the request: the key cannot serve another request. */
     bodyHash: bytes().notNull(),
     reply: jsonb().$type<{ checkout_url: string; id: number; order_id: string; expires_at: string }>().notNull(),
     createdAt: createdAt()
@@ -256,7 +255,7 @@ export const checkoutKeys = pgTable(
   t => [primaryKey({ columns: [t.userId, t.key] }), index('checkout_keys_age').on(t.createdAt)]
 )
 
-/** The history of an order: every transition and every action on it. */
+/** The history of an order: its transitions and all actions on it. */
 export const orderEvents = pgTable(
   'order_events',
   {
@@ -271,7 +270,7 @@ export const orderEvents = pgTable(
   t => [
     index('order_events_order').on(t.orderId, t.id),
     index('order_events_at').on(t.at),
-    // Which orders something happened to in a time, for the lists that ask for these.
+    // For lists of orders with an event in a span.
     index('order_events_moments')
       .on(t.kind, t.at, t.orderId)
       .where(sql`${t.kind} in ('placed', 'pay', 'renewed', 'deliver_all')`),
@@ -280,8 +279,8 @@ export const orderEvents = pgTable(
 )
 
 /**
- * Names under which products were sold, which later edits of the catalogue do not change: a search of orders by product
- * looks here first. Kept by a trigger on orders.
+ * Names under which products were sold. Later edits of the catalogue do not change them, so a search by product reads
+ * them first. A trigger on orders maintains them.
  */
 export const orderProductNames = pgTable('order_product_names', { name: text().primaryKey() })
 
@@ -291,11 +290,11 @@ export const orderFigures = pgTable('order_figures', {
   /** Orders placed on that day that are not deleted, and how many of them are paid. */
   orders: bigint({ mode: 'number' }).notNull(),
   paid: bigint({ mode: 'number' }).notNull(),
-  /** What accepted payments of that day brought, for orders that are not deleted. */
+  /** What the accepted payments of that day brought, for orders that are not deleted. */
   revenue: numeric({ precision: 16, scale: 2 }).notNull()
 })
 
-/** Changes of the figures, only ever inserted, by triggers on orders and payments. */
+/** Changes of the figures. Triggers on orders and payments insert them. */
 export const orderFigureDeltas = pgTable('order_figure_deltas', {
   id: id(),
   day: date({ mode: 'string' }).notNull(),

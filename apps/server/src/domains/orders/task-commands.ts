@@ -1,4 +1,4 @@
-/** The one piece of work that someone asked for on an order: which it is, whether its work was done, how it ended. */
+/** The one task of an order: which it is, whether its work is done, how it ended. */
 import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
@@ -7,7 +7,7 @@ import { giveQuotaBack, takeQuota } from './quotas.ts'
 import { NO_TASK, taskAllows } from './task-states.ts'
 import { note, updateOrder, type OrderChanges, type OrderRow } from './transition.ts'
 
-/** The administrator's own name, also while the shop is viewed as a user. */
+/** The administrator's own name, even while viewing the shop as a user. */
 const adminOf = (by: Actor): string | undefined =>
   by.kind === 'user' ? (by.impersonator?.username ?? by.username) : undefined
 
@@ -15,9 +15,9 @@ export type FailedTask = { code: TaskFailure; params?: Params }
 
 /**
  * Gives a locked order a task.
- * @param counted it is its customer who asks: it takes one of the quota
+ * @param counted the customer asked for it, so it counts to the quota
  * @returns the task's id
- * @throws while another one is running
+ * @throws if another task is running
  */
 export async function queueTask(
   unit: Unit,
@@ -42,30 +42,30 @@ export async function queueTask(
   return taskId
 }
 
-/** Writes down, in the transaction that does a task's work, that it was done. @throws where it was done before */
+/** Records that a task's work is done, in the transaction that does it. @throws if it was done before */
 export async function beginTask(unit: Unit, order: OrderRow): Promise<void> {
   if (!taskAllows(order, 'begin')) throw new Error(`The task of order ${order.id} cannot begin`)
   await updateOrder(unit, order.id, { taskBegunAt: unit.now })
   await note(unit, order.id, 'task_begun', { task: order.task })
 }
 
-/** A locked order's task turned out to take nothing of the quota: what it took is given back, and it never is again. */
+/** Returns the quota of a locked order's task that turned out not to count. Its failure does not return it again. */
 export async function undoTaskCount(unit: Unit, order: OrderRow): Promise<void> {
   if (order.taskCounted) await updateOrder(unit, order.id, { ...giveQuotaBack(order), taskCounted: false })
 }
 
-/** Shows how many proxies a running check has done, unless another task has taken its place. */
+/** Records the progress of a check, unless another task has replaced it. */
 export async function recordTaskDone(unit: Unit, orderId: number, taskId: string, done: number): Promise<void> {
   await updateOrder(unit, orderId, { taskDone: done }, { taskId })
 }
 
-/** Ends a task that is done, unless another one has taken its place. */
+/** Ends a task that is done, unless another task has replaced it. */
 export const finishTask = (unit: Unit, orderId: number, taskId: string): Promise<void> =>
   end(unit, orderId, taskId, null)
 
 /**
- * Ends a locked order's task that failed.
- * @param changed its customer has something of it all the same; otherwise what it took of the quota is given back
+ * Ends a locked order's failed task.
+ * @param changed the customer got something in spite of the failure; otherwise the quota is returned
  */
 export async function failTask(
   unit: Unit,
@@ -77,7 +77,7 @@ export async function failTask(
     await end(unit, order.id, order.taskId, { ...failure, task: order.task }, changed ? {} : giveQuotaBack(order))
 }
 
-/** @param failure what the order's row shows of it */
+/** @param failure what the order's row shows */
 async function end(
   unit: Unit,
   orderId: number,

@@ -3,8 +3,8 @@ import type { OrderRow } from './transition.ts'
 export type TaskState = 'none' | 'queued' | 'running'
 
 /**
- * The life of an order's task. `queued`: its work has not been done, whatever the agents confirm. `running`: it was done
- * in one transaction, and the agents have to confirm it; a repeat only waits for them. docs/ORDERS.md draws this table.
+ * The states of an order's task. `queued`: its work is not done yet. `running`: one transaction has done it, and the
+ * agents have to confirm; a repeat of the job only waits for them. docs/ORDERS.md draws this table.
  */
 export const TASK_TRANSITIONS = {
   request: { from: ['none'], to: 'queued' },
@@ -19,12 +19,12 @@ export function taskStateOf(order: Pick<OrderRow, 'task' | 'taskBegunAt'>): Task
   return order.taskBegunAt === null ? 'queued' : 'running'
 }
 
-/** The columns of an order that has no task. */
+/** The columns of an order without a task. */
 export const NO_TASK = { task: null, taskId: null, taskAt: null, taskBegunAt: null, taskCounted: false } as const
 
-/** What its customer has used of its quotas, where its term begins anew. */
+/** The quota columns at the start of a term. */
 export const NOTHING_USED = { changesUsed: 0, resetsUsed: 0 } as const
 
-/** May `event` happen to the order's task now? */
+/** Is `event` allowed for the order's task now? */
 export const taskAllows = (order: Pick<OrderRow, 'task' | 'taskBegunAt'>, event: TaskEvent): boolean =>
   (TASK_TRANSITIONS[event].from as readonly TaskState[]).includes(taskStateOf(order))

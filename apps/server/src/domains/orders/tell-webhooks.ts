@@ -9,7 +9,7 @@ type Told = Pick<
   'id' | 'publicId' | 'userId' | 'state' | 'quantity' | 'expiredAt' | 'failCode'
 >
 
-/** What webhooks are told of an order: ids, state, times. What opens its proxies is read by an API key. */
+/** Emits an order's event to webhooks: ids, state, times. Programs read credentials with an API key instead. */
 export const tellOfOrder = (unit: Unit, type: Happened['type'], order: Told, more: object = {}): Promise<void> =>
   emitEvent(unit, {
     type,
@@ -35,7 +35,7 @@ const TOLD: Partial<Record<OrderEvent, Happened['type']>> = {
   refund: 'order.refunded'
 }
 
-/** Tells of what moved an order in its table of states, if webhooks are told of that. */
+/** Emits the webhook event of a transition, if it has one. */
 export async function tellOfTransition(unit: Unit, event: OrderEvent, order: Told): Promise<void> {
   const type = TOLD[event]
   if (type) await tellOfOrder(unit, type, order, type === 'order.failed' ? { failure: order.failCode } : {})

@@ -9,7 +9,7 @@ import { note, transition, updateOrder } from './transition.ts'
 
 const BATCH = 100
 
-/** Gives the addresses back of orders that nobody paid, or not in full, in time. @returns how many orders timed out */
+/** Frees the addresses of orders that were not paid (in full) in time. @returns how many orders timed out */
 export async function timeOutOrders(ctx: AppContext): Promise<number> {
   const timedOut = await inBatches(ctx, BATCH, releaseUnpaid)
   await inBatches(ctx, BATCH, releaseFailed)
@@ -24,7 +24,7 @@ async function releaseUnpaid(unit: Unit): Promise<number> {
     .where(and(eq(orders.state, 'placed'), lte(orders.reservedUntil, now)))
     .orderBy(asc(orders.reservedUntil))
     .limit(BATCH)
-    // A payment that is being settled holds its order: that one is no longer ours to time out.
+    // A settlement holds the lock of its order. That order must not time out.
     .for('update', { skipLocked: true })
   for (const order of due) await transition(unit, order, 'time_out', { checkoutUrl: null })
   await release(tx, { orderIds: due.map(order => order.id) })
@@ -32,8 +32,8 @@ async function releaseUnpaid(unit: Unit): Promise<number> {
 }
 
 /**
- * Releases the addresses of failed orders whose reservation is over: its payment lacked something, and nobody accepted it in time.
- * The orders stay failed, and 'deliver' can still lease other addresses for them.
+ * Frees the addresses of failed orders whose reservation is over. The orders stay failed, and 'deliver' can still lease
+ * other addresses.
  * @returns how many orders this batch had, at most `BATCH`
  */
 async function releaseFailed(unit: Unit): Promise<number> {

@@ -12,7 +12,7 @@ import { orders } from './tables.ts'
 
 type Query = { by: TrafficStep; last: number; now: Date }
 
-/** An order's traffic, and what it may use. @param userId whose order it has to be; null: anybody's */
+/** An order's traffic and its limits. @param userId the order's user; null: any user */
 export async function trafficOfOrder(
   db: Executor,
   { id, userId }: { id: number; userId: number | null },
@@ -36,7 +36,7 @@ export async function trafficOfOrder(
   })
 }
 
-/** The traffic of all orders of a user, deleted ones too. */
+/** The traffic of all orders of a user, including deleted ones. */
 export const trafficOfUser = (db: Executor, userId: number, query: Query): Promise<Traffic> =>
   readOrdersTraffic(
     db,
@@ -44,7 +44,9 @@ export const trafficOfUser = (db: Executor, userId: number, query: Query): Promi
     query
   )
 
-/** Which order a user of an agent belongs to: its name is one order's for ever. Of orders that held an address of the server. */
+/**
+ * The orders that proxy user names belong to, among those that held an address of the server. Names are never reused.
+ */
 const ordersOf: TrafficPorts['ordersOf'] = async (db, usernames, { serverId, since }) => {
   const found = await db
     .select({ id: orders.id, username: orders.proxyUsername })
@@ -61,7 +63,7 @@ const ordersOf: TrafficPorts['ordersOf'] = async (db, usernames, { serverId, sin
   return new Map(found.map(({ id, username }) => [username, id]))
 }
 
-/** What the fleet's counting needs of orders. */
+/** What the fleet's traffic counting needs from orders. */
 export const trafficPorts = ({ config }: Pick<AppContext, 'config'>): TrafficPorts => ({
   ordersOf,
   tellOfQuota: tellOfQuota(config.publicUrl)
@@ -81,7 +83,7 @@ const tellOfQuota =
       ...mail,
       template: 'traffic-used',
       data: { ...mail.data, share, used, allowed, renew_url: `${publicUrl}/dashboard/index/proxies?renew=${orderId}` },
-      // Terms of one order may have the same amount.
+      // Two terms of one order may have the same allowance.
       key: `traffic:${orderId}:${share}:${allowed}:${order?.expiredAt?.getTime() ?? 0}`
     })
   }

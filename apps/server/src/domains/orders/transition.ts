@@ -8,27 +8,27 @@ import { tellOfTransition } from './tell-webhooks.ts'
 export type OrderRow = typeof orders.$inferSelect
 export type OrderChanges = Partial<Omit<typeof orders.$inferInsert, 'id' | 'state'>>
 
-/** Takes an order for the rest of the transaction: what follows reads and changes it alone. */
+/** Locks an order for the rest of the transaction. */
 export async function lockOrder({ tx }: Unit, id: number): Promise<OrderRow | undefined> {
   const [order] = await tx.select().from(orders).where(eq(orders.id, id)).for('update')
   return order
 }
 
-/** Takes several orders at once. Ascending, as everywhere, so that no two transactions wait for each other. */
+/** Locks several orders, ascending by id as everywhere, so that transactions do not deadlock. */
 export async function lockOrders({ tx }: Unit, ids: number[]): Promise<OrderRow[]> {
   if (ids.length === 0) return []
   return tx.select().from(orders).where(inArray(orders.id, ids)).orderBy(asc(orders.id)).for('update')
 }
 
-/** One by our transaction id, as the platform hands it back. */
+/** Locks an order by our transaction id, which the platform returns to us. */
 export async function lockOrderByPublicId({ tx }: Unit, publicId: string): Promise<OrderRow | undefined> {
   const [order] = await tx.select().from(orders).where(eq(orders.publicId, publicId)).for('update')
   return order
 }
 
 /**
- * Moves a locked order along the table of states, with what changes beside the state, and writes it into the history.
- * @throws where the table has no such transition: the caller should have looked
+ * Moves a locked order to its next state, with changes of other columns, and writes the event to its history.
+ * @throws if the table has no such transition: callers check before
  */
 export async function transition(
   unit: Unit,
@@ -51,7 +51,7 @@ export async function transition(
   return changed
 }
 
-/** Changes columns of a locked order beside its state. @param taskId only while this task is the order's */
+/** Changes columns of a locked order other than its state. @param taskId only if this is still the order's task */
 export async function updateOrder(
   unit: Unit,
   id: number,
@@ -67,7 +67,7 @@ export async function updateOrder(
   return changed
 }
 
-/** Writes down something that happened to an order. */
+/** Writes an event to an order's history. */
 export async function note(
   { tx, now }: Unit,
   orderId: number,

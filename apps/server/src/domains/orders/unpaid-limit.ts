@@ -5,18 +5,17 @@ import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { orders } from './tables.ts'
 
-/** A customer may hold all addresses that it may hold at once for so many minutes of 24 hours without paying. */
+/** In 24 hours a customer may hold all of its allowed addresses unpaid for this many minutes. */
 const FULL_MINUTES_A_DAY = 120
-/** And may leave so many times the orders unpaid in 24 hours that it may hold at once: each one costs a row and a mail. */
+/** Unpaid orders in 24 hours, as a multiple of those that it may hold at once. Each one costs a row and a mail. */
 const ORDERS_A_DAY = 10
 
 type Unpaid = { open: number; addresses: number; orders: number; addressMinutes: number }
 
 /**
- * May this customer hold `quantity` more addresses? Orders with a payment that counts do not count here; one that was paid
- * for less than was ordered does, or a cent would hold what nobody pays for. What was cancelled counts for as long as it
- * was held: whoever holds addresses, lets them time out or cancels them, and holds them again, is stopped for a while.
- * The caller holds the lock customerOrders.
+ * May this customer hold `quantity` more addresses unpaid? An underpaid order counts as unpaid, or one cent would hold
+ * its addresses. A cancelled order counts for the time that it was held, so that holding, cancelling and holding again
+ * is stopped. The caller holds the lock customerOrders.
  */
 export async function unpaidLimit(
   db: Executor,
@@ -36,7 +35,7 @@ export async function unpaidLimit(
   return done
 }
 
-/** No payment of it counts. Of a failed order the payment does only where nothing but the addresses was missing. */
+/** No payment counts. A failed order's payment counts only if nothing but addresses was missing. */
 const unsettled = sql`(${orders.paidAt} is null
   or ${orders.state} = 'failed' and ${orders.failCode} is distinct from 'out_of_stock')`
 

@@ -22,7 +22,7 @@ type LeaseQuery = ListInput<'id'> & { address: string; from?: string | undefined
 
 const instantOf = (time: string | undefined) => (time === undefined ? undefined : new Date(time))
 
-/** Who had addresses of a range in a span of time, newest first. */
+/** Who held addresses of a range in a span of time, newest first. */
 export const leaseList = defineList<LeaseQuery, AddressLease>({
   name: 'addresses',
   table: leaseBlocks,
@@ -32,7 +32,7 @@ export const leaseList = defineList<LeaseQuery, AddressLease>({
   load: (db, ids) => presentLeases(db, ids)
 })
 
-/** Puts the calls about who had which address on the server. Nobody looks without an entry in the audit log. */
+/** Mounts the calls that tell who held which address. Each look is written to the audit log. */
 export function addressRoutes(mount: Mount, ctx: AppContext): void {
   const { inventory } = routes
   mount(inventory.addressHolders, call => holdersOf(ctx, call.caller, call.query))
@@ -44,7 +44,7 @@ export function addressRoutes(mount: Mount, ctx: AppContext): void {
     const look: Look = { by: caller.id, question: JSON.stringify([range.cidr, from, to]) }
     const given = query.after === undefined ? undefined : openCursor(ctx, query.after)
     if (query.after !== undefined && given?.question !== look.question) return badCursor()
-    // The next page of what was looked at is no further look; every file is one, and what another one began to look at.
+    // The next page of a recorded look needs no new entry. Each file, and each look that another person began, does.
     if (given?.by !== look.by || format === 'csv') await noteLook(ctx, caller, range.cidr, { from, to, format })
     const asked = { ...query, address: range.cidr, after: given?.place }
     const answer = await answerList(ctx, leaseList, asked, { columns, reply })
@@ -58,11 +58,11 @@ export function addressRoutes(mount: Mount, ctx: AppContext): void {
 type Look = { by: number; question: string }
 type Cursor = Look & { place: string }
 
-/** A cursor that nobody can make by hand: it belongs to a look that the audit log has. */
+/** A sealed cursor cannot be forged, so it proves that the audit log has its look. */
 const sealCursor = ({ secrets }: Pick<AppContext, 'secrets'>, cursor: Cursor): string =>
   secrets.seal(JSON.stringify(cursor)).toString('base64url')
 
-/** What a sealed cursor holds; undefined where it is none. */
+/** The content of a sealed cursor; undefined if it is not valid. */
 function openCursor({ secrets }: Pick<AppContext, 'secrets'>, sealed: string): Cursor | undefined {
   try {
     return JSON.parse(secrets.open(Buffer.from(sealed, 'base64url'))) as Cursor
@@ -116,7 +116,7 @@ async function holdersOf(
 
 const later = (one: Date, other: Date | undefined): Date => (other && other > one ? other : one)
 
-/** When orders came back last after their end: what was tried before says nothing of their leases since. */
+/** When each order last came back after its end. Delivery attempts before that say nothing about the current leases. */
 async function termsOf(db: Executor, orderIds: number[]): Promise<Map<number, Date>> {
   const rows = await db
     .select({ orderId: orderEvents.orderId, at: max(orderEvents.at) })
@@ -127,10 +127,10 @@ async function termsOf(db: Executor, orderIds: number[]): Promise<Map<number, Da
 }
 
 /**
- * When a lease's proxies stopped: with its release, or with the end of its order, which may be served again later. Of several
- * times the one that lasts at an instant, or else the next after it.
+ * When a lease's proxies stopped: at its release, or at the end of its order, which may be served again later. If they
+ * stopped several times: the stop that lasts at `at`, or else the next one.
  * @param unserved the spans in which its order was not served, oldest first
- * @param at without it the release, or now
+ * @param at by default the release, or now
  */
 function stopOf(releasedAt: Date | null, unserved: Unserved[], at = releasedAt): Date | null {
   const stop = unserved.find(({ to }) => to === null || (at !== null && to > at))?.from
@@ -138,8 +138,8 @@ function stopOf(releasedAt: Date | null, unserved: Unserved[], at = releasedAt):
 }
 
 /**
- * Entries of the lease history with their orders and customers; what they may do with an address, and no credentials.
- * @param at the instant that is looked at; without it, their whole time
+ * Entries of the lease history with their orders, customers and limits, without credentials.
+ * @param at the instant in question; by default their whole time
  */
 async function presentLeases(db: Executor, ids: number[], at?: Date): Promise<AddressLease[]> {
   const entries = await historyEntries(db, ids)
