@@ -18,7 +18,7 @@ import { newestRuns, readPlan } from './sync-runs/list-runs.ts'
 import { readLastSync, undoSync } from './undo-sync.ts'
 import { deleteProduct, updateProduct } from './update-product.ts'
 
-/** The calls that change the catalogue. `changed` is told after each change that went through. */
+/** Mounts the calls that change the catalogue. `changed` runs after each successful change. */
 export function adminRoutes(
   mount: Mount,
   ctx: AppContext,

@@ -3,22 +3,22 @@ import type { Executor } from '../../infra/db/client.ts'
 import { isListed, onSale } from './list-products.ts'
 import { products, variants } from './tables.ts'
 
-/** What is told of a product to those who only pass by: search engines, and programs that show where a link leads. */
+/** What search engines and link previews may know of a product. */
 export type Advertised = {
   id: number
   name: string
   /** Plain text. */
   description: string
   imageUrl: string | null
-  /** Search engines are not to list it. */
+  /** Search engines must not index it. */
   unlisted: boolean
-  /** The prices of its variants without rules, exact amounts in the shop's currency. */
+  /** The lowest and highest price of its variants without rules, exact, in the shop's currency. */
   from: string
   to: string
   offers: number
 }
 
-/** A product on sale; undefined where it is none (any more). */
+/** A product on sale; undefined if it is not, or no longer, on sale. */
 export async function advertisedProduct(db: Executor, id: number): Promise<Advertised | undefined> {
   const [row] = await db
     .select({
@@ -38,7 +38,7 @@ export async function advertisedProduct(db: Executor, id: number): Promise<Adver
   return row
 }
 
-/** The ids of listed products on sale, the first ones first. @param most at most so many */
+/** The ids of listed products on sale, ascending. @param most the limit */
 export async function productsOnSale(db: Executor, most: number): Promise<number[]> {
   const rows = await db
     .select({ id: products.id })

@@ -15,19 +15,19 @@ import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
-/** Reads one product again, of which an event does not describe all variants. */
+/** Reads one product from the platform, because an event did not contain all of its variants. */
 export const readProductQueue = queue<{ platformId: string }>('read-platform-product', {
   retryLimit: 5,
   expireInSeconds: 300
 })
 
-/** The platform deleted a product, for good: nothing that is told of it later, or was read before, brings it back. */
+/** The platform deleted a product. Its id never comes back, so later events and earlier readings cannot restore it. */
 export async function applyProductDeletion(unit: Unit, event: ProductDeletedEvent): Promise<EventResult> {
   await noteDeletion(unit, event.id)
   return withdrawProduct(unit, event)
 }
 
-/** The platform sells a product no longer: it stays in the shop, and nobody can buy it. Nor the rules that it holds. */
+/** The platform no longer sells a product. It stays in the shop, but neither it nor its rules can be bought. */
 export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDeletedEvent): Promise<EventResult> {
   const rules = await followRules(unit, new Map((await ruleVariantsOf(unit.tx, platformId)).map(id => [id, undefined])))
   const [gone] = await unit.tx
@@ -43,8 +43,8 @@ export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDel
 }
 
 /**
- * Takes over what the platform changed of a product: the plan that it is here, and the rules that are sold as its
- * variants. An event older than what is known, or about a product that the platform deleted, changes nothing.
+ * Follows the platform's change of a product: of our plan, and of the rules that are sold as its variants. It ignores
+ * events that are older than our data or about a deleted product.
  */
 export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promise<EventResult> {
   const toldAt = event.updated_at ? new Date(event.updated_at) : null
@@ -62,13 +62,13 @@ export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promi
   return result.outcome === 'not_sold' && rules.length > 0 ? { outcome: 'applied' } : result
 }
 
-/** Tells whether a variant of the platform's product was deleted. The event may describe only a part of them. */
+/** Tests whether a variant of the platform's product was deleted. The event may contain only some of them. */
 function isGone({ variants: described, otherVariants }: ProductEvent): (platformId: string) => boolean {
   const there = new Set([...described.map(({ id }) => id), ...(otherVariants ?? [])])
   return platformId => otherVariants !== null && !there.has(platformId)
 }
 
-/** What the event says of each variant that a rule may be sold as; undefined of those that are gone. */
+/** The event's news of each variant that may sell a rule; undefined for deleted variants. */
 function ruleNews(
   event: ProductEvent,
   ruleVariants: readonly string[],
@@ -102,7 +102,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .from(variants)
     .where(and(eq(variants.productId, product.id), isNull(variants.deletedAt)))
   const there = new Map(event.variants.map(variant => [variant.id, variant]))
-  // A platform variant never comes back under its id: its options are free again for another one.
+  // The platform never reuses a variant's id. Deleting ours frees its options for another variant.
   const isGoneThere = isGone(event)
   const gone = known.filter(variant => isGoneThere(variant.platformId)).map(variant => variant.id)
   if (gone.length > 0)
@@ -116,8 +116,8 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     valid: event.forSale && !unpublished,
     unlisted: event.unlisted,
     unpublished,
-    // There is something to decide that only an administrator can: what to make of variants that came or went. It
-    // stands until the product is saved, whatever the platform tells meanwhile.
+    // Variants came or went, and an administrator has to decide about them. The flag stays until the product is saved,
+    // regardless of further events.
     oldFlag: product.oldFlag || added || gone.length > 0
   }
   await tx
@@ -126,7 +126,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .where(eq(products.id, product.id))
   const { name, valid, unlisted, oldFlag } = product
   const before = { name, valid, unlisted, unpublished: product.unpublished, oldFlag }
-  // The platform tells of each sale too: what changes nothing here is no entry.
+  // The platform also sends an event for each sale. Without a change here there is no audit entry.
   const differs = Object.entries(after).some(([key, value]) => before[key as keyof typeof after] !== value)
   if (differs || repriced || gone.length > 0) unit.audit('product.follow', product.id, { before, after })
   return { outcome: 'applied' }
@@ -134,7 +134,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
 
 type EventVariant = ProductEvent['variants'][number]
 
-/** Names, options and prices of the variants that both sides have. @returns whether any was another here */
+/** Updates names, options and prices of variants that both sides have. @returns whether any changed */
 async function followVariants(
   tx: Executor,
   known: readonly (typeof variants.$inferSelect)[],
@@ -153,7 +153,7 @@ async function followVariants(
     const differs = Object.entries(change).some(([key, value]) => variant[key as keyof typeof change] !== value)
     return differs ? [{ variant, change }] : []
   })
-  // Two variants may have swapped their options: out of each other's way first, no two may have the same ones.
+  // Two variants may have swapped their options, which are unique. Park all changed ones on temporary values first.
   for (const { variant } of changes)
     await tx
       .update(variants)

@@ -10,7 +10,7 @@ import { collections, tags } from './tables.ts'
 export type ProductInput = z.output<typeof ProductForm>
 export type VariantInput = ProductInput['variants'][number]
 
-/** No two variants of a form may be the same one of the platform, or the same one of ours. */
+/** Two variants of a form must not be the same variant of the platform or of ours. */
 export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | undefined {
   const seen = new Set<string>()
   for (const [at, variant] of given.entries()) {
@@ -21,7 +21,7 @@ export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | u
   return undefined
 }
 
-/** No plan may be sold as a variant of the platform that a rule is sold as. Locks the variants that are added. */
+/** A plan must not be sold as a platform variant that sells a rule. Locks the added variants. */
 export async function checkRuleVariants(tx: Executor, given: readonly VariantInput[]): Promise<Refusal | undefined> {
   const added = given.filter(variant => variant.id === undefined).map(variant => variant.shopify_variant_id)
   if (added.length === 0) return undefined
@@ -36,7 +36,7 @@ export async function checkRuleVariants(tx: Executor, given: readonly VariantInp
 type Present = { id: number; serverGroupId: number | null; addressFamily: AddressFamily; egress: EgressMode }
 const rowOf = (variant: VariantInput, present: readonly Present[]) => present.find(row => row.id === variant.id)
 
-/** Exit addresses change within a /64 alone: an IPv4 address has no others. */
+/** Only IPv6 has other exit addresses to change to: those of the same /64. */
 export function checkEgress(given: readonly VariantInput[], present: readonly Present[] = []): Refusal | undefined {
   for (const [at, variant] of given.entries()) {
     const before = rowOf(variant, present)
@@ -48,8 +48,8 @@ export function checkEgress(given: readonly VariantInput[], present: readonly Pr
 }
 
 /**
- * The server group of each variant that is new to it is there and has a range of its family that can hold one block; else says which
- * variant it is. A group that has shrunk since does not keep anyone from editing the rest.
+ * Each variant's newly chosen server group must exist and have a range of its family that holds one block; the refusal
+ * names the variant. A group that has shrunk since does not block other edits.
  */
 export async function checkServerGroups(
   tx: Executor,

@@ -23,8 +23,8 @@ import { wholeCents } from './whole-cents.ts'
 import { productCollections, productOptions, products, productTags, variants } from './tables.ts'
 
 /**
- * Adds a product of the platform to the shop. Names and texts are the form's; which variants there are, their options
- * and their prices are the platform's, as its checkout goes by them.
+ * Adds a platform product to the shop. Names and texts come from the form; variants, options and prices come from the
+ * platform, because its checkout uses them.
  * @returns the product's id
  */
 export async function createProduct(ctx: AppContext, by: Actor, form: ProductInput): Promise<Result<{ id: number }>> {
@@ -37,7 +37,7 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
   const unique = { products_platform_key: 'product_exists', variants_platform_key: 'product_exists' } as const
   return command(ctx, by, { unique }, async unit => {
     const { tx } = unit
-    // It may have been read just before it was deleted.
+    // The platform may have deleted it just after we read it.
     if (await isDeletedOnPlatform(tx, source.data.id)) return platformProductGone(source.data.id)
     const wrong =
       checkEgress(form.variants) ??
@@ -51,7 +51,7 @@ export async function createProduct(ctx: AppContext, by: Actor, form: ProductInp
   })
 }
 
-/** The platform's product, for a command that adds it or more of its variants. */
+/** The platform's product, for adding it or more of its variants. */
 export async function fetchProduct(ctx: AppContext, platformId: string): Promise<Result<ShopifyProduct>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
@@ -64,14 +64,14 @@ export async function fetchProduct(ctx: AppContext, platformId: string): Promise
 const platformProductGone = (product: string) =>
   fieldRefusal('shopify_product_id', 'platform_product_gone', { product })
 
-/** The first variant that is none of the platform's product. */
+/** The first given variant that the platform's product does not have. */
 export function findUnknownVariant(given: readonly VariantInput[], source: ShopifyProduct) {
   const at = given.findIndex(variant => !source.variants.some(one => one.id === variant.shopify_variant_id))
   if (at < 0) return undefined
   return fieldRefusal(`variants.${at}.shopify_variant_id`, 'unknown_platform_variant')
 }
 
-/** A row for a variant of the form. @throws where the platform's product has no such variant: check first */
+/** A row for a variant of the form. @throws if the platform does not have the variant: check first */
 export function variantRow(productId: number, given: VariantInput, source: ShopifyProduct, createdAt: Date) {
   const there = source.variants.find(one => one.id === given.shopify_variant_id)
   if (!there) throw new Error(`no platform variant ${given.shopify_variant_id}`)
@@ -96,7 +96,7 @@ export function variantRow(productId: number, given: VariantInput, source: Shopi
   }
 }
 
-/** The limits of a form, as columns; what it leaves out is no change. */
+/** A form's limits as columns. A missing limit changes nothing. */
 export const limitColumns = (given: { [name in keyof PlanLimits]?: PlanLimits[name] | undefined }) => ({
   trafficGb: given.traffic_gb,
   mbps: given.mbps,
@@ -134,7 +134,7 @@ async function insertProduct({ tx, now }: Unit, form: ProductInput, source: Shop
   return productId
 }
 
-/** Makes a product's tags exactly these. */
+/** Replaces a product's tags. */
 export async function setTags(tx: Executor, productId: number, tagIds: number[]): Promise<void> {
   await tx.delete(productTags).where(eq(productTags.productId, productId))
   const distinct = [...new Set(tagIds)]

@@ -10,7 +10,7 @@ import { isInternalTag } from './internal.ts'
 import { collectionFields, presentTag, readCollection, tagFields } from './list-groupings.ts'
 import { collections, tags } from './tables.ts'
 
-/** Names a collection; from then on a sync leaves its name and text alone. */
+/** Edits a collection. Later syncs leave its name and text alone. */
 export async function updateCollection(
   ctx: AppContext,
   by: Actor,
@@ -35,7 +35,7 @@ export async function updateCollection(
         name: form.collection_name,
         description: form.collection_desc,
         translations: form.translations,
-        // What a sync brings is in the shop's first language: texts in others do not keep it from there.
+        // A sync brings texts in the shop's first language only, so an edited translation does not lock out the sync.
         ...(isRenamed ? { editedAt: unit.now } : {})
       })
       .where(eq(collections.id, id))
@@ -60,7 +60,7 @@ export async function deleteCollection(ctx: AppContext, by: Actor, id: number): 
   })
 }
 
-/** Names a tag; the platform's name for it stays what a sync goes by. */
+/** Edits a tag. Syncs still match it by the platform's name. */
 export async function updateTag(
   ctx: AppContext,
   by: Actor,

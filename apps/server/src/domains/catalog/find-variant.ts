@@ -5,7 +5,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { limitFields } from './plan-limits.ts'
 import { products, variants } from './tables.ts'
 
-/** A variant that can be bought now, with all that an order has to remember of it. */
+/** A variant that can be bought now, with all that an order stores of it. */
 export type SellableVariant = {
   variantId: number
   /** The platform's id, for the checkout link. */
@@ -16,7 +16,7 @@ export type SellableVariant = {
   /** Of the product. */
   translations: Translations
   groupId: number
-  /** Addresses to a block. */
+  /** Addresses in a block. */
   step: number
   /** Days. */
   proxyTime: number
@@ -29,7 +29,7 @@ export type SellableVariant = {
 
 export type OptionChoice = { option1: string; option2: string; option3: string }
 
-/** The active variant of an offered product that has exactly these options ('' for none); else 'unknown_variant'. */
+/** The active variant of an offered product with exactly these options ('' for none); else 'unknown_variant'. */
 export async function findVariant(
   db: Executor,
   { productId, options }: { productId: number; options: OptionChoice }

@@ -1,8 +1,8 @@
 /**
- * What the shop sells: products, their variants, collections and tags, and what a selection costs. It owns
- * products, product_options, product_collections, product_tags, variants, collections, tags, price_drifts, catalog_syncs and catalog_sync_runs; others read them and
- * change them through the commands here. It follows the e-commerce platform by the two event handlers, and quotes stock
- * that lists may show while orders never go by it.
+ * What the shop sells: products, variants, collections, tags, and the price of a selection. It owns products,
+ * product_options, product_collections, product_tags, variants, collections, tags, price_drifts, catalog_syncs and
+ * catalog_sync_runs; other domains change them only through the commands here. Two event handlers follow the platform.
+ * Its stock figures are for lists; orders never rely on them.
  */
 export { advertisedProduct, productsOnSale, type Advertised } from './advertise.ts'
 export { applyProductDeletion, applyProductUpdate } from './apply-product-event.ts'

@@ -3,8 +3,8 @@ import { aclRules } from '../inventory/tables.ts'
 import { products, tags } from './tables.ts'
 
 /**
- * What is internal never reaches visitors: a product of the platform whose variants are access rules, and a tag that only
- * such products carry. It follows from the rules that there are now, so that a rule that is added or deleted tells at once.
+ * Visitors never see a platform product whose variants are access rules, nor a tag that only such products carry.
+ * Computed from the current rules, so that it takes effect as soon as a rule is added or deleted.
  */
 const ruleProducts = sql`array(select ${aclRules.platformProductId} from ${aclRules}
   where ${aclRules.deletedAt} is null and ${aclRules.platformProductId} is not null)`
@@ -14,9 +14,9 @@ export const isInternalTag = (): SQL<boolean> =>
 
 export const isInternalProduct = (): SQL<boolean> => sql<boolean>`(${products.platformId} = any (${ruleProducts}))`
 
-/** More carriers than this are not written down: that many products hold no rules. */
+/** Tags with more carriers do not store them: that many products do not all hold rules. */
 const MOST_CARRIERS = 20
 
-/** What `tags.carriers` holds of the platform's products that carry a tag: in one order, or nothing of many. */
+/** The value of `tags.carriers`: the platform's products that carry a tag, sorted; empty if there are too many. */
 export const carriersOf = (productIds: readonly string[]): string[] =>
   productIds.length > MOST_CARRIERS ? [] : [...new Set(productIds)].toSorted()

@@ -29,7 +29,7 @@ export const catalogJobs: Job[] = [
   }),
   job(syncQueue, {
     purpose: 'Reads the platform for a sync that somebody asked for, or applies its plan.',
-    // One that was cancelled may still wait for the platform: the next one does not wait for it.
+    // A cancelled sync may still wait for the platform. The next one must not wait for it.
     concurrency: 2,
     run: (ctx, { runId }) => workOnSync(ctx, runId)
   })

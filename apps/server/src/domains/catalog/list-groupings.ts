@@ -9,7 +9,7 @@ import { isListed } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { collections, productCollections, products, tags } from './tables.ts'
 
-/** Collections, each with the number of products that the viewer finds in it. */
+/** Collections, each with the number of its products that the viewer can see. */
 export const collectionList = (viewer: Viewer) =>
   defineList<ListInput<'id'>, Collection>({
     name: 'collections',
@@ -22,7 +22,7 @@ export const collectionList = (viewer: Viewer) =>
     load: (db, ids) => selectCollections(db, among(collections.id, ids), viewer)
   })
 
-/** One collection as the console shows it. */
+/** One collection for the console. */
 export async function readCollection(db: Executor, id: number): Promise<Collection | undefined> {
   const [found] = await selectCollections(db, eq(collections.id, id), 'admin')
   return found
@@ -56,7 +56,7 @@ async function selectCollections(db: Executor, where: SQL, viewer: Viewer): Prom
   }))
 }
 
-/** What the form of a collection shows. */
+/** The fields of a collection's form. */
 export const collectionFields = ({
   collection_name,
   collection_desc,
@@ -67,7 +67,7 @@ export const collectionFields = ({
   translations
 })
 
-/** Tags by name; a tag without a name is nothing to choose and is left out, and so is to visitors an internal one. */
+/** Tags by name. A tag without a name cannot be chosen, so it is left out. Visitors do not see internal tags. */
 export const tagList = (viewer: Viewer) =>
   defineList<ListInput<'name'>, Tag>({
     name: 'tags',
@@ -88,7 +88,7 @@ export const tagList = (viewer: Viewer) =>
     }
   })
 
-/** What the form of a tag shows. */
+/** The fields of a tag's form. */
 export const tagFields = ({
   tag_name,
   tag_desc,

@@ -8,7 +8,7 @@ import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
 import { collections, priceDrifts, productCollections, products, productTags, tags, variants } from './tables.ts'
 
-/** By each access rule the products on sale that have addresses to lease under it. */
+/** For each access rule, the products on sale that have free addresses under it. */
 export type Offers = ReadonlyMap<number, readonly number[]>
 
 type ProductQuery = ListInput<'id'> & {
@@ -21,18 +21,15 @@ type ProductQuery = ListInput<'id'> & {
   low_stock?: '1' | undefined
 }
 
-/** Offered, still on the platform, with something to choose, and no product that holds access rules. */
+/** Offered, still on the platform, with an active variant, and not a product that holds access rules. */
 export const onSale = (): SQL =>
   sql`${products.active} and ${products.valid} and not ${isInternalProduct()} and exists (
     select 1 from ${variants} v where v.product_id = ${products.id} and v.is_active and v.deleted_at is null)`
 
-/** The same, but for what the platform sells by its own link only. */
+/** On sale, and not sold by its own link only. */
 export const isListed = (): SQL => sql`${onSale()} and not ${products.unlisted}`
 
-/**
- * Products, found by name: what the shop sells, or all that the console knows.
- * @param offers by which rules what is sold
- */
+/** Products, by name: those on sale, or all of them for the console. @param offers the products of each rule */
 export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer, offers: () => Promise<Offers>) =>
   defineList<ProductQuery, Product>({
     name: 'products',
@@ -42,7 +39,7 @@ export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer, off
     match: async (_db, { id, search, collection, acl, tags: anyTag, active, problem, low_stock }) => ({
       where: [
         isNull(products.deletedAt),
-        // One that is asked for by its id was led to by a link.
+        // A request for one id may come from the product's own link, so it includes unlisted ones.
         viewer === 'admin' ? undefined : id === undefined ? isListed() : onSale(),
         active === undefined ? undefined : eq(products.active, active === '1'),
         problem === undefined || viewer === 'shop' ? undefined : inTrouble(),
@@ -57,14 +54,14 @@ export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer, off
       loadProducts(db, stock, await db.select().from(products).where(among(products.id, ids)), viewer)
   })
 
-/** What an administrator has to decide: see the contract. */
+/** Needs a decision of an administrator: see the contract. */
 const inTrouble = (): SQL =>
   sql`(not ${products.valid} or ${products.oldFlag} or exists (
     select 1 from ${variants} v left join ${priceDrifts} d on d.variant_id = v.id
     where v.product_id = ${products.id} and v.deleted_at is null
       and (d.platform_price <> v.price or v.is_active and v.server_group_id is null)))`
 
-/** From which group, in which steps and of which family products are sold. */
+/** The server groups, block sizes and families from which products are sold. */
 export const blocksSold = (): SQL =>
   sql`select v.product_id, v.server_group_id as group_id, v.cart_step as step,
       case v.address_family when 'ipv6' then 6 else 4 end as family from ${variants} v
@@ -74,8 +71,8 @@ export const blocksSold = (): SQL =>
 const LOW = 10
 
 /**
- * On sale, with a variant whose group has few of its blocks left under the rule that has most of them. Each group, step and
- * family is asked for once, however many variants share it.
+ * On sale, with a variant whose group has few blocks left under its best rule. One query for each group, block size and
+ * family.
  */
 const lowStock = (): SQL =>
   sql`(${onSale()} and ${products.id} in (
@@ -85,13 +82,13 @@ const lowStock = (): SQL =>
     )
     select sold.product_id from sold join low using (group_id, step, family)))`
 
-/** How many products are low on stock: what the filter `low_stock` lists. */
+/** How many products are low on stock: the filter `low_stock` lists them. */
 export const countLowStock = (db: Executor): Promise<number> =>
   db.$count(products, and(isNull(products.deletedAt), lowStock()))
 
 const RECOMMENDED = 100
 
-/** Products on sale with any of these tags; those with more of them first. */
+/** Products on sale with any of these tags, those with the most matches first. */
 export async function recommendProducts(
   db: Executor,
   stock: Pick<StockBoard, 'read'>,
@@ -108,7 +105,7 @@ export async function recommendProducts(
   return loadProducts(db, stock, rows, 'shop')
 }
 
-/** One product as the console shows it; undefined where it is not there (any more). */
+/** One product for the console; undefined if it does not exist. */
 export async function readProduct(
   db: Executor,
   stock: Pick<StockBoard, 'read'>,

@@ -6,13 +6,10 @@ import { aclRules } from '../inventory/tables.ts'
 import type { Offers } from './list-products.ts'
 
 const MOST = 100
-/** Sites of a rule that are named. */
+/** How many sites of a rule are named. */
 const SITES = 6
 
-/**
- * The rules that can be bought, here and on the platform: those with most products to sell first. What an administrator
- * wrote about a rule is no part of it.
- */
+/** The rules that can be bought, those with the most products first. Administrators' notes are left out. */
 export async function listOfferedRules(db: Executor, offers: Offers): Promise<OfferedRule[]> {
   const { rows } = await db.execute<Omit<OfferedRule, 'product_count'> & { translations: Translations }>(sql`
     select r.id as acl_id, r.name as acl_name, r.price::text as price, r.domains[1:${sql.raw(String(SITES))}] as domains,

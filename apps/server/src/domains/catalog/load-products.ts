@@ -22,10 +22,10 @@ import {
 
 export type ProductRow = typeof products.$inferSelect
 
-/** Who looks: administrators also see inactive variants and where the addresses come from. */
+/** Administrators also see inactive variants and their server groups. */
 export type Viewer = 'shop' | 'admin'
 
-/** Completes products for the wire, in the rows' order: a few queries, however many products. */
+/** Loads all parts of products, in the rows' order, with a fixed number of queries. */
 export async function loadProducts(
   db: Executor,
   stock: Pick<StockBoard, 'read'>,
@@ -34,7 +34,7 @@ export async function loadProducts(
 ): Promise<Product[]> {
   if (rows.length === 0) return []
   const ids = rows.map(row => row.id)
-  // One after the other: a transaction has one connection.
+  // One query after the other: a transaction has one connection.
   const variantRows = await readVariants(db, ids, viewer)
   const collectionRows = await db
     .select({
@@ -110,8 +110,8 @@ export async function loadProducts(
 }
 
 /**
- * What the form of a product shows. Of a variant neither its stock, which changes with each order, nor what its servers offer, nor the
- * platform's price; of the product also that there is something to decide, since saving settles it.
+ * The fields of a product's form: not its flag, which saving clears, nor stock, servers and platform prices, which
+ * change on their own.
  */
 export const productFields = (product: Omit<Product, 'version'>) => ({
   shopify_product_id: product.shopify_product_id,

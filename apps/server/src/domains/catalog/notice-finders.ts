@@ -7,7 +7,7 @@ import { variants } from './tables.ts'
 
 type Low = { groupId: number; group: string; ruleId: number; rule: string; left: number; below: number }
 
-/** What operators are told of prices, and of stock: free addresses of each group that is sold from, under each rule. */
+/** Notices about prices, and about free addresses of each group and rule that products are sold from. */
 export const catalogFinders: NoticeFinder[] = [
   {
     cause: 'prices',
@@ -39,7 +39,7 @@ export const catalogFinders: NoticeFinder[] = [
         subject: `${groupId}/${ruleId}`,
         words: 'stock',
         params: { group, rule, left, below },
-        // Nothing at all is left: what is bought now cannot be delivered.
+        // Nothing is left, so purchases cannot be delivered.
         ...(left === 0 ? { severity: 'critical' } : {})
       }))
     }

@@ -7,7 +7,7 @@ import { products, variants } from './tables.ts'
 
 type Source = { groupId: number; family: AddressFamily }
 
-/** Where the addresses of a product on sale come from, in one order; undefined for a product that is not sold. */
+/** The groups and families of a product's addresses, in a stable order; undefined if it is not sold. */
 export async function rangesSoldBy(db: Executor, productId: number): Promise<Source[] | undefined> {
   const rows = await db
     .selectDistinct({ groupId: variants.serverGroupId, family: variants.addressFamily })

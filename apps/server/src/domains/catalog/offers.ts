@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { blocksSold, isListed, type Offers } from './list-products.ts'
 import { products } from './tables.ts'
 
-/** Each group, block size and family is asked for once, however many variants share it. */
+/** One query for each group, block size and family. */
 async function readOffers(db: Executor): Promise<Offers> {
   const { rows } = await db.execute<{ rule: number; products: number[] }>(sql`
     with sold as (
@@ -21,7 +21,7 @@ async function readOffers(db: Executor): Promise<Offers> {
   return new Map(rows.map(row => [row.rule, row.products.map(Number)]))
 }
 
-/** Keeps what was read for `ttl` milliseconds: it is counted over the whole inventory, and anybody may ask. */
+/** Caches the offers for `ttl` milliseconds, because they need a count of the whole inventory and anyone may ask. */
 export function keepOffers(
   db: Executor,
   { ttl, now }: { ttl: number; now: Clock }

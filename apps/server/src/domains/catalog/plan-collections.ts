@@ -10,13 +10,13 @@ type Wanted = Pick<Row, 'name' | 'description' | 'imageUrl'>
 export type CollectionsPlan = {
   add: (Wanted & { platformId: string })[]
   change: { id: number; wanted: Wanted }[]
-  /** Ids of those that the platform does not have any more. */
+  /** Ids of collections that the platform no longer has. */
   remove: number[]
 } & Planned
 
 /**
- * What has to change for the shop's collections, and which products are in them, to be those of the platform. Nothing is
- * written. What an administrator wrote stays; products that the platform does not know stay as they are.
+ * What has to change so that our collections and their products match the platform's. Writes nothing. It keeps
+ * administrators' texts and products that the platform does not know.
  */
 export async function planCollections(
   db: Executor,
@@ -57,7 +57,7 @@ function differences(row: Wanted, wanted: Wanted): Change['fields'] {
   return pairs.filter(({ was, is }) => was !== is)
 }
 
-/** Products are in the collections that the platform has them in. */
+/** Products belong to the collections in which the platform has them. */
 async function planMembership(
   db: Executor,
   { sold, known, there }: { sold: readonly ShopifyProduct[]; known: ReadonlySet<string>; there: ReadonlySet<string> }
@@ -85,7 +85,7 @@ async function planMembership(
   }
   const moved = new Set([...links.added, ...links.removed].map(link => link.productId))
   const ours = new Set(ourProducts.values())
-  // A collection that is deleted keeps its products, and has them again when it comes back.
+  // A deleted collection keeps its product links, which show again when it comes back.
   for (const { productId, platformId, deletedAt } of rows)
     if (ours.has(productId) && there.has(platformId) === (deletedAt !== null)) moved.add(productId)
   return { links, moved }

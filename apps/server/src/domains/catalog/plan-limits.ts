@@ -3,7 +3,7 @@ import { variants } from './tables.ts'
 
 type Columns = Pick<typeof variants.$inferSelect, 'trafficGb' | 'mbps' | 'connections' | 'connectionsPerSecond'>
 
-/** What a variant limits, as the contract names it. */
+/** A variant's limits under the contract's names. */
 export const limitsOf = ({ trafficGb, mbps, connections, connectionsPerSecond }: Columns): PlanLimits => ({
   traffic_gb: trafficGb,
   mbps,
@@ -11,7 +11,7 @@ export const limitsOf = ({ trafficGb, mbps, connections, connectionsPerSecond }:
   connections_per_second: connectionsPerSecond
 })
 
-/** The same as fields of a query. */
+/** The same for a query. */
 export const limitFields = {
   traffic_gb: variants.trafficGb,
   mbps: variants.mbps,

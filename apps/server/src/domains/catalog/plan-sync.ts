@@ -3,23 +3,23 @@ import { versionOf } from '../../infra/version.ts'
 
 export type SyncCounts = { created: number; updated: number; removed: number }
 
-/** What a sync would do to collections or tags, as people read it. `name` is the one that the shop shows. */
+/** One change that a sync would make, for the preview. `name` is the one that the shop shows. */
 export type Change = SyncPreview['changes'][number]
 
-/** Products that would come to be in a collection or carry a tag, or would not any more: ids of products, platform's ids of the others. */
+/** Products that join or leave collections or tags: our product ids, and the platform's ids of the others. */
 export type Links = { added: Link[]; removed: Link[] }
 export type Link = { productId: number; platformId: string }
 
 export type Planned = {
   changes: Change[]
   links: Links
-  /** Products that will show other collections or tags, also by one that goes or comes back. */
+  /** Products whose shown collections or tags change, including by one that is deleted or restored. */
   moved: ReadonlySet<number>
 }
 
-/** Changes that one preview lists at most; the counts are of all. */
+/** The most changes in one preview. The counts cover all of them. */
 export const LISTED = 200
-/** Characters of a text that a preview shows. */
+/** The most characters of a text in a preview. */
 const SHOWN = 200
 
 export function countChanges(changes: readonly Change[]): SyncCounts {
@@ -28,18 +28,18 @@ export function countChanges(changes: readonly Change[]): SyncCounts {
   return counts
 }
 
-/** A change whose texts are as long as a preview shows them. */
+/** A change with its texts cut to the preview's length. */
 export function shortened({ fields, ...change }: Change): Change {
   const cut = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
   return { ...change, fields: fields.map(({ field, was, is }) => ({ field, was: cut(was), is: cut(is) })) }
 }
 
-/** A plan as the console shows it. */
+/** A plan for the console. */
 export const presentPlan = ({ changes, moved }: Planned): SyncPreview => ({
   ...countChanges(changes),
   products: moved.size,
   changes: changes.slice(0, LISTED).map(shortened)
 })
 
-/** What tells two plans apart. */
+/** Two plans are the same if their versions are equal. */
 export const versionOfPlan = ({ changes, links }: Planned): string => versionOf({ changes, links })

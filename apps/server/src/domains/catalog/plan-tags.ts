@@ -7,20 +7,20 @@ import { productIds } from './plan-collections.ts'
 import type { Change, Link, Planned } from './plan-sync.ts'
 import { productTags, tags } from './tables.ts'
 
-/** How the shop shows a tag: its choice among visitors' tags, or none of it. */
+/** Whether visitors can choose a tag. */
 const visibility = (isInternal: boolean): string => (isInternal ? 'internal' : 'shown')
 
 export type TagsPlan = {
-  /** `id`: one that was deleted before and comes back. */
+  /** `id`: of a deleted tag that comes back. */
   add: { id: number | undefined; platformName: string; name: string; carriers: string[] }[]
-  /** Tags that are carried by other products now. */
+  /** Tags whose carriers changed. */
   carry: { id: number; carriers: string[] }[]
   remove: number[]
 } & Planned
 
 /**
- * What has to change for the shop to have the platform's tags, by the platform's name for them, and for products to carry
- * those that are new, and which tags are internal. Nothing is written.
+ * What has to change so that our tags match the platform's by name, new tags are on their products, and internal tags
+ * are marked. Writes nothing.
  */
 export async function planTags(
   db: Executor,
@@ -47,7 +47,7 @@ export async function planTags(
       if (was !== is) changes.push({ kind: 'updated', name, fields: [{ field: 'visibility', was, is }] })
       continue
     }
-    // An administrator may have given another tag this name, and the platform may tell names apart that we do not.
+    // An administrator may have given this name to another tag, and the platform may distinguish names that we do not.
     const name = taken.has(platformName.toLowerCase()) ? '' : platformName
     taken.add(platformName.toLowerCase())
     add.push({ id: row?.id, platformName, name, carriers: now })
@@ -59,7 +59,7 @@ export async function planTags(
   return { add, carry, remove: gone.map(row => row.id), changes, ...(await planTagging(db, { sold, fresh, there })) }
 }
 
-/** Which of the platform's products carry each tag, and whether only products that hold access rules do. */
+/** Which platform products carry each tag, and whether all of them hold access rules. */
 async function readCarriers(db: Executor, sold: readonly ShopifyProduct[]) {
   const byTag = new Map<string, string[]>()
   for (const { id, tags: names } of sold) for (const name of names) byTag.set(name, [...(byTag.get(name) ?? []), id])
@@ -70,13 +70,13 @@ async function readCarriers(db: Executor, sold: readonly ShopifyProduct[]) {
   }
 }
 
-/** Those of the platform's products that hold variants which access rules are sold as. */
+/** The platform's products with variants that sell access rules. */
 export async function ruleHolders(db: Executor, sold: readonly ShopifyProduct[]): Promise<ShopifyProduct[]> {
   const ofRules = new Set((await rulesOnPlatform(db)).map(rule => rule.platformVariantId))
   return sold.filter(({ variants }) => variants.some(({ id }) => ofRules.has(id)))
 }
 
-/** Tags that were not there before are put on the products that carry them on the platform. */
+/** Puts new tags on the products that carry them on the platform. */
 async function planTagging(
   db: Executor,
   { sold, fresh, there }: { sold: readonly ShopifyProduct[]; fresh: ReadonlySet<string>; there: ReadonlySet<string> }
@@ -96,7 +96,7 @@ async function planTagging(
   })
   const moved = new Set(added.map(link => link.productId))
   const ours = new Set(ourProducts.values())
-  // A tag that is deleted stays on its products, and shows again when it comes back.
+  // A deleted tag stays on its products and shows again when it comes back.
   for (const { productId, name, deletedAt } of rows)
     if (ours.has(productId) && there.has(name) === (deletedAt !== null)) moved.add(productId)
   return { links: { added, removed: [] }, moved }

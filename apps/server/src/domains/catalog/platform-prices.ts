@@ -12,29 +12,29 @@ import { type PlatformPrice, rulesOnPlatform, type RulePrices } from '../invento
 import { priceDrifts, products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
-/** What the platform says of a variant, as we keep it. */
+/** The platform's data of a variant in our form. */
 export const platformPriceOf = ({ price, ...rest }: ShopifyPricedVariant): PlatformPrice & { unlisted: boolean } => ({
   ...rest,
   price: wholeCents(price)
 })
 
-/** So long somebody waits for the prices that another one saves (milliseconds). */
+/** How long a save waits for another save of prices, in milliseconds. */
 const WAIT_MS = 20_000
 
-/** Runs the check, the writing and the saving of prices while nobody else writes prices to the platform. */
+/** Checks, writes and saves prices while no other process writes prices to the platform. */
 export async function alone<T>(ctx: AppContext, work: () => Promise<Result<T>>): Promise<Result<T>> {
-  // One lock for all: each product's own would let whoever saves many at once hold as many connections.
+  // One lock for all products. With a lock for each, a person who saves many at once would hold many connections.
   const locked = await withSessionLock(ctx.db, 'platformPrices', 0, work, { waitMs: WAIT_MS })
   return locked.ran ? locked.value : refuse('prices_busy')
 }
 
-/** Failures after which it is not known whether the platform has the prices. */
+/** After these failures we do not know whether the platform has the new prices. */
 const UNCLEAR: ReadonlySet<ShopifyReason> = new Set(['timeout', 'network', 'server_error', 'bad_reply'])
 
 /**
- * Writes prices of one product's variants to the platform, all or none, and then saves here what they belong to. Where
- * that is refused, as by a deletion that came between, the platform asks again what it asked before. Prices of a shop
- * without a platform are its own, and there is nothing to write. Called within `alone`.
+ * Writes prices of one product's variants to the platform, all or none, and then saves here. If our save is refused,
+ * for example after a deletion, it restores the platform's former prices. Without a platform it only saves. Call it
+ * within `alone`.
  * @param prices by the platform's variant id
  */
 export async function writePrices<T>(
@@ -54,7 +54,7 @@ export async function writePrices<T>(
   }
   const written = await platform.data.setPrices(platformProductId, prices)
   if (!written.ok) {
-    // Of several calls the first ones may have been done.
+    // The first of several calls may have succeeded.
     if (UNCLEAR.has(written.reason) || prices.size > PRICES_A_CALL) await takeBack()
     return platformRefusal(written)
   }
@@ -64,7 +64,7 @@ export async function writePrices<T>(
   return saved
 }
 
-/** The variant of the platform; null where no platform is set up, 'unknown_platform_variant' where it has none of that id. */
+/** The platform's variant. Null without a platform; 'unknown_platform_variant' if the platform does not have it. */
 async function readVariant(ctx: AppContext, platformVariantId: string): Promise<Result<ShopifyPricedVariant | null>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform.reason === 'platform_not_configured' ? ok(null) : platform
@@ -74,7 +74,7 @@ async function readVariant(ctx: AppContext, platformVariantId: string): Promise<
   return found ? ok(found) : refuse('unknown_platform_variant')
 }
 
-/** What the inventory, which knows no platform, needs for the prices of rules. */
+/** Connects the inventory, which does not know the platform, with the prices of its rules. */
 export const rulePrices: RulePrices = {
   async planSoldAs(db, platformVariantId) {
     const [plan] = await db
@@ -101,7 +101,7 @@ export const rulePrices: RulePrices = {
     })
 }
 
-/** What was noted of these variants of the platform is settled. */
+/** Deletes the noted price differences of these platform variants. */
 export async function forgetDrifts(unit: Unit, platformVariantIds: readonly string[]): Promise<void> {
   if (platformVariantIds.length === 0) return
   const ofVariants = await unit.tx

@@ -10,9 +10,8 @@ import { collections, products, tags } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /**
- * The platform's products that the shop may add: those that it has not yet, and that do not pay for access rules. Their
- * collections and tags are as the shop knows them. Any failure of the platform is 'product_fetch_failed', with its own
- * words beside.
+ * The platform's products that can be added: new ones that do not sell access rules, with our collections and tags.
+ * Every failure of the platform is 'product_fetch_failed', with the platform's words.
  */
 export async function listPlatformProducts(
   ctx: AppContext,
@@ -32,7 +31,7 @@ export async function listPlatformProducts(
   return ok(fresh.map(product => presentPlatformProduct(product, ours)))
 }
 
-/** One of our products as the platform has it now. */
+/** The platform's current copy of one of our products. */
 export async function readPlatformProduct(ctx: AppContext, id: number): Promise<Result<PlatformProduct>> {
   const [product] = await ctx.db
     .select({ platformId: products.platformId })
@@ -49,7 +48,7 @@ export async function readPlatformProduct(ctx: AppContext, id: number): Promise<
   return ok(presentPlatformProduct(read.value, await knownGroupings(ctx.db, [read.value])))
 }
 
-/** Whoever buys a rule by itself would pay and get nothing. */
+/** A customer who bought a rule alone would pay and get nothing. */
 async function withoutRules(db: Database, found: ShopifyProduct[]): Promise<ShopifyProduct[]> {
   const rules = await db
     .select({ variantId: aclRules.platformVariantId })
@@ -117,7 +116,7 @@ function presentPlatformProduct(product: ShopifyProduct, ours: Groupings): Platf
   }
 }
 
-/** A platform variant's option values in their order; null where there is none. */
+/** The option values of a platform variant, in order; null for missing ones. */
 export function optionsOf(variant: ShopifyVariant): [string | null, string | null, string | null] {
   const [option1, option2, option3] = variant.selectedOptions.map(option => option.value)
   return [option1 ?? null, option2 ?? null, option3 ?? null]

@@ -5,7 +5,7 @@ import type { Field, Touched } from './tables.ts'
 
 type Parts = Record<SyncPart, SyncChange[]>
 
-/** What a sync does, as people read it. */
+/** What a sync does, for people. */
 export function presentCatalogue(
   touched: readonly Touched[],
   {
@@ -13,7 +13,7 @@ export function presentCatalogue(
     offered,
     sold
   }: {
-    /** Products of the platform that hold access rules. */
+    /** The platform's products that hold access rules. */
     holders: readonly ShopifyProduct[]
     offered: readonly ShopifyProduct[]
     sold: readonly ShopifyProduct[]
@@ -58,7 +58,7 @@ const text = (field: Field | undefined): string => (typeof field === 'string' ? 
 const fieldOf = (field: SyncChange['fields'][number]['field'], was: Field | undefined, is: Field | undefined) =>
   text(was) === text(is) ? [] : [{ field, was: text(was), is: text(is) }]
 
-/** A product, or a rule, that is off sale or on it again, or has another name. */
+/** The changes of a product or a rule: on sale, off sale, or renamed. */
 function ofProduct({ name, before, after }: Touched): SyncChange[] {
   if (before?.['valid'] !== after?.['valid'])
     return [{ kind: after?.['valid'] ? 'created' : 'removed', name, fields: [] }]
@@ -106,7 +106,7 @@ function ofGrouping(
   return fields.length > 0 ? [{ kind: 'updated', name, fields }] : []
 }
 
-/** What stays hidden from visitors, and because of what. */
+/** What stays hidden from visitors, and why. */
 function internalOf(holders: readonly ShopifyProduct[], sold: readonly ShopifyProduct[]): CatalogPreview['internal'] {
   const ids = new Set(holders.map(product => product.id))
   const open = new Set(sold.filter(({ id }) => !ids.has(id)).flatMap(product => product.tags))

@@ -13,23 +13,23 @@ import { aclRules } from '../inventory/tables.ts'
 import { alone, forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
 import { priceDrifts, products, variants } from './tables.ts'
 
-/** What a comparison saw on the platform. */
+/** The result of a comparison with the platform. */
 export type Comparison = {
-  /** Our products (by the platform's id) of which something is not as there: a price, its status, a variant. */
+  /** The platform's ids of our products whose price, status or variants differ there. */
   changed: string[]
-  /** By the platform's variant id, for each rule; undefined: the platform has none. */
+  /** For each rule, by the platform's variant id; undefined if the platform does not have it. */
   rules: Map<string, PlatformPrice | undefined>
-  /** How many of what is on sale here the platform does not know. */
+  /** How many of the products and rules on sale here the platform does not know. */
   gone: Record<'products' | 'rules', { gone: number; of: number }>
 }
 
-/** A row counts while what it compares still differs: a price that was changed here meanwhile needs no one. */
+/** A difference counts only while it exists: our price may have changed since. */
 const stillDiffers = or(
   sql`exists (select 1 from ${variants} v where v.id = ${priceDrifts.variantId} and v.deleted_at is null and v.price <> ${priceDrifts.platformPrice})`,
   sql`exists (select 1 from ${aclRules} r where r.id = ${priceDrifts.ruleId} and r.deleted_at is null and r.price <> ${priceDrifts.platformPrice})`
 )
 
-/** Prices that differ from those of the platform. */
+/** Prices that differ from the platform's. */
 export const priceDriftList = defineList<ListInput<'id'>, PriceDrift>({
   name: 'price_drifts',
   table: priceDrifts,
@@ -62,8 +62,8 @@ async function selectDrifts(db: Executor, ids: number[]): Promise<PriceDrift[]> 
 }
 
 /**
- * Reads all prices from the platform and writes down those that differ; nothing else changes. Undefined where no platform
- * is set up. A platform that fails changes nothing but what the health page says.
+ * Reads all prices from the platform and records those that differ; changes nothing else. Undefined if no platform is
+ * set up. A failure of the platform is only noted for the health page.
  */
 export async function comparePrices(ctx: AppContext): Promise<Comparison | undefined> {
   const platform = await openPlatform(ctx)
@@ -97,7 +97,7 @@ export async function comparePrices(ctx: AppContext): Promise<Comparison | undef
   })
   const changed = ours.filter(one => {
     const there = seen.get(one.platformId)
-    // One that was withdrawn already and is still away is no news.
+    // A product that was withdrawn earlier and is still missing has not changed.
     return there
       ? there.price !== one.price || there.forSale !== one.valid || there.unlisted !== one.unlisted
       : one.valid || one.unpublished
@@ -139,7 +139,7 @@ const readOurs = (db: Executor) =>
     .where(and(isNull(variants.deletedAt), isNull(products.deletedAt)))
     .orderBy(asc(variants.id))
 
-/** Takes the price that the platform asks now. @param shown where given, the prices have to be these still */
+/** Takes over the platform's current price. @param shown if given, the prices must still be these */
 export async function takePlatformPrice(
   ctx: AppContext,
   by: Actor,
@@ -169,7 +169,7 @@ export async function takePlatformPrice(
   })
 }
 
-/** Makes the platform ask our price. @param shown where given, the prices have to be these still */
+/** Writes our price to the platform. @param shown if given, the prices must still be these */
 export async function writePlatformPrice(
   ctx: AppContext,
   by: Actor,
@@ -183,8 +183,8 @@ async function writeOurs(ctx: AppContext, by: Actor, id: number, shown: ShownPri
   const found = await lookUp(ctx, id, shown)
   if (!found.ok) return found
   const { drift, there } = found.data
-  // Whoever decides otherwise at the same moment finds nothing to decide. Where this process ends before the platform
-  // was told, the next comparison finds the difference again.
+  // Claimed first, so that a concurrent decision finds nothing to decide. If this process dies before it writes to the
+  // platform, the next comparison finds the difference again.
   const claimed = await command(ctx, by, unit => claim(unit, drift))
   if (!claimed.ok) return claimed
   const prices = new Map([[drift.shopify_variant_id, drift.price]])
@@ -207,11 +207,11 @@ async function writeOurs(ctx: AppContext, by: Actor, id: number, shown: ShownPri
 
 type DriftRow = typeof priceDrifts.$inferSelect
 
-/** Takes the difference away for one decision, where it is still there and our price is the one that was read. */
+/** Removes the difference for one decision, if it still exists and our price is still the one that was read. */
 async function claim(unit: Unit, drift: PriceDrift): Promise<Result<DriftRow>> {
   const [row] = await unit.tx.select().from(priceDrifts).where(eq(priceDrifts.id, drift.id)).for('update')
   if (!row) return refuse('price_drift_gone')
-  // Locked after it, as whoever deletes a variant does not wait for a difference.
+  // Locked after the difference, because a deletion of a variant does not wait for one.
   const [variant] = row.variantId
     ? await unit.tx.select().from(variants).where(eq(variants.id, row.variantId)).for('update')
     : []
@@ -222,7 +222,7 @@ async function claim(unit: Unit, drift: PriceDrift): Promise<Result<DriftRow>> {
   return ok(row)
 }
 
-/** The difference, and what the platform says at this moment: it may have changed since the comparison. */
+/** The difference, and the platform's current price, which may have changed since the comparison. */
 async function lookUp(
   ctx: AppContext,
   id: number,
@@ -238,7 +238,7 @@ async function lookUp(
   if (!found) return refuse('unknown_platform_variant')
   const there = platformPriceOf(found)
   if (isOther(shown.price, drift.price) || isOther(shown.platform_price, there.price)) {
-    // Read again, the screen shows what is to be decided now.
+    // Saved, so that the screen shows the current prices when it reloads.
     await command(ctx, SYSTEM, unit =>
       unit.tx.update(priceDrifts).set({ platformPrice: there.price }).where(eq(priceDrifts.id, id))
     )

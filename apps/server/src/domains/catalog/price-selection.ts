@@ -4,7 +4,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { rulesById } from '../inventory/index.ts'
 import { findVariant, type OptionChoice, type SellableVariant } from './find-variant.ts'
 
-/** What was chosen and what one address of it costs. */
+/** A selection and the price of one address. */
 export type PricedSelection = {
   variant: SellableVariant
   /** The rules' ids, ascending and distinct. */
@@ -20,8 +20,8 @@ export type PricedSelection = {
 }
 
 /**
- * Finds and prices a variant with access rules, exactly. Refuses 'unknown_variant', 'no_rule', 'duplicate_rule', and
- * 'unknown_rule' where a rule is not on sale any more.
+ * Prices a variant with access rules, exactly. Refuses 'unknown_variant', 'no_rule', 'duplicate_rule', and
+ * 'unknown_rule' for a rule that is no longer on sale.
  */
 export async function priceSelection(
   db: Executor,

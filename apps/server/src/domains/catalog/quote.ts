@@ -9,7 +9,7 @@ import { maxStep, quoteRules, quoteSelection, sellableRules } from '../inventory
 import { findVariant, type OptionChoice } from './find-variant.ts'
 import { priceSelection, type PricedSelection } from './price-selection.ts'
 
-/** Stock and price of every access rule on sale for a choice of options. */
+/** Stock and price of every access rule on sale, for these options. */
 export async function quoteEachRule(
   db: Executor,
   { productId, options }: { productId: number; options: OptionChoice }
@@ -31,7 +31,7 @@ export async function quoteEachRule(
   )
 }
 
-/** What a variant would have to sell out of a server group; 'unknown_server_group' where there is none of that id. */
+/** What a variant could sell from a server group; 'unknown_server_group' if it does not exist. */
 export async function quoteGroup(
   db: Executor,
   { groupId, step, family }: { groupId: number; step: number; family: AddressFamily }
@@ -52,7 +52,7 @@ export async function quoteGroup(
   })
 }
 
-/** Says of a selection that could not be had which of its rules are short, as of this moment. */
+/** Which rules of an unavailable selection are short now. */
 export async function quoteShortage(
   db: Executor,
   { variant, rules, ruleNames }: Pick<PricedSelection, 'variant' | 'rules' | 'ruleNames'>,
@@ -68,7 +68,7 @@ export async function quoteShortage(
   return { stock: together, short: all.filter(rule => rule.stock < quantity) }
 }
 
-/** Stock and price of a variant with the selected rules, of this moment: an order looks again. */
+/** Current stock and price of a variant with these rules. An order checks both again. */
 export async function quoteVariant(
   db: Executor,
   { productId, options, rules }: { productId: number; options: OptionChoice; rules: readonly number[] }

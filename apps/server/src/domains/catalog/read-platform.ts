@@ -10,9 +10,9 @@ import { comparePrices } from './price-drift.ts'
 import { productsOnPlatform } from './selling.ts'
 
 /**
- * Reads all prices from the platform and follows those that differ, and whatever else has changed of their products: a
- * shop that a webhook never reached has the platform's prices within the hour.
- * @throws where another try may help
+ * Reads all prices from the platform and follows each product that differs, so that a shop that misses webhooks is at
+ * most an hour behind.
+ * @throws if a retry may help
  */
 export async function readPrices(ctx: AppContext): Promise<void> {
   const seen = await comparePrices(ctx)
@@ -21,15 +21,15 @@ export async function readPrices(ctx: AppContext): Promise<void> {
   if (refused) return noteCheck(ctx, 'prices', { error: DOUBTFUL })
   await command(ctx, SYSTEM, unit => followRules(unit, seen.rules))
   for (const platformId of seen.changed) await rereadProduct(ctx, platformId)
-  // What could be followed differs no longer.
+  // Compares again: the differences that were followed are gone.
   if (seen.changed.length > 0) await comparePrices(ctx)
 }
 
 /**
- * Reads every product again, the ones that hold rules too, as if the platform had told of each. Where all of them would be
- * taken off sale, or more than half, nothing is but the note on the health page, until an administrator asks.
- * @param asked whether an administrator did
- * @throws where another try may help
+ * Reads every product again, including those that hold rules, as if the platform had sent an event for each. If most
+ * products would go off sale, it only notes that for the health page, unless an administrator asked.
+ * @param asked an administrator asked
+ * @throws if a retry may help
  */
 export async function readProducts(ctx: AppContext, { asked = false }: { asked?: boolean } = {}): Promise<void> {
   const platform = await openPlatform(ctx)
@@ -49,7 +49,7 @@ export async function readProducts(ctx: AppContext, { asked = false }: { asked?:
       read++
     }
   }
-  // Not on any page: asked for one by one, since a page may have been read while the platform changed.
+  // Products on no page are read one by one: the platform may have changed between two pages.
   const gone: string[] = []
   for (const platformId of ours) if (!(await applyWhereFound(ctx, platformId))) gone.push(platformId)
   if (!asked && isDoubtful(gone.length, known)) return noteCheck(ctx, 'products', { error: DOUBTFUL })
@@ -60,16 +60,16 @@ export async function readProducts(ctx: AppContext, { asked = false }: { asked?:
 const DOUBTFUL =
   'The platform named none, or less than half, of the products that are on sale here. Nothing was taken off sale. If they are really gone, read the products again from the Products screen.'
 
-/** A platform that forgets all that it sells, or more than half of it, at one reading, rather has a fault. */
+/** A platform that loses most of its products between two readings is probably at fault. */
 const isDoubtful = (gone: number, of: number): boolean => gone > 0 && (gone === of || (of >= 4 && gone * 2 > of))
 
-/** Follows what the platform says of one product now. @throws where another try may help */
+/** Follows the platform's current state of one product. @throws if a retry may help */
 export async function rereadProduct(ctx: AppContext, platformId: string): Promise<void> {
   if (!(await applyWhereFound(ctx, platformId)))
     await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id: platformId }))
 }
 
-/** @returns false where the platform has no such product */
+/**  @returns false if the platform does not have the product */
 async function applyWhereFound(ctx: AppContext, platformId: string): Promise<boolean> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return true
@@ -79,7 +79,7 @@ async function applyWhereFound(ctx: AppContext, platformId: string): Promise<boo
   return product.ok
 }
 
-/** A product as its webhook would have told it. */
+/** A product in the form of its webhook. */
 export function asEvent(product: ShopifyProduct): ProductEvent {
   return ProductEvent.parse({
     id: product.id,

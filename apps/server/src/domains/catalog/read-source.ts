@@ -6,15 +6,15 @@ import type { Shopify, ShopifyCollection, ShopifyProduct } from '../../integrati
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { productsOnPlatform } from './selling.ts'
 
-/** What the platform has, read before anything is written. What a kind of sync does not need is empty. */
+/** The platform's data, read before anything is written. Lists that a kind of sync does not need are empty. */
 export type PlatformSource = { sold: ShopifyProduct[]; collections: ShopifyCollection[]; tags: string[] }
 
-/** Told how far a sync is. It throws where the sync is to stop. */
+/** Reports the progress of a sync. Throws if the sync is to stop. */
 export type Report = (step: SyncStep, done: number, total?: number | null) => Promise<void>
 
 const tellNobody: Report = async () => {}
 
-/** Reads what a sync of this kind goes by, page by page. */
+/** Reads what a sync of this kind needs, page by page. */
 export async function readSource(
   ctx: AppContext,
   what: SyncKind,
@@ -53,15 +53,15 @@ async function readProducts(platform: Shopify, report: Report): Promise<Result<S
   const sold: ShopifyProduct[] = []
   for await (const part of platform.productPages()) {
     if (!part.ok) return platformRefusal(part)
-    // The shop has descriptions of its own: a thousand of theirs would only be kept.
+    // The shop has its own descriptions, and these would only take memory.
     sold.push(...part.value.map(product => ({ ...product, description: '' })))
-    // Some may have been added since they were counted.
+    // Products may have been added since the count.
     await report('products', sold.length, total.value && Math.max(total.value, sold.length))
   }
   return ok(sold)
 }
 
-/** Products of the shop that were on no page: asked for one by one, since a page may have been read while the platform changed. */
+/** Our products that were on no page, read one by one: the platform may have changed between two pages. */
 async function readOthers(
   ctx: AppContext,
   platform: Shopify,
@@ -79,7 +79,7 @@ async function readOthers(
   return ok(found)
 }
 
-/** As the database takes it and gives it back: a plan is made of the same texts as the sync that follows it. */
+/** Normalizes texts as the database does, so that a plan and the sync after it see the same texts. */
 const storable = (source: PlatformSource): PlatformSource =>
   JSON.parse(
     JSON.stringify(source, (_key, value: unknown) => (typeof value === 'string' ? storableText(value) : value))

@@ -5,10 +5,10 @@ import { difference, takeSnapshot } from './snapshot.ts'
 import type { SyncCounts } from './plan-sync.ts'
 import { catalogSyncs, type Touched } from './tables.ts'
 
-/** Syncs that are kept: only the last one can be undone, the others say what was done when. */
+/** How many syncs are kept. Only the last one can be undone; the others are history. */
 const KEPT = 20
 
-/** Does the work of a sync, and writes down what it changed, for its undo. A sync that changes nothing leaves no record. */
+/** Runs a sync and records its changes for the undo. A sync without changes leaves no record. */
 export async function recorded(
   unit: Unit,
   { what, counts }: { what: SyncKind; counts: SyncCounts },

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../infra/clock.ts'
 
-/** Whole replies, as the bytes that go out. */
+/** Caches whole replies as bytes. */
 export type ReplyCache = {
-  /** The bytes for `key`, made again where they are older than the cache allows. Made once at a time for a key. */
+  /** The bytes for `key`, rebuilt when they are too old. Each key is built once at a time. */
   get(key: string, make: () => Promise<unknown>): Promise<Buffer>
-  /** Forgets everything: after a change that shoppers should see at once. */
+  /** Empties the cache after a change that shoppers must see at once. */
   clear(): void
 }
 
 type Entry = { bytes: Buffer; at: number }
 
 /**
- * Keeps the most recently asked replies for `ttl` ms, at most `maxEntries` and `maxBytes` of them. Anyone may invent
+ * Keeps recently requested replies for `ttl` ms, at most `maxEntries` and `maxBytes` of them. Clients choose the
  * queries, so both bounds matter.
  */
 export function openReplyCache(options: { ttl: number; maxEntries: number; maxBytes: number; now: Clock }): ReplyCache {
@@ -30,7 +30,7 @@ export function openReplyCache(options: { ttl: number; maxEntries: number; maxBy
     async get(key, make) {
       const entry = entries.get(key)
       const age = entry ? now().getTime() - entry.at : ttl
-      // A negative age: the clock was set back.
+      // A negative age means that the clock was set back.
       if (entry && age >= 0 && age < ttl) return entry.bytes
       const running = making.get(key)
       if (running) return running
@@ -38,7 +38,7 @@ export function openReplyCache(options: { ttl: number; maxEntries: number; maxBy
       const made = make()
         .then(reply => {
           const built = Buffer.from(JSON.stringify(reply))
-          // Read before the change that cleared the cache: right for those who asked before it, for nobody after.
+          // A reply read before the cache was cleared goes only to requests from before that.
           if (startedIn === generation) entries.set(key, { bytes: built, at: now().getTime() })
           return built
         })

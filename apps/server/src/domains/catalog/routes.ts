@@ -19,20 +19,20 @@ type ShopQuery = ListInput & { format: 'json' | 'csv' }
 
 const isAdmin = (caller: Actor) => caller.kind === 'user' && caller.isSuperuser
 
-/** What the replies that visitors share are made of. */
+/** The resources that visitors' shared replies contain. */
 const SHOWN: ReadonlySet<Resource> = new Set(['acl_rule', 'collection', 'product', 'server_group', 'tag'])
 
-/** Milliseconds that what is counted over the whole inventory is kept. */
+/** How long results of counts over the whole inventory are kept, in milliseconds. */
 const SLOW = 30_000
 
-/** Puts the catalogue's calls on the server. The replies that it keeps follow the change feed until `app` closes. */
+/** Mounts the catalogue's calls. The cached replies follow the change feed until `app` closes. */
 export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
   const { db } = ctx
   const { catalog } = routes
   const stock = openStockBoard({ quote: key => largestStock(db, key), now: ctx.now, log: ctx.log })
-  // What every visitor asks for. Two seconds are nothing to a shopper, and the database sees one query for thousands.
+  // Requested by every visitor. Shoppers do not notice two seconds, and the database answers thousands with one query.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
-  // What is counted over the whole inventory, and moves slowly.
+  // Counts over the whole inventory, which change slowly.
   const offers = keepOffers(db, { ttl: SLOW, now: ctx.now })
   const slow = openReplyCache({ ttl: SLOW, maxEntries: 500, maxBytes: 4 * 1024 * 1024, now: ctx.now })
   const forget = () => {
@@ -40,7 +40,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
     slow.clear()
     offers.forget()
   }
-  // What another process or a job changed. Without an event some may have been missed.
+  // Changes by other processes or jobs. No event means that some may have been missed.
   const unsubscribe = ctx.changes.subscribe(event => {
     if (!event || event.changes.some(({ resource }) => resource === 'server_group')) stock.forget()
     if (!event || event.changes.some(({ resource }) => SHOWN.has(resource))) forget()
@@ -57,7 +57,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
   const sendShared = sharing(replies)
   const sendSlow = sharing(slow)
 
-  /** Administrators see what is there now; everyone else shares what the cache has. */
+  /** Administrators see the current state, all others the cached replies. */
   const mountShopList = (route: Route, name: string, listFor: (viewer: Viewer) => List<never, { id: number }>) => {
     const columns = columnsOf(route)
     mount(route, async ({ query: asked, caller, reply }) => {
@@ -96,11 +96,11 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
     if (!ranges) return refuse('not_found')
     return sendSlow(reply, JSON.stringify(ranges), () => readOccupancy(db, ranges))
   })
-  // At once as well: whoever changed something sees it with the next call, before the feed has told.
+  // Cleared at once too, so that the caller of a change sees it in its next call, before the feed reports it.
   adminRoutes(mount, ctx, { stock, changed: forget })
 }
 
-/** The same for queries that mean the same, however they were written. */
+/** The same key for queries with the same meaning. */
 function keyOf(list: string, query: Record<string, unknown>): string {
   const parts = Object.entries(query)
     .filter(([, value]) => value !== undefined)

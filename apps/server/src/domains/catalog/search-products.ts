@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { calledLike } from '../../infra/translations.ts'
 import { products } from './tables.ts'
 
-/** Products whose name is a text, then those in whose it is contained, in whatever language, newest first. They are few. */
+/** Products with the text in their name in any language: exact matches first, then the newest. They are few. */
 export function searchProducts(db: Executor, text: string, limit: number): Promise<Found['products']> {
   const exact = sql<boolean>`lower(${products.name}) = ${text.toLowerCase()}`
   return db

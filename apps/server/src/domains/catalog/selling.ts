@@ -2,7 +2,7 @@ import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from './tables.ts'
 
-/** Names of the variants that sell from a server group, in the order of their ids. */
+/** Names of the variants that sell from a server group, by id. */
 export async function variantsSellingFrom(db: Executor, groupId: number): Promise<string[]> {
   const rows = await db
     .select({ name: variants.name })
@@ -12,14 +12,14 @@ export async function variantsSellingFrom(db: Executor, groupId: number): Promis
   return rows.map(variant => variant.name)
 }
 
-/** Days for which a variant is sold today, also one that is sold no longer. */
+/** The current term of a variant in days, even if it is no longer sold. */
 export async function termOf(db: Executor, variantId: number): Promise<number> {
   const [variant] = await db.select({ days: variants.proxyTime }).from(variants).where(eq(variants.id, variantId))
   if (!variant) throw new Error(`There is no variant ${variantId}`)
   return variant.days
 }
 
-/** The platform's ids of the products that the shop has, those withdrawn already left out. */
+/** The platform's ids of our products, without withdrawn ones. */
 export async function productsOnPlatform(db: Executor): Promise<string[]> {
   const rows = await db
     .select({ id: products.platformId })

@@ -13,11 +13,11 @@ import {
   type Touched
 } from './tables.ts'
 
-/** A row as it is named and stands. The keys do not hold what differs between a preview and the sync after it. */
+/** A row's name and fields. The keys omit what differs between a preview and its sync. */
 type Rows = Map<string, { name: string; fields: Record<string, Field> }>
 export type Snapshot = Rows
 
-/** What a sync may change, read in six queries: products, variants, rules, collections, tags, and which belong together. */
+/** All that a sync may change, in six queries: products, variants, rules, collections, tags, and their links. */
 export async function takeSnapshot(db: Executor): Promise<Snapshot> {
   const rows: Rows = new Map()
   const ours = await db.select().from(products).where(isNull(products.deletedAt))
@@ -77,7 +77,7 @@ async function addLinks(db: Executor, rows: Rows, nameOf: ReadonlyMap<number, st
   for (const one of tagged) add('tagged', one)
 }
 
-/** What differs between two moments, by key. */
+/** What differs between two snapshots, by key. */
 export function difference(before: Snapshot, after: Snapshot): Touched[] {
   const keys = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return keys.flatMap(key => {
@@ -87,11 +87,11 @@ export function difference(before: Snapshot, after: Snapshot): Touched[] {
   })
 }
 
-// The database gives back the fields of a record in an order of its own.
+// The database returns the fields of a JSON record in its own order.
 const isSame = (a: Record<string, Field> | null, b: Record<string, Field> | null): boolean =>
   versionOf({ fields: a }) === versionOf({ fields: b })
 
-/** Rows that are not as a sync left them, but for prices and what is for sale and listed: these follow the platform, whatever is undone. */
+/** Rows that changed after a sync, except prices and what is for sale or listed, which follow the platform anyway. */
 export const changedSince = (now: Snapshot, touched: readonly Touched[]): Touched[] =>
   touched.filter(({ key, after }) => !isSame(ofShop(now.get(key)?.fields ?? null), ofShop(after)))
 

@@ -4,14 +4,14 @@ import type { Executor } from '../../infra/db/client.ts'
 import type { Log } from '../../infra/log.ts'
 import { quoteRules } from '../inventory/index.ts'
 
-/** Where a variant's addresses come from, and in blocks of how many. */
+/** The server group and family of a variant's addresses, and its block size. */
 export type StockKey = { groupId: number; step: number; family: AddressFamily }
 
-/** Stock figures for lists: a shopper may see one that is up to 30 s old, an order never goes by it. */
+/** Stock figures for lists. They may be up to 30 s old, so orders do not use them. */
 export type StockBoard = {
-  /** The figures of these keys; asks the inventory only for those that are not known well enough. */
+  /** The figures of these keys. Asks the inventory only for missing and old ones. */
   read(keys: readonly StockKey[]): Promise<(key: StockKey) => number>
-  /** Which servers sell has changed: the figures that are known are too old. */
+  /** Servers changed, so all known figures are outdated. */
   forget(): void
 }
 
@@ -21,8 +21,8 @@ const USABLE = 30_000
 type Figure = { stock: number; at: number }
 
 /**
- * Remembers each key's figure: for 10 s as it is, for 30 s while a new one is fetched behind the reader's back. One
- * fetch a key at a time, however many ask.
+ * Caches each key's figure: for 10 s it is fresh, for 30 s it is usable while a new one loads. Each key loads once at a
+ * time.
  */
 export function openStockBoard(options: {
   quote: (key: StockKey) => Promise<number>
@@ -37,7 +37,7 @@ export function openStockBoard(options: {
   const remember = async (name: string, key: StockKey) => {
     const startedIn = generation
     const stock = await quote(key)
-    // Read before it was to be forgotten: right for those who asked before, for nobody after.
+    // A figure read before `forget` counts as outdated.
     figures.set(name, { stock, at: startedIn === generation ? now().getTime() : -Infinity })
   }
 
@@ -75,13 +75,13 @@ export function openStockBoard(options: {
 
 const nameOf = ({ groupId, step, family }: StockKey) => `${groupId}/${step}/${family}`
 
-/** The addresses to be had under the rule with most of them. */
+/** The most addresses that any one rule can have. */
 export async function largestStock(db: Executor, key: StockKey): Promise<number> {
   const quotes = await quoteRules(db, key)
   return quotes.reduce((most, { stock }) => Math.max(most, stock), 0)
 }
 
-/** The figures of these keys as they are in a transaction, one query after the other. */
+/** The figures of these keys within a transaction, one query after the other. */
 export async function readStockNow(tx: Executor, keys: readonly StockKey[]): Promise<(key: StockKey) => number> {
   const figures = new Map<string, number>()
   for (const [name, key] of new Map(keys.map(key => [nameOf(key), key]))) figures.set(name, await largestStock(tx, key))

@@ -18,12 +18,12 @@ import { difference, takeSnapshot } from './snapshot.ts'
 import { applyCollections, applyTags, lockGroupings, productOfVariant } from './sync-groupings.ts'
 import { products, type Touched } from './tables.ts'
 
-/** Told how many products are done, of how many. */
+/** Reports how many of the products are done. */
 export type Tell = (done: number, total: number) => Promise<void>
 
 /**
- * What `takeCatalogue` would do: it does it in the unit, which the caller undoes, so that the preview is what the sync
- * does.
+ * What `takeCatalogue` would do. It makes the changes in the unit, which the caller rolls back, so that the preview
+ * equals the sync.
  */
 export async function planCatalogue(
   unit: Unit,
@@ -37,8 +37,8 @@ export async function planCatalogue(
 }
 
 /**
- * Takes products, prices, collections and tags over, all or nothing. Refuses 'stale' where it would do something else than
- * the plan of this version said.
+ * Takes over products, prices, collections and tags, all or nothing. Refuses 'stale' if the changes are not those of
+ * the plan with this version.
  */
 export async function takeCatalogue(
   unit: Unit,
@@ -81,7 +81,7 @@ async function platformIds(db: Executor): Promise<Set<string>> {
   return new Set(rows.map(row => row.id))
 }
 
-/** Products of the platform that the shop has not, and that hold no rules: a plan of theirs needs an administrator's choices. */
+/** The platform's products that could be added. A sync cannot add them: plans need an administrator's choices. */
 async function offered(db: Executor, sold: readonly ShopifyProduct[]): Promise<ShopifyProduct[]> {
   const ours = await platformIds(db)
   const holders = new Set((await ruleHolders(db, sold)).map(product => product.id))

@@ -18,10 +18,9 @@ import { collections, productCollections, productTags, tags } from './tables.ts'
 type Agreed = { version?: string | undefined }
 
 /**
- * Takes the collections over, and which of the shop's products are in them. What an administrator wrote stays. A second
- * sync finds nothing to do.
- * @param version of the plan that somebody agreed to: refuses 'stale' where it would do something else. Without it what is
- * to be done is done.
+ * Takes over the collections and their products. Administrators' texts stay. A repeat changes nothing.
+ * @param version of the plan that was agreed to: refuses 'stale' if the changes differ from it. Without it all changes
+ * apply.
  */
 export async function takeCollections(
   unit: Unit,
@@ -38,7 +37,7 @@ export async function takeCollections(
   return ok(counts)
 }
 
-/** Takes the tags over, by the platform's name for them, and which products carry the new ones; see `takeCollections`. */
+/** Takes over the tags by the platform's name, and the products of new ones; see `takeCollections`. */
 export async function takeTags(
   unit: Unit,
   source: PlatformSource,
@@ -62,27 +61,27 @@ const PLANS = {
   tags: (db: Executor, { tags: theirs, sold }: PlatformSource) => planTags(db, { theirs, sold })
 }
 
-/** What taking them over would do now. */
+/** What a takeover would do now. */
 export const planOf = <K extends keyof typeof PLANS>(db: Executor, what: K, source: PlatformSource) =>
   PLANS[what](db, source) as ReturnType<(typeof PLANS)[K]>
 
-/** Reads the platform and takes the collections over, in one call: for programs, which see no plan. */
+/** Reads the platform and takes over the collections in one call, for programs, which do not confirm a plan. */
 export async function syncCollections(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
   const source = await readSource(ctx, 'collections')
   return source.ok ? command(ctx, by, unit => takeCollections(unit, source.data)) : source
 }
 
-/** The same of the tags. */
+/** The same for tags. */
 export async function syncTags(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
   const source = await readSource(ctx, 'tags')
   return source.ok ? command(ctx, by, unit => takeTags(unit, source.data)) : source
 }
 
-/** The platform's product of each of its variants. */
+/** The platform's product of each variant. */
 export const productOfVariant = (sold: readonly ShopifyProduct[]): Map<string, string> =>
   new Map(sold.flatMap(({ id, variants }) => variants.map(variant => [variant.id, id] as const)))
 
-/** One sync at a time; an edit waits for it, so that it is not planned on what is another already. */
+/** One sync at a time. Edits wait for it, so that no plan is based on old rows. */
 export async function lockGroupings(tx: Executor): Promise<void> {
   await lock(tx, 'catalogSync')
   await tx.execute(sql`lock table ${collections}, ${tags} in share row exclusive mode`)
@@ -116,7 +115,7 @@ export async function applyCollections(tx: Executor, plan: CollectionsPlan, at: 
 }
 
 export async function applyTags(tx: Executor, plan: TagsPlan, at: Date): Promise<void> {
-  // First those that go, so that their names are free for those that come.
+  // Remove tags first, so that new ones can take their names.
   if (plan.remove.length > 0) await tx.update(tags).set({ deletedAt: at }).where(inArray(tags.id, plan.remove))
   const idOf = new Map<string, number>()
   for (const { id, carriers } of plan.carry) await tx.update(tags).set({ carriers }).where(eq(tags.id, id))

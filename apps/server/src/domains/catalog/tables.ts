@@ -12,7 +12,7 @@ export const collections = pgTable('collections', {
   description: text().notNull().default(''),
   translations: translations(),
   imageUrl: text(),
-  /** Set where an administrator wrote name or description: a sync leaves them alone. */
+  /** Set when an administrator edits name or description. Syncs then leave them alone. */
   editedAt: instant(),
   createdAt: createdAt(),
   deletedAt: instant()
@@ -22,13 +22,13 @@ export const tags = pgTable(
   'tags',
   {
     id: id(),
-    /** As the platform writes it: what a sync goes by, also after an administrator gave the tag another name. */
+    /** The platform's name. Syncs match by it, even if an administrator renamed the tag. */
     platformName: text().notNull().unique('tags_platform_key'),
-    /** As the shop shows it. */
+    /** The name in the shop. */
     name: text().notNull(),
     description: text().notNull().default(''),
     translations: translations(),
-    /** The platform's products that carry it, as the last sync found them, where they are few: see internal.ts. */
+    /** The few platform products that carried it at the last sync; empty if there are many. See internal.ts. */
     carriers: text()
       .array()
       .notNull()
@@ -56,13 +56,13 @@ export const products = pgTable(
     active: boolean().notNull().default(true),
     /** Still on the platform. */
     valid: boolean().notNull().default(true),
-    /** On sale by its own link, and in no list. */
+    /** On sale by its own link, but on no list. */
     unlisted: boolean().notNull().default(false),
-    /** Not valid only because it is not in the platform's Online Store, where our checkout links lead. */
+    /** Not valid, only because it is not in the platform's Online Store, where our checkout links lead. */
     unpublished: boolean().notNull().default(false),
-    /** The platform's copy changed after we took it. */
+    /** Variants came or went on the platform, and an administrator has to decide. */
     oldFlag: boolean().notNull().default(false),
-    /** The platform's own time of its last change: an older event that comes late changes nothing. */
+    /** The platform's time of its last change. Older events that arrive late are ignored. */
     platformUpdatedAt: instant(),
     createdAt: createdAt(),
     deletedAt: instant()
@@ -120,7 +120,7 @@ export const productOptions = pgTable(
   ]
 )
 
-/** What is sold: addresses out of one server group, in blocks of `cartStep`, for `proxyTime` days. */
+/** A plan: addresses from one server group, in blocks of `cartStep`, for `proxyTime` days. */
 export const variants = pgTable(
   'variants',
   {
@@ -131,7 +131,7 @@ export const variants = pgTable(
     platformId: text().notNull(),
     /** Option values joined by ' / '. */
     name: text().notNull(),
-    /** The location, as shown. */
+    /** The location that the shop shows. */
     description: text().notNull().default(''),
     option1: text(),
     option2: text(),
@@ -141,10 +141,10 @@ export const variants = pgTable(
     cartStep: integer().notNull().default(1),
     /** Days. */
     proxyTime: integer().notNull().default(30),
-    /** What one address of it is, and what connections leave from; see the contract. */
+    /** What one address is, and where connections leave from; see the contract. */
     addressFamily: text().$type<AddressFamily>().notNull().default('ipv4'),
     egress: text().$type<EgressMode>().notNull().default('fixed'),
-    /** What its orders may use, see `PlanLimits` of the contract. Null: no limit. */
+    /** Limits of its orders, see `PlanLimits` of the contract. Null: no limit. */
     trafficGb: integer(),
     mbps: integer(),
     connections: integer(),
@@ -179,7 +179,7 @@ export const variants = pgTable(
   ]
 )
 
-/** Prices that differ from the platform's, as the last comparison found them: see price-drift.ts. */
+/** Prices that differed from the platform's at the last comparison: see price-drift.ts. */
 export const priceDrifts = pgTable(
   'price_drifts',
   {
@@ -198,9 +198,9 @@ export const priceDrifts = pgTable(
   t => [check('price_drifts_one', sql`num_nonnulls(${t.variantId}, ${t.ruleId}) = 1`)]
 )
 
-/** A field of a row as a sync found or left it. */
+/** A field of a row before or after a sync. */
 export type Field = string | boolean | null | string[]
-/** What a sync did to one row; null: it was not there. `key` tells rows apart, see snapshot.ts. */
+/** A sync's change of one row; null: the row did not exist. `key`: see snapshot.ts. */
 export type Touched = {
   key: string
   name: string
@@ -208,7 +208,7 @@ export type Touched = {
   after: Record<string, Field> | null
 }
 
-/** The last syncs with what each changed, so that the very last one can be undone. */
+/** The last syncs with their changes. Only the latest can be undone. */
 export const catalogSyncs = pgTable(
   'catalog_syncs',
   {

@@ -20,7 +20,7 @@ import {
   type Touched
 } from './tables.ts'
 
-/** Names that one answer gives at most. */
+/** The most names in one answer. */
 const NAMED = 20
 
 type SyncRow = typeof catalogSyncs.$inferSelect
@@ -30,7 +30,7 @@ async function findLast(db: Executor): Promise<SyncRow | undefined> {
   return last
 }
 
-/** The last sync that changed something, and what of it is another one by now; null before the first. */
+/** The last sync that changed something, and what has changed since; null before the first sync. */
 export async function readLastSync(db: Executor): Promise<LastSync | null> {
   const last = await findLast(db)
   if (!last) return null
@@ -48,9 +48,9 @@ export async function readLastSync(db: Executor): Promise<LastSync | null> {
 }
 
 /**
- * Makes everything that the last sync changed what it was before, but for what is the platform's: prices, since no others
- * are paid, and what is for sale, since nothing else can be paid. Refuses 'stale' where another sync came after, and
- * 'sync_changed' where something that it changed is another one since: then nothing is undone.
+ * Reverts the last sync, except prices and what is for sale: customers pay the platform's prices and can buy only what
+ * it sells. Refuses 'stale' after another sync, and 'sync_changed' if something has changed since; then it reverts
+ * nothing.
  */
 export function undoSync(ctx: AppContext, by: Actor, { id }: { id: number }): Promise<Result<null>> {
   return command(ctx, by, { unique: { tags_name_key: 'name_taken', variants_options_key: 'conflict' } }, async unit => {
@@ -80,7 +80,7 @@ async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
   const rest = ({ key }: Touched) => key.slice(key.indexOf(':') + 1)
   for (const one of of('product')) {
     if (!one.before) continue
-    // The flag stays: variants that came or went on the platform did so still.
+    // The flag stays, because the platform's variants still came or went.
     await tx
       .update(products)
       .set({ name: text(one.before['name']) })
@@ -101,7 +101,7 @@ async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
       })
       .where(eq(collections.platformId, rest(one)))
   }
-  // First those that go, so that their names are free for those that come back.
+  // Remove tags first, so that restored ones can take their names.
   const ofTags = of('tag').toSorted((a, b) => Number(isThere(a)) - Number(isThere(b)))
   for (const one of ofTags) {
     const { name, carriers } = one.before ?? {}
@@ -118,12 +118,12 @@ async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
 
 const isThere = ({ before }: Touched): boolean => before !== null && before['deleted'] !== true
 
-/** Names and options of the variants that the platform still has. */
+/** Restores names and options of variants that the platform still has. */
 async function restoreVariants(tx: Unit['tx'], touched: readonly Touched[]): Promise<void> {
   const live = (key: string) => and(eq(variants.id, Number(key.slice('variant:'.length))), isNull(variants.deletedAt))
-  // One that an administrator added while the sync ran was nothing before: it stays as it is.
+  // A variant that an administrator added during the sync has no former state, so it stays.
   const known = touched.flatMap(({ key, before }) => (before ? [{ key, before }] : []))
-  // Two may have swapped their options: out of each other's way first.
+  // Two may have swapped their options. Options are unique, so park them on temporary values first.
   for (const { key } of known)
     await tx
       .update(variants)
@@ -141,7 +141,7 @@ async function restoreVariants(tx: Unit['tx'], touched: readonly Touched[]): Pro
       .where(live(key))
 }
 
-/** Which products were in which collections, and carried which tags. */
+/** Restores which products were in which collections and carried which tags. */
 async function restoreLinks(tx: Unit['tx'], touched: readonly Touched[]): Promise<void> {
   for (const { key, before } of touched) {
     const [kind, productId, ...to] = key.split(':')

@@ -4,10 +4,10 @@ import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { products } from './tables.ts'
 
-/** Names that are given at most. */
+/** The most names that are given. */
 const NAMED = 5
 
-/** What the platform would sell, were it in its Online Store. */
+/** What the platform would sell if it were in its Online Store. */
 export async function unpublished(db: Executor): Promise<NonNullable<Health['platform']>['unpublished']> {
   const named = async (table: typeof products | typeof aclRules) => {
     const rows = await db

@@ -27,10 +27,9 @@ type ProductChange = z.output<typeof ProductUpdate>
 type VariantRow = typeof variants.$inferSelect
 
 /**
- * Makes a product what the form says: variants with an id change, those without are added at the platform's price, those
- * left out go. Orders keep what they bought: a variant that goes keeps its row. Saving settles what a change on the
- * platform had asked for. Prices that the form changed are written to the platform first; where our own write is refused
- * afterwards, the platform gets its former prices back. Others are not written anywhere.
+ * Saves a product's form. Variants with an id change, those without are added at the platform's price, missing ones are
+ * deleted; their rows stay for orders. Saving clears the flag of a change on the platform. Changed prices go to the
+ * platform first; if our save is then refused, the platform gets its former prices back.
  */
 export async function updateProduct(
   ctx: AppContext,
@@ -43,20 +42,20 @@ export async function updateProduct(
   const added = form.variants.filter(variant => variant.id === undefined)
   let source: ShopifyProduct | undefined
   if (added.length > 0) {
-    // Before the transaction: nobody waits for the platform with a row locked.
+    // Before the transaction, so that no row is locked while we wait for the platform.
     const fetched = await fetchProduct(ctx, form.shopify_product_id)
     if (!fetched.ok) return fetched
     source = fetched.data
     const unknown = findUnknownVariant(added, source)
     if (unknown) return unknown
   }
-  // Before anything is written here or there: what would be refused here changes no price there.
+  // Before any write, so that a form that we would refuse changes no price on the platform.
   const planned = await command(ctx, by, ({ tx }) => checkUpdate(tx, id, { ...form, version }))
   if (!planned.ok) return planned
   const edit = { id, form: { ...form, version }, source }
   if (repricedVariants(form.variants, planned.data.variants).length === 0) return save(ctx, by, edit, [])
   return alone(ctx, async () => {
-    // Again: somebody else may have saved while this waited.
+    // Again: another save may have come first.
     const checked = await command(ctx, by, ({ tx }) => checkUpdate(tx, id, { ...form, version }))
     if (!checked.ok) return checked
     const repriced = repricedVariants(form.variants, checked.data.variants)
@@ -68,7 +67,7 @@ export async function updateProduct(
 
 type ProductEdit = { id: number; form: Edit<ProductChange>; source: ShopifyProduct | undefined }
 
-/** Saves what the form says. @param repriced the variants whose price the platform has been told */
+/** Saves the form. @param repriced the variants whose new price the platform has */
 async function save(
   ctx: AppContext,
   by: Actor,
@@ -101,7 +100,7 @@ async function save(
   })
 }
 
-/** Takes a product out of the shop for good; its row stays for the orders that bought it. */
+/** Removes a product from the shop permanently. Its row stays for its orders. */
 export async function deleteProduct(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const { tx, now: at } = unit
@@ -118,7 +117,7 @@ export async function deleteProduct(ctx: AppContext, by: Actor, id: number): Pro
   })
 }
 
-/** Locks a product, and says whether the form may be saved. */
+/** Locks a product and checks whether the form may be saved. */
 async function checkUpdate(tx: Executor, id: number, { version, ...form }: Edit<ProductChange>) {
   const before = await lockProduct(tx, id)
   if (!before) return refuse('not_found')
@@ -166,7 +165,7 @@ async function readProduct(tx: Executor, row: ProductRow) {
   return product
 }
 
-/** A product for the audit log: the fields of its form, with the names of what they refer to. */
+/** A product for the audit log: its form's fields, with the names of what they refer to. */
 async function readTold(tx: Executor, row: ProductRow) {
   const product = await readProduct(tx, row)
   const { variants: all, product_tags: _ids, ...fields } = productFields(product)
@@ -180,7 +179,7 @@ async function readTold(tx: Executor, row: ProductRow) {
   }
 }
 
-/** Refuses a form that was opened on another version of the product, whose row is locked. */
+/** Refuses a form of another version of the product. The product's row is locked. */
 async function findStale(tx: Executor, row: ProductRow, { version, ...form }: Edit<ProductChange>) {
   const product = await readProduct(tx, row)
   const variantsSent = form.variants.map(variant => ({ ...variant, server_group: variant.server_group ?? null }))
@@ -188,10 +187,10 @@ async function findStale(tx: Executor, row: ProductRow, { version, ...form }: Ed
   return staleEdit(version, product, { now: productFields(product), sent })
 }
 
-/** A tag that was deleted meanwhile may stay on a product that has it; only a new one has to be there. */
+/** A product may keep a tag that was deleted. Only new tags must exist. */
 const newTags = (given: number[] | undefined, present: number[]) => (given ?? []).filter(id => !present.includes(id))
 
-/** What a variant is on the platform, and its step, stay as they are: orders and leases depend on them. */
+/** A variant's platform id and block size are fixed: orders and leases depend on them. */
 function checkKept(given: readonly VariantInput[], present: readonly VariantRow[]) {
   for (const [at, variant] of given.entries()) {
     if (variant.id === undefined) continue

@@ -10,7 +10,7 @@ import { syncQueue } from './queue.ts'
 import { transition } from './states.ts'
 import { syncRuns } from './tables.ts'
 
-/** Has the platform read and compared. Where one of this kind goes on it is that one; a plan that nobody applied makes way. */
+/** Starts a comparison with the platform, or returns the running one of this kind. Replaces an unapplied plan. */
 export function startSync(ctx: AppContext, by: UserActor, what: SyncKind): Promise<Result<SyncRun>> {
   return command(ctx, by, async unit => {
     await lock(unit.tx, 'syncRuns', what)
@@ -32,7 +32,7 @@ export function startSync(ctx: AppContext, by: UserActor, what: SyncKind): Promi
   })
 }
 
-/** Has a plan done. Asked for twice it is done once; 'stale' where it is too old, or not there any more. */
+/** Applies a plan. A repeat applies it once; 'stale' if it is too old or gone. */
 export function applySync(ctx: AppContext, by: UserActor, id: number): Promise<Result<SyncRun>> {
   return command(ctx, by, async unit => {
     const run = await findRun(unit.tx, id)
@@ -45,7 +45,7 @@ export function applySync(ctx: AppContext, by: UserActor, id: number): Promise<R
   })
 }
 
-/** Stops a sync, whatever it does: what it wrote is undone. Repeating it changes nothing. */
+/** Stops a sync at any step and rolls its changes back. A repeat changes nothing. */
 export function cancelSync(ctx: AppContext, by: UserActor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     if (await transition(unit, id, 'cancel')) return done

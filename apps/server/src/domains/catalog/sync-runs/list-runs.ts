@@ -7,7 +7,7 @@ import { syncRuns } from './tables.ts'
 
 const { source: _source, plan: _plan, version: _version, ...small } = getTableColumns(syncRuns)
 
-/** Without what was read, which may be megabytes. */
+/** Without the platform's data, which may take megabytes. */
 export const SMALL = small
 export type SmallRun = Omit<typeof syncRuns.$inferSelect, 'source' | 'plan' | 'version'>
 
@@ -26,14 +26,14 @@ export async function findRun(db: Executor, id: number): Promise<SmallRun | unde
   return run
 }
 
-/** What a sync would do; 'stale' where it has ended, or is not that far. */
+/** What a sync would do; 'stale' if it has ended or has no plan yet. */
 export async function readPlan(db: Executor, id: number): Promise<Result<SyncPlan>> {
   const [run] = await db.select({ plan: syncRuns.plan }).from(syncRuns).where(eq(syncRuns.id, id))
   if (!run) return refuse('not_found')
   return run.plan ? ok(run.plan) : refuse('stale')
 }
 
-/** Is its plan too old to be applied? The platform may have changed without a word of it. */
+/** Is its plan too old to apply? The platform may have changed without an event. */
 export const isOld = ({ readyAt }: Pick<SmallRun, 'readyAt'>, now: Date): boolean =>
   readyAt !== null && now.getTime() - readyAt.getTime() > SYNC_PLAN_MS
 

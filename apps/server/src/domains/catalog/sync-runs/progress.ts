@@ -6,21 +6,18 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Report } from '../read-source.ts'
 import { syncRuns } from './tables.ts'
 
-/** Progress is written, and a cancel looked for, at most once in this time (milliseconds). */
+/** The least time between two writes of progress, each of which also checks for a cancellation, in milliseconds. */
 const PROGRESS_MS = 300
 
-/** Somebody has cancelled the sync: it ends what a worker does, and the transaction that it does it in. */
+/** The sync was cancelled: ends the worker's run and rolls back its transaction. */
 export class SyncStopped extends Error {}
 
-/**
- * Writes how far a sync is, for all who watch it.
- * @throws SyncStopped where the sync is not in `state` any more
- */
+/** Writes a sync's progress for all viewers. @throws SyncStopped if the sync is no longer in `state` */
 export function reportProgress(ctx: AppContext, { id, state }: { id: number; state: SyncState }): Report {
   let [at, current] = [-Infinity, '']
   return async (step, done, total = null) => {
     if (step === current && performance.now() - at < PROGRESS_MS) return
-    // By a connection of its own: what the sync itself writes is not seen before all of it is done.
+    // On another connection: the sync's own transaction is invisible until it commits.
     const isOn = await command(ctx, SYSTEM, async unit => {
       const written = await unit.tx
         .update(syncRuns)

@@ -1,4 +1,4 @@
 import { queue } from '../../../infra/jobs.ts'
 
-/** An hour: a shop of thousands of products is read at the pace that the platform allows. */
+/** One hour: the platform limits how fast a shop with thousands of products can be read. */
 export const syncQueue = queue<{ runId: number }>('sync-catalogue', { expireInSeconds: 3600 })

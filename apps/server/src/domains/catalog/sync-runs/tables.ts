@@ -5,22 +5,22 @@ import { createdAt, id, inet, instant, oneOf, ref } from '../../../infra/db/colu
 import type { SyncCounts } from '../plan-sync.ts'
 import type { PlatformSource } from '../read-source.ts'
 
-/** Syncs with the platform that an administrator asked for, with what was read of the platform until it is applied. */
+/** Syncs that an administrator asked for, with the platform's data until they are applied. */
 export const syncRuns = pgTable(
   'catalog_sync_runs',
   {
     id: id(),
     what: text({ enum: SYNC_KINDS }).notNull(),
-    /** See states.ts: the one table of states and transitions. */
+    /** See states.ts. */
     state: text({ enum: SYNC_STATES }).notNull().default('reading'),
     step: text({ enum: SYNC_STEPS }).notNull().default('waiting'),
     done: integer().notNull().default(0),
     total: integer(),
-    /** Who asked for what it does, as the audit log names them; the account may be gone by now. */
+    /** Who asked for it, as in the audit log. The account may have been deleted. */
     actorId: ref().notNull(),
     actorName: text().notNull(),
     actorIp: inet().notNull(),
-    /** What was read, what that changes and that plan's version: there from the reading until it ends. */
+    /** The platform's data, the plan and its version. Set from the end of the reading to the end of the sync. */
     source: jsonb().$type<PlatformSource>(),
     plan: jsonb().$type<SyncPlan>(),
     version: text(),
@@ -33,7 +33,7 @@ export const syncRuns = pgTable(
     endedAt: instant()
   },
   t => [
-    // One of each kind goes on at a time: who asks for another one is shown this.
+    // One sync of each kind at a time: a second request gets the running one.
     uniqueIndex('catalog_sync_runs_unended').on(t.what).where(isNull(t.endedAt)),
     index('catalog_sync_runs_created').on(t.createdAt),
     check('catalog_sync_runs_what', oneOf(t.what, SYNC_KINDS)),

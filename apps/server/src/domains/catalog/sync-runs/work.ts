@@ -18,9 +18,9 @@ import { syncRuns } from './tables.ts'
 type Run = typeof syncRuns.$inferSelect
 
 /**
- * Does what a sync is to do now: reads and compares, or applies its plan. Nothing is kept before a part is whole, so that
- * after a worker that was killed it begins again; of two workers the first one's result counts.
- * @throws where another try may help
+ * Runs a sync's current step: reading and comparing, or applying its plan. Each step is written as a whole, so a retry
+ * after a crash starts it again; of two workers, the first result counts.
+ * @throws if a retry may help
  */
 export async function workOnSync(ctx: AppContext, runId: number): Promise<void> {
   const [found] = await ctx.db
@@ -73,11 +73,11 @@ async function plan(
   })
 }
 
-/** In one transaction with the end of the sync: one that was cancelled meanwhile leaves nothing. */
+/** One transaction with the end of the sync, so that a cancelled sync leaves no changes. */
 async function applyPlan(ctx: AppContext, run: Run, by: UserActor): Promise<Result<null>> {
   const { id, what, source, version } = run
   if (!source || version === null) throw new Error('a sync without a plan cannot be applied')
-  // No worker was there for a long time.
+  // No worker ran for a long time.
   if (isOld(run, ctx.now())) return refuse('stale')
   const report = reportProgress(ctx, run)
   await report('applying', 0)
@@ -91,7 +91,7 @@ async function applyPlan(ctx: AppContext, run: Run, by: UserActor): Promise<Resu
   })
 }
 
-/** Of one that was cancelled meanwhile nothing is changed. */
+/** If it was cancelled in the meantime, this changes nothing. */
 async function fail(ctx: AppContext, runId: number, { reason, params }: Refusal): Promise<void> {
   await command(ctx, SYSTEM, unit => transition(unit, runId, 'fail', { reason, params: params ?? null }))
 }
