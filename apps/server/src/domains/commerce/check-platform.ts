@@ -4,7 +4,7 @@ import { noteTaken } from '../notices/index.ts'
 import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
 
-/** What the access token has to be allowed to do; the last one for orders older than 60 days alone. */
+/** Scopes that the access token needs; the last one only for orders older than 60 days. */
 export const SCOPES = [
   'read_products',
   'write_products',
@@ -14,12 +14,12 @@ export const SCOPES = [
   'write_discounts',
   'read_customers',
   'write_customers',
-  // Without it the platform tells of no chargeback.
+  // Without it the platform sends no chargebacks.
   'read_shopify_payments_disputes',
   ALL_ORDERS
 ] as const
 
-/** Asks the platform who it is, and writes down what it says; a failure too. Undefined where the settings name none. */
+/** Asks the platform for the shop's data and records the answer or the failure. Undefined if it is not configured. */
 export async function checkPlatform(ctx: AppContext): Promise<ShopifyResult<ShopifyShop> | undefined> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return undefined

@@ -6,37 +6,37 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { platformChecks } from './tables.ts'
 
-/** What is known of refused webhooks of one kind. */
+/** Refused webhooks of one kind. */
 export type Refused = {
-  /** Since the last webhook that was taken. */
+  /** Since the last accepted webhook. */
   count: number
   since: string
   topic: string
-  /** Signed by the platform. Without a signature that fits, the request only says that it comes from our shop. */
+  /** The signature is valid. Without one, the request only claims to come from our shop. */
   certain: boolean
-  /** When a webhook was taken though such a request had come: the request was a stranger's. */
+  /** When a webhook was accepted after the request, which shows that a stranger had sent it. */
   disproved: string | null
 }
 
-/** What is looked at from time to time, and what the last look found. */
+/** The results of the latest checks of the platform. */
 export type Checks = {
   /** The platform as a whole. */
   shop: ({ name: string; currency: string; scopes: string[] } | { error: string }) & {
-    /** The version of the API that it answered in; null: it did not say. */
+    /** The API version of its answer; null if it did not say. */
     version?: string | null
   }
-  /** What the platform calls the shop of this address. */
+  /** The platform's own domain of the configured shop. */
   domain: { shop: string; domain: string }
   webhooks:
     | { wanted: string[]; present: string[]; foreign: string[]; blocked: boolean; restored: number }
     | { error: string }
-  /** Other installations that administrators were told of. */
+  /** Other installations that administrators have been notified of. */
   foreign_told: { origins: string[] }
-  /** The last webhook that was taken: by whose secret (its SHA-256) it was signed, and in which version of the API it came. */
+  /** The last accepted webhook: the SHA-256 of the secret that signed it, and its API version. */
   signed: { topic: string; secret: string; version: string | null }
-  /** What was refused that passes for no webhook of our shop. */
+  /** Refused requests that cannot come from our shop. */
   strangers: { count: number; domain: string }
-  /** `until`: the change of an order up to which all is known; `more`: the next look goes on exactly there. */
+  /** `until`: the latest change of an order that was read; `more`: the next run continues exactly there. */
   reconciliation: ({ found: number; unreadable?: number } | { error: string }) & { until?: string; more?: boolean }
   /** All products were read again. */
   products: { read: number; changed: number } | { error: string }
@@ -44,7 +44,7 @@ export type Checks = {
   prices: { read: number; differ: number } | { error: string }
 } & Record<`refused_${WebhookRefusal}`, Refused>
 
-/** Writes down what a look found, in place of what the one before found. */
+/** Records a check's result in place of the previous one. */
 export async function recordCheck<K extends keyof Checks>(
   unit: Unit,
   name: K,
@@ -59,11 +59,11 @@ export async function recordCheck<K extends keyof Checks>(
   unit.publish('platform_event')
 }
 
-/** The same as a write of its own. */
+/** The same in a command of its own. */
 export const noteCheck = <K extends keyof Checks>(ctx: AppContext, name: K, result: Checks[K]): Promise<void> =>
   command(ctx, SYSTEM, unit => recordCheck(unit, name, result))
 
-/** What the last look found, and when; undefined where nobody has looked yet. */
+/** The latest result of a check and its time; undefined before the first one. */
 export async function readCheck<K extends keyof Checks>(
   db: Executor,
   name: K

@@ -7,17 +7,17 @@ import { needsAttention, type EventResult } from './outcomes.ts'
 import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
 import { platformEvents } from './tables.ts'
 
-/** How the ids of events begin that the reconciliation found, and no webhook told. */
+/** Prefix of the ids of events that the reconciliation found without a webhook. */
 export const RECONCILED = 'reconciled:'
 
-/** Is it the id of a product? Bodies of another shape have anything there. */
+/** Is it a product's id? Malformed bodies may contain anything. */
 const isProductId = (about: string | null): about is string => /^\d{1,20}$/.test(about ?? '')
 
 export type PlatformEvent = { eventId: string; topic: string; payload: unknown }
 
 /**
- * Stores an event of the platform and enqueues the job that handles it.
- * @returns false where the event is known already: then it causes nothing
+ * Stores an event of the platform and enqueues its job.
+ * @returns false if the event is already stored; then nothing happens
  */
 export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<boolean> {
   const added = await unit.tx
@@ -31,7 +31,7 @@ export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<bool
 }
 
 /**
- * Asks for an event to be handled: one about money by a job of its own, those about a product together.
+ * Enqueues the handling of an event: its own job for money, one job for all events of a product.
  * @param about the platform's id of the product
  */
 export function enqueueEvent(
@@ -44,13 +44,13 @@ export function enqueueEvent(
   else unit.jobs.send(applyProductEventQueue, { eventId }, { key: eventId })
 }
 
-/** The event, locked until the transaction ends; undefined where there is none or it has been handled. */
+/** The event, locked until the transaction ends; undefined if it does not exist or has been handled. */
 export async function lockEvent({ tx }: Unit, eventId: string): Promise<PlatformEvent | undefined> {
   const [event] = await tx.select().from(platformEvents).where(eq(platformEvents.eventId, eventId)).for('update')
   return event && !event.processedAt ? event : undefined
 }
 
-/** Writes what came of an event. The caller holds its lock (`lockEvent`), or two handlers could both finish it. */
+/** Records an event's outcome. The caller holds its lock (`lockEvent`), or two handlers could both finish it. */
 export async function finishEvent(
   unit: Unit,
   { eventId, topic }: Pick<PlatformEvent, 'eventId' | 'topic'>,
@@ -63,7 +63,7 @@ export async function finishEvent(
       outcome,
       detail: detail ?? null,
       needsResolution: isMoney(topic) && needsAttention(outcome),
-      // The catalogue has what a product's event said, and an import would leave gigabytes of them.
+      // The catalogue already has a product event's data, and the payloads of an import would take gigabytes.
       ...(isMoney(topic) || outcome === 'unreadable' ? {} : { payload: {} }),
       platformOrderId: about?.platformOrderId ?? null,
       platformOrderName: about?.platformOrderName ?? null,
@@ -75,25 +75,25 @@ export async function finishEvent(
   if (isMoney(topic)) unit.publish('platform_event', finished?.id)
 }
 
-/** Did the platform tell that its order was cancelled, by an event that was handled? */
+/** Has the platform reported, in a handled event, that its order was cancelled? */
 export async function isCancelledThere(db: Executor, platformOrderId: string): Promise<boolean> {
   const isTold = or(eq(platformEvents.topic, 'orders/cancelled'), eq(platformEvents.outcome, 'cancelled'))
   const { platformOrderId: id, processedAt } = platformEvents
   return (await db.$count(platformEvents, and(eq(id, platformOrderId), isNotNull(processedAt), isTold))) > 0
 }
 
-/** Is the topic about orders and their money, and not about the catalogue? */
+/** Is the topic about orders and their money, not about the catalogue? */
 export const isMoney = (topic: string): boolean => !topic.startsWith('products/')
 
 export type EventRow = typeof platformEvents.$inferSelect
 
-/** The event that lists name by this id, locked until the transaction ends, whatever became of it. */
+/** The event with the id that lists use, handled or not, locked until the transaction ends. */
 export async function lockEventById({ tx }: Unit, id: number): Promise<EventRow | undefined> {
   const [event] = await tx.select().from(platformEvents).where(eq(platformEvents.id, id)).for('update')
   return event
 }
 
-/** Writes how an administrator ended what a locked event left open. */
+/** Records how an administrator resolved a locked event. */
 export async function resolveEvent(
   unit: Unit,
   id: number,
@@ -113,8 +113,8 @@ export async function resolveEvent(
 }
 
 /**
- * Writes the same ending on what is open of a platform's order with one of these outcomes. An event that somebody else
- * holds is being ended by them: it is passed over, since its lock comes before that of the order which the caller holds.
+ * Resolves the open events of a platform order that have one of these outcomes. Skips events that another transaction
+ * has locked and is resolving: events are locked before orders, and the caller already holds the order.
  */
 export async function resolveEventsOf(
   unit: Unit,

@@ -4,14 +4,14 @@ import { isAboutMoney, platformEvents } from './tables.ts'
 
 type Payer = { email: string; publicIds: string[]; platformOrderIds: string[] }
 
-/** What the platform tells of a person, at any depth of an event. Ids, lines and money stay. */
+/** Keys of personal data, at any depth of an event. Ids, lines and money stay. */
 const PERSONAL =
   /mail|phone|address|customer|client_details|browser_ip|user_agent|first_name|last_name|company|receipt|payment_details|landing|referring|token|status_url|^note$|latitude|longitude/
 
 /**
- * Takes a person out of the platform's events that have been handled: those of the person's orders, and those that name
- * the e-mail address. What is still to be handled stays whole, since its payer may have to be told.
- * @param isUnresolved which events wait for an administrator: the payments know
+ * Removes a person's data from handled platform events: those of the person's orders, and those that contain the e-mail
+ * address. Unhandled events stay whole, because their handling may have to notify the payer.
+ * @param isUnresolved events that wait for an administrator; payments define it
  */
 export async function forgetPayer(
   { tx }: Unit,

@@ -8,12 +8,12 @@ import { finishEvent, isMoney, lockEvent } from './events.ts'
 import { platformEvents } from './tables.ts'
 import { TOPICS } from './topics.ts'
 
-/** How often an event is tried whose handling fails for a reason that lasts. */
+/** How many lasting failures an event may have. */
 const MOST_FAILURES = 5
 
 /**
- * Counts a failure of an event's handling that is not a matter of the moment. After some of them, or at once where its
- * values do not fit our columns, the event ends as `unreadable` and waits for an administrator: nobody would see it fail.
+ * Counts a lasting failure of an event. After several of them, or at once if its values do not fit our columns, the
+ * event ends as `unreadable` and waits for an administrator; otherwise it would keep failing unnoticed.
  * @returns whether the event has ended
  */
 export async function giveUpEvent(ctx: AppContext, eventId: string, error: unknown): Promise<boolean> {
@@ -48,16 +48,16 @@ export async function giveUpEvent(ctx: AppContext, eventId: string, error: unkno
 }
 
 /**
- * The database, and not the event: its structure is another version's than ours, as while a newer one has migrated and this
- * process still runs (42); it is out of something, stopped, or broken (53 to 58, XX); or it waited for a lock for too long.
+ * The fault is the database's, not the event's: a newer version has migrated it while this process still runs (42); it
+ * is out of resources, stopped or broken (53 to 58, XX); or a lock took too long.
  */
 export const isFaultOfDatabase = (error: unknown): boolean =>
   /^(08|25|42|53|55|57|58|F0|XX)/.test(sqlState(error) ?? '')
 
-/** Class 22, data exception: such as a number that is too large. It fails the same way each time. */
+/** Class 22, data exception, such as a number that is too large: it fails every time. */
 const isBadValue = (error: unknown): boolean => sqlState(error)?.startsWith('22') === true
 
-/** The innermost cause: what the database says, not the statement with its values. */
+/** The innermost cause: the database's message, without the statement and its values. */
 export function reasonOf(error: unknown): string {
   let inner = error
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause

@@ -12,13 +12,12 @@ import { attentionSentence, type EventResult } from './outcomes.ts'
 import { tellOfPayment } from './tell-webhooks.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 
-/** An event cannot be handled yet: nothing of it was written, and its job tries again after some seconds. */
+/** An event cannot be handled yet. Nothing was written, and its job retries after some seconds. */
 export class EventWaits extends Error {}
 
 /**
- * Hands a stored event to its handler, once however often it is asked for: the event is locked, and all that it causes
- * is written with its outcome in one transaction, or not at all. One that fails each time ends as `unreadable`, unless
- * the database is at fault: then it waits.
+ * Passes a stored event to its handler exactly once: it locks the event and commits all effects with the outcome in one
+ * transaction. An event that keeps failing ends as `unreadable`, unless the database is at fault; then it waits.
  */
 export async function handleEvent(ctx: AppContext, handlers: EventHandlers, eventId: string): Promise<void> {
   try {
@@ -44,7 +43,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
       const reasons = { reason: sentence, reason_zh: attentionSentence(result, 'zh-CN') ?? sentence }
       const order = nameOf(result, event.payload)
       await notifyAdmins(unit, {
-        // More of this kind by the same customer within the hour are no news.
+        // More of this kind by the same customer within the hour need no other notice.
         words: order === null ? 'payment_unreadable' : typeof result.customer === 'number' ? 'payments' : 'payment',
         params: { ...reasons, ...(order === null ? { event: eventId.slice(0, 100) } : { order }) },
         key: `payment:${causeOf(result, eventId, unit.now)}`,
@@ -57,7 +56,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
   if (attention !== null) ctx.log.warn({ event: eventId, outcome: attention }, 'payment needs a look')
 }
 
-/** What one notice to operators is about; `sharedNotice` of payments finds what it stands for. */
+/** Events with the same cause share one notice; `sharedNotice` of payments finds them. */
 const causeOf = ({ customer, outcome }: EventResult, eventId: string, now: Date): string =>
   typeof customer === 'number' ? `${outcome}:${customer}:${Math.floor(now.getTime() / HOUR)}` : eventId
 
@@ -73,7 +72,7 @@ async function handle(
   return handlers[topic](unit, event.data as never, ctx)
 }
 
-/** What the platform calls the order of a payment; null where the event names none. */
+/** The platform's name of a payment's order; null if the event has none. */
 function nameOf({ about }: EventResult, payload: unknown): string | null {
   const paid = TOPICS['orders/paid'].safeParse(payload)
   const name = about?.platformOrderName ?? about?.platformOrderId ?? (paid.success ? paid.data.name : null)

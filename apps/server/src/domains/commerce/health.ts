@@ -18,10 +18,10 @@ import { readWebhookSecrets } from './webhook-secrets.ts'
 type Platform = NonNullable<Health['platform']>
 
 /**
- * How the platform is doing, as far as the last looks at it tell; nothing is asked of it here.
- * @param priceDrifts how many prices differ, which the catalogue knows
- * @param unpublished what the platform has in no Online Store, which the catalogue knows
- * @param unresolvedEvents how many events wait for an administrator, which the payments know
+ * The platform's health according to the latest checks; it does not call the platform.
+ * @param priceDrifts how many prices differ, from the catalogue
+ * @param unpublished what is not in the Online Store, from the catalogue
+ * @param unresolvedEvents how many events wait for an administrator, from payments
  */
 export async function platformHealth(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,
@@ -89,11 +89,11 @@ function lookedAt(check: { at: Date; result: object } | undefined): { at: string
   return { at: isoOrNull(check?.at ?? null), error }
 }
 
-/** Who may write may read: the platform lists only the stronger scope of the two. */
+/** A write scope includes reading: the platform lists only the stronger of the two. */
 export const allows = (scopes: readonly string[], wanted: string): boolean =>
   scopes.includes(wanted) || scopes.includes(wanted.replace('read_', 'write_'))
 
-/** ORDERS_PAID, as GraphQL writes it, is `orders/paid` on a webhook. */
+/** GraphQL's ORDERS_PAID is `orders/paid` on a webhook. */
 function topicOf(constant: string): string {
   const at = constant.lastIndexOf('_')
   return `${constant.slice(0, at)}/${constant.slice(at + 1)}`.toLowerCase()

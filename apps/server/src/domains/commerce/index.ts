@@ -1,8 +1,8 @@
 /**
  * The link to the e-commerce platform: its connection, its webhooks, and the tags on its orders. It owns
- * `platform_events`, the inbox of webhooks, where an event is stored once and handled once, `webhook_addresses`,
- * `platform_checks`, `platform_tokens` and `former_webhook_secrets`. What an event causes is done
- * by handlers of higher domains (`EventHandlers`), within the transaction in which this domain writes the outcome.
+ * `platform_events`, which stores and handles each webhook once, `webhook_addresses`, `platform_checks`,
+ * `platform_tokens` and `former_webhook_secrets`. Handlers of higher domains (`EventHandlers`) apply an event in the
+ * transaction that records its outcome.
  */
 export { checkPlatform } from './check-platform.ts'
 export { noteCheck, readCheck, recordCheck } from './checks.ts'

@@ -27,7 +27,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
   }),
   job(applyProductEventQueue, {
     purpose: 'Lets the catalogue follow a change of a product on the platform: of many at once, the newest.',
-    // An import of thousands of products takes no time from payments.
+    // An import of thousands of products must not delay payments.
     importance: 'background',
     run: (ctx, job) => handleProductEvents(ctx, handlers, job)
   }),
@@ -53,7 +53,7 @@ export const commerceJobs = (handlers: EventHandlers): Job[] => [
       'Compares where the platform sends its webhooks, and restores what it dropped: hourly, at the start and after its settings changed.',
     cron: '17 * * * *',
     atStart: true,
-    // At the start it only asks for it: a platform that does not answer must not keep the worker from starting.
+    // At the start it only enqueues the work: a silent platform must not keep the worker from starting.
     run: async (ctx, _data, jobId) => {
       if (jobId === AT_START) return command(ctx, SYSTEM, async unit => requestWebhooks(unit))
       await checkPlatform(ctx)

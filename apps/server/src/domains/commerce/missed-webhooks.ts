@@ -3,14 +3,14 @@ import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { RECONCILED } from './events.ts'
 
-/** How far back to look, and how long a webhook may be late before it counts as missing. */
+/** How far back to look, and how late a webhook may be before it counts as missing. */
 const WITHIN = 24 * HOUR
 const LATE = 15 * MINUTE
 
-/** How the ids begin of events that tell of an edited order: the platform has no webhook for these that we hear. */
+/** Prefix of the ids of events about edited orders. We subscribe to no webhook for these. */
 export const EDITED = `${RECONCILED}edited:`
 
-/** Payments of the last day that only the reconciliation found: no webhook has told of them, though it had the time. */
+/** Payments of the last day that the reconciliation found and no webhook has reported in time. */
 export async function missedWebhooks(db: Executor, now: Date): Promise<number> {
   const { rows } = await db.execute<{ missed: number }>(sql`
     select count(*)::int as missed from platform_events found

@@ -9,12 +9,12 @@ import { missedWebhooks } from './missed-webhooks.ts'
 import { accessOf, credentialsOf, readToken, renewalOf } from './token.ts'
 import { countLateEvents, waitingEvents } from './waiting-events.ts'
 
-/** A renewal that fails is told once it has failed for so long, or the token is that near to its end. */
+/** How long renewals may fail before operators get a notice. */
 const RENEWAL_FAILS = 15 * MINUTE
 
 /**
- * A token that is about to end without a next one: asking for it fails, or nobody asks, since no worker runs that would. A
- * single failure of the platform mends itself with hours left.
+ * A token that ends soon without a successor, because requests fail or no worker makes them. A single failure recovers
+ * hours before the end.
  */
 async function findEndingToken(db: Executor, settings: Settings, now: Date): Promise<Found[]> {
   const row = await readToken(db, settings)
@@ -28,16 +28,16 @@ async function findEndingToken(db: Executor, settings: Settings, now: Date): Pro
   return [{ subject: 'platform_token', words: lives ? 'token_ending' : 'token_ended', params, since: failingSince }]
 }
 
-/** Half of the time between its renewal and its end has gone: three hours are left of a day. */
+/** Half-way between renewal and end: three hours are left of a day. */
 const lateOf = (token: { obtainedAt: Date; endsAt: Date }): Date =>
   new Date((renewalOf(token).getTime() + token.endsAt.getTime()) / 2)
 
 type FinderContext = Parameters<NoticeFinder['find']>[0]
 
-/** Figures in what the database says, such as those of a process, make it no other cause. */
+/** Numbers in the database's message, such as process ids, do not make it another cause. */
 const causeOf = (reason: string | null): string => (reason ?? 'unknown').replace(/\d+/g, '#')
 
-/** What operators are told of the link to the platform. */
+/** Notices about the link to the platform, for operators. */
 export const commerceFinders: NoticeFinder[] = [
   {
     cause: 'late_events',
@@ -64,7 +64,7 @@ export const commerceFinders: NoticeFinder[] = [
   }
 ]
 
-/** Tokens that the shop platform and the mail service refuse, and the platform's that ends without a next one. */
+/** Tokens that the platform or the mail service refuses, and a platform token that ends without a successor. */
 export async function findRefusedTokens({ db, secrets, now }: FinderContext): Promise<Found[]> {
   const settings = await readSettings(db, secrets)
   const access = accessOf(settings)

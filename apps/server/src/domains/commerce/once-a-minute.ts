@@ -4,9 +4,9 @@ import type { AppContext } from '../../infra/context.ts'
 type Waiting<T> = { value: T | null; since: number; timer: NodeJS.Timeout }
 
 /**
- * Writes what requests show, which anybody may send as often as they like: for each name at once, and what follows within
- * the minute as one when it is over. A write that fails is told in the log and made again a minute later.
- * @param merge what two of one name are together
+ * Limits writes that outside requests cause: the first one for a name is immediate, later ones within a minute are
+ * merged into one at its end. A failed write is logged and repeated a minute later.
+ * @param merge combines two values of one name
  */
 export function onceAMinute<T>({
   merge,

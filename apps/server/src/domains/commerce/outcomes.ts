@@ -9,28 +9,28 @@ import {
   type Resolution
 } from '@netlet/contract'
 
-/** What a handler made of an event. `detail` fills the outcome's sentence, `about` names the orders it concerns. */
+/** A handler's result. `detail` fills the outcome's sentence, `about` names the orders. */
 export type EventResult = {
   outcome: EventOutcome
   detail?: Params
   about?: EventSubject
-  /** An administrator had asked for what the platform reports: nobody has to look at it. */
+  /** An administrator caused the event, so it needs no attention. */
   resolved?: { resolution: Resolution; by: string }
   /**
-   * Whose payment it is, where customers cause such events for cents: operators are then told of an outcome once an hour for
-   * each of them. Without it (null: nobody knows whose it is, and two may be of two strangers) they are told of each event.
+   * Whose payment it is, if customers can cause such events for cents: operators get one notice an hour for each
+   * customer and outcome. Null: the customer is unknown. Missing or null: one notice for each event.
    */
   customer?: number | null
-  /** False: it is not mailed about, since it is expected to end by itself. */
+  /** False: no mail, because it usually resolves by itself. */
   isMailed?: false
 }
 
 export type EventSubject = { platformOrderId: string; platformOrderName?: string | null; orderPublicId?: string | null }
 
-/** Has an administrator to look at what came of a payment? */
+/** Must an administrator look at this outcome of a payment? */
 export const needsAttention = (outcome: EventOutcome): outcome is AttentionOutcome => outcome in ATTENTION
 
-/** The sentence for administrators; null where a payment's outcome needs nobody. */
+/** The sentence for administrators; null if the outcome needs none. */
 export function attentionSentence(
   { outcome, detail }: Pick<EventResult, 'outcome' | 'detail'>,
   language: Language = 'en'

@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { accessOf, openTokens } from './token.ts'
 
-/** The e-commerce platform as the saved settings name it; 'platform_not_configured' where they do not. */
+/** The e-commerce platform of the saved settings; 'platform_not_configured' if there is none. */
 export async function openPlatform(ctx: AppContext): Promise<Result<Shopify>> {
   const settings = await readSettings(ctx.db, ctx.secrets)
   if (accessOf(settings) === null) return refuse('platform_not_configured')
@@ -19,7 +19,7 @@ export async function openPlatform(ctx: AppContext): Promise<Result<Shopify>> {
   )
 }
 
-/** The platform's failure as a refusal of ours, with its words for the operator. */
+/** The platform's failure as our refusal, with its message for the operator. */
 export function platformRefusal(failure: ShopifyFailure): Refusal {
   if (failure.reason === 'not_configured') return refuse('platform_not_configured')
   return refuse('platform_unavailable', { params: { message: failure.message }, data: { platform: failure.reason } })

@@ -7,7 +7,7 @@ import type { ProductEventJob } from './queues.ts'
 import { platformEvents, productOf } from './tables.ts'
 import type { EventHandlers } from './topics.ts'
 
-/** Handles what waits of one topic about one product: of the events that say when, only the newest. */
+/** Handles the waiting events of one topic about one product; of those with a time only the newest. */
 export async function handleProductEvents(
   ctx: AppContext,
   handlers: EventHandlers,
@@ -17,7 +17,7 @@ export async function handleProductEvents(
   for (const eventId of left) await handleEvent(ctx, handlers, eventId)
 }
 
-/** Ends events that a newer one of their product stands for. @returns what is left to handle, in this order */
+/** Ends events that a newer event of their product replaces. @returns the events left to handle, in order */
 async function endOlder(
   { tx, now }: Unit,
   { topic, product }: Extract<ProductEventJob, { product: string }>
@@ -33,7 +33,7 @@ async function endOlder(
         sql`${platformEvents.topic} like 'products/%'`
       )
     )
-    // In one order, so that two that end the same events wait for each other.
+    // In a fixed order, so that two jobs that end the same events do not deadlock.
     .orderBy(asc(platformEvents.id))
     .for('update')
   const at = (event: (typeof waiting)[number]) => Date.parse(event.at ?? '')

@@ -13,9 +13,9 @@ import { noteRefused, ownDomains } from './refused-webhooks.ts'
 import { fingerprintOf, signerOf } from './webhook-secrets.ts'
 
 /**
- * Takes a webhook of the platform: verifies its signature over the raw bytes, stores the event, and leaves the work to
- * a job, all within the platform's patience. An event that is known already changes nothing and is a success.
- * @param topics the topics that are taken here, or what they start with; another one is a bad request
+ * Accepts a webhook of the platform: verifies its signature over the raw bytes, stores the event and leaves the work to
+ * a job, so that it answers in time. A known event changes nothing and succeeds.
+ * @param topics accepted topics, or their prefixes; another one is a bad request
  */
 export async function receiveEvent(
   ctx: AppContext,
@@ -44,7 +44,7 @@ export async function receiveEvent(
     await refused('topic')
     return refuse('bad_request')
   }
-  // What happened once on the platform may be told under several topics, all with one id.
+  // The platform may report one change under several topics with one id.
   const event = {
     eventId: `${topic} ${headers.eventId}`,
     topic,
@@ -57,7 +57,7 @@ export async function receiveEvent(
 }
 
 /**
- * Writes down why the body of a webhook could not be read, which never comes as far as `receiveEvent`.
+ * Records why a webhook's body could not be read; `receiveEvent` never sees it.
  * @param status 413: too large; 415: no JSON; 400: broken
  */
 export async function noteUnreadable(
@@ -81,11 +81,11 @@ async function readSignature(ctx: AppContext, { headers, rawBody }: FastifyReque
   return { settings, signature, signer }
 }
 
-/** One app may be in several shops, and signs the webhooks of all of them with its one secret. */
+/** An app may be installed in several shops and signs all their webhooks with one secret. */
 async function isOtherShop(ctx: AppContext, shopUrl: string, domain: string): Promise<boolean> {
   const own = await ownDomains(ctx.db, shopUrl)
-  // Until the platform has said what it calls the shop, any name may be right.
-  // One of its own domains may stand there instead: only another shop's name is another shop.
+  // Before the platform has told us its own domain of the shop, any domain may be right. It may also be a custom
+  // domain, so only another myshopify.com domain is another shop.
   return own.length > 1 && domain.endsWith('.myshopify.com') && !own.includes(domain)
 }
 

@@ -31,10 +31,10 @@ const note = onceAMinute<Told>({
 })
 
 /**
- * Writes down that a webhook was refused. What names another shop, or no topic of ours, is a stranger's; anybody who knows
- * the shop's own domain can send what passes for the platform's, which `isOpen` allows for.
- * @param topics the topics that are taken here, or what they start with
- * @param certain whether its signature fits
+ * Records a refused webhook. One that names another shop or an unknown topic comes from a stranger. So may any other
+ * without a valid signature, because the shop's domain is public; see `isOpen`.
+ * @param topics accepted topics, or their prefixes
+ * @param certain whether its signature is valid
  */
 export async function noteRefused(
   ctx: AppContext,
@@ -63,10 +63,10 @@ export async function noteRefused(
   await note(ctx, `${told.kind} ${fingerprintOf(settings.shopify_api_secret)}`, told)
 }
 
-/** What a stranger wrote, as far as it can be the name of a topic or a domain. */
+/** A stranger's text, if it can be a topic or a domain. */
 const shown = (text: string): string => (/^[a-z0-9._/-]{1,100}$/i.test(text) ? text : '')
 
-/** What the platform calls this shop, as it said itself, and the address that the settings name. */
+/** The shop's hostname in the settings, and the platform's own domain of it if that is known. */
 export async function ownDomains(db: Executor, shopUrl: string): Promise<string[]> {
   const base = shopBase(shopUrl)
   if (!base) return []
@@ -82,7 +82,7 @@ async function writeRefusal(ctx: AppContext, told: Told, kind: WebhookRefusal): 
     const before = await readCheck(tx, name)
     const taken = await readCheck(tx, 'signed')
     const isNew = !before || (taken !== undefined && taken.at >= before.at)
-    // A secret that was saved in between explains why it was refused before and taken afterwards.
+    // A secret saved in between explains why one webhook was refused and the next one accepted.
     const saved = isNew && before ? await savedAt(tx, 'shopify_api_secret') : null
     const isDisproved = isNew && before && taken && !before.result.certain && (!saved || saved < before.at)
     const at = before && before.at > told.at ? before.at : told.at
@@ -109,7 +109,7 @@ async function writeStranger(ctx: AppContext, { count, at, domain }: Told): Prom
   })
 }
 
-/** Refused webhooks that operators should look at, and what strangers sent. */
+/** Refused webhooks that need an operator's attention, and strangers' requests. */
 export async function readRefused(db: Executor, now: Date): Promise<RefusedWebhooks> {
   const rows = await db
     .select()
@@ -135,8 +135,8 @@ export async function readRefused(db: Executor, now: Date): Promise<RefusedWebho
 }
 
 /**
- * It ends with the next webhook that is taken. Where that has shown once that such requests were a stranger's, others of
- * that day count only once an hour has gone by without a webhook that was taken: a stranger raises no alarm again and again.
+ * The next accepted webhook closes it. If it has shown that such requests came from a stranger, later ones of that day
+ * count only after an hour without an accepted webhook, so that a stranger cannot raise the alarm repeatedly.
  */
 function isOpen(one: Refused & { at: Date }, taken: Date | undefined, now: Date): boolean {
   if (taken && taken >= one.at) return false
@@ -144,6 +144,6 @@ function isOpen(one: Refused & { at: Date }, taken: Date | undefined, now: Date)
   return !isDoubtful || now.getTime() - Date.parse(one.since) >= HOUR
 }
 
-/** How many refused webhooks operators should look at. */
+/** How many refused webhooks need an operator's attention. */
 export const countRefused = async (db: Executor, now: Date): Promise<number> =>
   (await readRefused(db, now)).refused.reduce((sum, { count }) => sum + count, 0)

@@ -12,14 +12,14 @@ import { openPlatform, platformRefusal } from './platform.ts'
 import { registerWebhooksQueue } from './queues.ts'
 import { webhookAddresses } from './tables.ts'
 
-/** Asks that the platform be told where to send its webhooks. */
+/** Enqueues the registration of webhooks. */
 export const requestWebhooks = (unit: Unit): void => unit.jobs.send(registerWebhooksQueue, {}, { key: 'webhooks' })
 
 /**
- * Compares the platform's subscriptions with what the shop wants to hear of, and restores what is missing; repeating it
- * changes nothing. Subscriptions of another installation are left alone, and the administrators are told of them. A
- * platform that refuses is not asked again before the next hour.
- * @throws where another try may help
+ * Compares the platform's subscriptions with those that we need and restores missing ones; idempotent. It leaves other
+ * installations' subscriptions alone and notifies the administrators. If the platform refuses, the next try is an hour
+ * later.
+ * @throws if a retry may help
  */
 export async function registerWebhooks(ctx: AppContext): Promise<void> {
   const platform = await openPlatform(ctx)
@@ -32,7 +32,7 @@ export async function registerWebhooks(ctx: AppContext): Promise<void> {
   ctx.log.warn({ queue: registerWebhooksQueue.name, reason: registered.reason }, registered.message)
 }
 
-/** Moves the subscriptions of all other installations to this one, because an administrator says so. */
+/** Moves all other installations' subscriptions to this one, at an administrator's request. */
 export async function takeOverWebhooks(ctx: AppContext, by: Actor): Promise<Result<{ taken: string[] }>> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
@@ -53,7 +53,7 @@ export async function takeOverWebhooks(ctx: AppContext, by: Actor): Promise<Resu
   return ok({ taken })
 }
 
-/** What the job and the take-over both leave behind. */
+/** Recorded by both the job and the takeover. */
 async function remember(
   unit: Unit,
   shop: string,
@@ -92,7 +92,7 @@ async function record(
   })
 }
 
-/** The platform's shop, and the addresses at which this installation has registered there so far. */
+/** The platform's shop, and the addresses at which this installation has registered there. */
 async function knownAddresses(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<{ shop: string; earlier: string[] }> {
   const { shopify_shop_url } = await readSettings(ctx.db, ctx.secrets)
   const shop = shopBase(shopify_shop_url) ?? ''

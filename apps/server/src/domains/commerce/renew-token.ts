@@ -6,8 +6,8 @@ import { accessOf, credentialsOf, openTokens } from './token.ts'
 import { eraseEndedSecrets } from './webhook-secrets.ts'
 
 /**
- * Erases former secrets of webhooks whose time is over, renews the platform's token where it is due, and asks again where what is saved was refused: the
- * app may be installed now.
+ * Erases former webhook secrets that have ended, renews the platform's token when due, and retries refused credentials,
+ * because the app may be installed now.
  */
 export async function renewToken(ctx: AppContext): Promise<void> {
   await eraseEndedSecrets(ctx)

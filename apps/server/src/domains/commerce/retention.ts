@@ -5,8 +5,8 @@ import { platformEvents } from './tables.ts'
 const hasPayload = sql`${platformEvents.payload} <> '{}'`
 
 /**
- * An event that waits, or whose money waits for an administrator, is never touched.
- * @param isUnresolved which events wait for an administrator: the payments know
+ * Never touches events that wait for their handling or for an administrator.
+ * @param isUnresolved events that wait for an administrator; payments define it
  */
 export function commerceRetention(isUnresolved: SQL): RetentionEntry[] {
   const isSettled = and(isNotNull(platformEvents.processedAt), not(isUnresolved))

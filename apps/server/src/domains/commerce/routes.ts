@@ -12,8 +12,8 @@ const MONEY_TOPICS = ['orders/paid', 'orders/cancelled', 'refunds/', 'disputes/'
 const PRODUCT_TOPICS = ['products/']
 
 /**
- * An import on the platform tells of products by the thousand. They take few connections to the database, so that payments
- * find one; what is more than can wait within the platform's patience is refused, and the platform sends it again.
+ * An import sends thousands of product events. They get few database connections, so that payments find one. The rest
+ * is refused if it cannot wait long enough, and the platform sends it again.
  */
 const PRODUCTS = { atOnce: 2, longest: 200 }
 

@@ -6,10 +6,10 @@ import { enqueueEvent } from './events.ts'
 import { platformEvents, productOf } from './tables.ts'
 
 const BATCH = 200
-/** Milliseconds in which an event's own job should have come by. */
+/** How long an event's own job may take before the sweep, in milliseconds. */
 const GRACE = 5_000
 
-/** Asks again for events that were stored some time ago and whose job a dying process took with it. */
+/** Enqueues stored events again if their job was lost with a process. */
 export async function sweepEvents(ctx: AppContext): Promise<void> {
   const waiting = await ctx.db
     .select({ eventId: platformEvents.eventId, topic: platformEvents.topic, about: productOf(platformEvents.payload) })
@@ -17,7 +17,7 @@ export async function sweepEvents(ctx: AppContext): Promise<void> {
     .where(
       and(isNull(platformEvents.processedAt), lt(platformEvents.receivedAt, new Date(ctx.now().getTime() - GRACE)))
     )
-    // Money first: any number of other events may wait for something else.
+    // Money first: any number of other events may be waiting.
     .orderBy(sql`${platformEvents.topic} like 'products/%'`, asc(platformEvents.receivedAt))
     .limit(BATCH)
   if (waiting.length > 0)

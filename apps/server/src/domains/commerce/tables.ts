@@ -15,36 +15,36 @@ import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
 import type { ShopifyFailure } from '../../integrations/shopify/index.ts'
 import { bytes, createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 
-/** Is an event about money? Each that is about no product is. @param topic the column of it */
+/** Is an event about money? All that are not about a product are. @param topic its column */
 export const isAboutMoney = (topic: AnyPgColumn): SQL => sql`${topic} not like 'products/%'`
 
-/** The product that a product's event is about, as the platform's id, or the start of what is no id. */
+/** The platform's id of a product event's product, or the first characters of an invalid id. */
 export const productOf = (payload: AnyPgColumn): SQL<string | null> => sql<string | null>`left(${payload} ->> 'id', 30)`
 
-/** Every webhook of the platform, by its event id: seen again, it changes nothing. */
+/** Every webhook of the platform, by its event id, so that a repeat changes nothing. */
 export const platformEvents = pgTable(
   'platform_events',
   {
     eventId: text().primaryKey(),
-    /** What lists and forms name it by. */
+    /** The id in lists and forms. */
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().unique(),
     topic: text().notNull(),
     payload: jsonb().$type<unknown>().notNull(),
     receivedAt: createdAt(),
     processedAt: instant(),
-    /** How often its handling has failed for a reason that lasts. */
+    /** How often its handling has failed for a lasting reason. */
     failures: integer().notNull().default(0),
-    /** What the database said when it could not be handled: it waits for as long as that lasts. */
+    /** The database's message if the database is at fault: the event waits until that ends. */
     waitsFor: text(),
-    /** See EVENT_OUTCOMES of the contract; null until it has been handled. */
+    /** See EVENT_OUTCOMES of the contract; null until it is handled. */
     outcome: text({ enum: EVENT_OUTCOMES }),
-    /** What the outcome's sentence names. */
+    /** Parameters of the outcome's sentence. */
     detail: jsonb().$type<Params>(),
-    /** The platform's order that it is about, and ours that it names. */
+    /** The platform's order, and the order of ours that it names. */
     platformOrderId: text(),
     platformOrderName: text(),
     orderPublicId: text(),
-    /** Its outcome has to be looked at by an administrator, who ends it by a resolution. */
+    /** An administrator has to resolve its outcome. */
     needsResolution: boolean('needs_hand').notNull().default(false),
     resolution: text({ enum: RESOLUTIONS }),
     resolutionNote: text(),
@@ -53,21 +53,21 @@ export const platformEvents = pgTable(
   },
   t => [
     index('platform_events_received').on(t.receivedAt),
-    // When the last event of a topic came.
+    // The last event of a topic.
     index('platform_events_topic').on(t.topic, t.receivedAt),
-    // What retention empties.
+    // For retention.
     index('platform_events_payload')
       .on(t.receivedAt)
       .where(sql`${t.payload} <> '{}'`),
-    // Asked each minute, while the events of years gather.
+    // Queried each minute, among the events of years.
     index('platform_events_waiting')
       .on(t.receivedAt)
       .where(sql`${t.processedAt} is null`),
-    // All that waits about one product is handled at once.
+    // All waiting events of a product, which are handled together.
     index('platform_events_product')
       .on(productOf(t.payload))
       .where(sql`${t.processedAt} is null and ${t.topic} like 'products/%'`),
-    // The same as a list, newest first.
+    // The waiting events as a list, newest first.
     index('platform_events_late')
       .on(t.id)
       .where(sql`${t.processedAt} is null`),
@@ -84,27 +84,27 @@ export const platformEvents = pgTable(
   ]
 )
 
-/** The addresses at which this installation has registered webhooks: by them it knows which subscriptions are its own. */
+/** The addresses at which this installation has registered webhooks. They tell its own subscriptions from others'. */
 export const webhookAddresses = pgTable(
   'webhook_addresses',
   {
     /** The platform's shop, as an origin. */
     shop: text().notNull(),
-    /** An earlier or the present PUBLIC_URL. */
+    /** A former or the current PUBLIC_URL. */
     address: text().notNull(),
     createdAt: createdAt()
   },
   t => [primaryKey({ columns: [t.shop, t.address] })]
 )
 
-/** What was last found out about the platform: one row a kind of look, see checks.ts. */
+/** The latest result of each check of the platform: see checks.ts. */
 export const platformChecks = pgTable('platform_checks', {
   name: text().primaryKey(),
   at: instant().notNull(),
   result: jsonb().$type<unknown>().notNull()
 })
 
-/** Secrets that signed the platform's webhooks before the present one, which are taken for some time. */
+/** Former secrets of the platform's webhooks, accepted for a limited time. */
 export const formerWebhookSecrets = pgTable('former_webhook_secrets', {
   id: id(),
   /** Sealed. */
@@ -113,17 +113,17 @@ export const formerWebhookSecrets = pgTable('former_webhook_secrets', {
   createdAt: createdAt()
 })
 
-/** Access tokens that the platform gave for the app's key and secret, and how asking for the next one goes: see token.ts. */
+/** The platform's access tokens for the app's key and secret, and the state of the next request: see token.ts. */
 export const platformTokens = pgTable(
   'platform_tokens',
   {
-    /** SHA-256 of shop, key and secret: with others, it is another token. */
+    /** SHA-256 of shop, key and secret: other credentials have another token. */
     credentials: bytes().primaryKey(),
-    /** Sealed. Null: none was given yet. */
+    /** Sealed. Null before the first one. */
     token: bytes(),
     obtainedAt: instant(),
     endsAt: instant(),
-    /** Since when each try has failed, what the last one failed with, and when the next one is due. */
+    /** Since when requests fail, with which failure, and when the next one is due. */
     failingSince: instant(),
     failure: jsonb().$type<ShopifyFailure>(),
     retryAt: instant()

@@ -6,25 +6,24 @@ import { tagOrderQueue } from './queues.ts'
 
 export type OrderTags = { platformOrderId: string; tags: string[]; note?: string }
 
-/** Tags the platform's order in the background. @param key tells apart the tags that one order gets over time */
+/** Tags the platform's order in the background. @param key distinguishes the tags that one order gets over time */
 export function enqueueTags(unit: Unit, order: OrderTags, key: string): void {
   unit.jobs.send(tagOrderQueue, order, { key: `${order.platformOrderId}:${key}` })
 }
 
-/** What was delivered after all did not fail: the one tag takes the other's place. */
+/** An order has one of these tags: the delivery replaces the failure. */
 const [FAILED, DELIVERED] = ['delivery_fail', 'delivered']
 
 /**
- * Tags a platform order. A failure of before is not told of what is delivered: its tag goes, and it is not set where its
- * job comes late, since the platform was away.
- * @throws where another try may help
+ * Tags a platform order. Delivery removes the tag of an earlier failure, and a late job does not set it again.
+ * @throws if a retry may help
  */
 export async function tagOrder(ctx: AppContext, { platformOrderId, tags, note }: OrderTags): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) throw new Error('The platform is not configured')
   const tagged = await setTags(platform.data, { platformOrderId, tags, note })
   if (tagged.ok) return
-  // Only what the platform has against the tag itself is final: a key is mended, and a half reply followed by a whole one.
+  // Only a rejection of the tag itself is final. Other failures, such as a wrong key or a broken reply, may pass.
   if (tagged.reason !== 'rejected' && tagged.reason !== 'not_found')
     throw new Error(platformRefusal(tagged).msg ?? tagged.message)
   ctx.log.error({ platformOrderId, tags, reason: tagged.message }, 'the platform refused a tag')

@@ -3,12 +3,12 @@ import type { Unit } from '../../infra/command.ts'
 import { emitEvent, type Happened } from '../webhooks/index.ts'
 import { needsAttention, type EventResult } from './outcomes.ts'
 
-/** What a report of the platform says that was known before, or that is none of ours. */
+/** Outcomes of reports that were known before or do not concern us. */
 const NO_NEWS: ReadonlySet<EventOutcome> = new Set(['ignored', 'not_paid'])
 
 /**
- * Tells the operators' webhooks what came of a report about money: what it was, and where it needs a hand, that as well.
- * Amounts and what the buyer wrote are read in the console.
+ * Sends the outcome of a report about money to the operators' webhooks, and whether it needs attention. Amounts and the
+ * buyer's data are only in the console.
  */
 export async function tellOfPayment(
   unit: Unit,

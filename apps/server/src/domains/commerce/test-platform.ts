@@ -12,8 +12,8 @@ import { readWebhookSecrets } from './webhook-secrets.ts'
 const notConfigured: SettingTestResult = { ok: false, outcome: 'not_configured', params: {}, detail: null }
 
 /**
- * Asks the platform who it is: whether the token is right, may do what the shop needs, and the currency is the
- * same; and says which way the shop is let in.
+ * Tests the connection: the token works, has the needed scopes, and the currency matches. Tells how the shop gets
+ * access.
  */
 export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> {
   const shop = await checkPlatform(ctx)
@@ -35,8 +35,8 @@ export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> 
 }
 
 /**
- * Whether the platform signs with the saved secret. Only its webhooks show that: it tells nobody the secret, and has no
- * call that is signed with it. A right signature counts more than a wrong one.
+ * Tests whether the platform signs with the saved secret. Only a webhook can show that, because no call of the platform
+ * uses the secret. A valid signature counts more than an invalid one.
  */
 export async function testWebhookSecret(ctx: AppContext): Promise<SettingTestResult> {
   const { db } = ctx
@@ -47,7 +47,7 @@ export async function testWebhookSecret(ctx: AppContext): Promise<SettingTestRes
   const since = (await savedAt(db, 'shopify_api_secret')) ?? new Date(0)
   if (signed?.by === 'present') {
     const params = { at: signed.at, topic: signed.topic }
-    // Anybody can send a request with a wrong signature: that makes nothing wrong that was right.
+    // Anyone can send a wrong signature, so it does not disprove the valid one.
     if (refused && refused.at > new Date(signed.at))
       return { ok: true, outcome: 'webhook_doubted', params: { ...params, refused: iso(refused.at) }, detail: null }
     return { ok: true, outcome: 'webhook_signed', params, detail: null }

@@ -19,18 +19,18 @@ import { noteRefused, noteTaken } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { platformTokens } from './tables.ts'
 
-/** What a request of the platform waits for another process that gets a token: longer than one exchange takes. */
+/** How long a call waits for another process to get a token: longer than one exchange takes. */
 const PATIENCE = 15 * SECOND
-/** A failure counts for so long at most, and where calls wait for a token at first only for so long. */
+/** The pause after a failure: the longest one, and the first one while calls wait for a token. */
 const PAUSE = { most: MINUTE, least: 2 * SECOND }
-/** However long the platform asks us to stay away. */
+/** The longest pause that we accept from the platform. */
 const MOST_AWAY = 10 * MINUTE
-/** A token that was given so lately, and is refused, is not the reason: the next one would be refused as well. */
+/** If a token this fresh is refused, another one would be refused too. */
 const FRESH = 10 * SECOND
 
 /**
- * How the shop is let in by the platform: with the access token that is saved, or, without one, with tokens that it gets for
- * the app's key and secret; null: the settings name neither.
+ * How the shop gets access: with the saved access token, or else with tokens for the app's key and secret; null: the
+ * settings have neither.
  */
 export function accessOf(settings: Settings): 'token' | 'grant' | null {
   if (!shopBase(settings.shopify_shop_url)) return null
@@ -38,7 +38,7 @@ export function accessOf(settings: Settings): 'token' | 'grant' | null {
   return settings.shopify_api_key !== '' && settings.shopify_api_secret !== '' ? 'grant' : null
 }
 
-/** What a refusal is about: with another shop, key, secret or token it says nothing. */
+/** Identifies the credentials that a refusal is about. It says nothing about other ones. */
 export const credentialsOf = (settings: Settings): string =>
   [
     shopBase(settings.shopify_shop_url),
@@ -49,20 +49,20 @@ export const credentialsOf = (settings: Settings): string =>
 
 type Row = typeof platformTokens.$inferSelect
 
-/** The token in use, and how getting the next one goes; undefined where none was asked for. */
+/** The current token and the state of its renewal; undefined if none was requested yet. */
 export async function readToken(db: Executor, settings: Settings): Promise<Row | undefined> {
   const key = hashToken(credentialsOf(settings))
   const [row] = await db.select().from(platformTokens).where(eq(platformTokens.credentials, key))
   return row
 }
 
-/** When a token is to be renewed: with a quarter of its life left, which is six hours of a day. */
+/** When to renew a token: with a quarter of its life left, which is six hours of a day. */
 export const renewalOf = ({ obtainedAt, endsAt }: { obtainedAt: Date; endsAt: Date }): Date =>
   new Date(endsAt.getTime() - (endsAt.getTime() - obtainedAt.getTime()) / 4)
 
 /**
- * Lets calls in. All processes share one token of the database: one gets it, the others wait for it, or go on with the one
- * that still lives.
+ * Gives calls their token. All processes share one in the database: one process renews it while the others wait, or use
+ * the current one while it is valid.
  */
 export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
   const refused = (_token: string, message: string) => noteRefused(ctx, 'platform', credentialsOf(settings), message)
@@ -101,7 +101,7 @@ export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
 const isNewer = (row: Row, before: Row | undefined): boolean =>
   row.obtainedAt !== null && row.obtainedAt.getTime() > (before?.obtainedAt?.getTime() ?? 0)
 
-/** Null: it was sealed under another APP_SECRET, so that another one has to be got. */
+/** Null if it was sealed under another APP_SECRET. Then a new one is needed. */
 function openToken({ secrets }: AppContext, { token }: Row): string | null {
   try {
     return token && secrets.open(token)
@@ -110,16 +110,16 @@ function openToken({ secrets }: AppContext, { token }: Row): string | null {
   }
 }
 
-/** `cause`: calls of one process with the same credentials and the same cause ask as one. @param waitMs for another process */
+/** Calls of one process with the same credentials and cause share one request. @param waitMs for another process */
 type Asking = { cause: string; waitMs: number; isNeeded: (row: Row | undefined, now: Date) => boolean }
 
-/** What this process waits for just now. */
+/** This process's running requests. */
 const underWay = new WeakMap<AppContext, Map<string, Promise<ShopifyResult<string>>>>()
 const nameOf = (settings: Settings, cause: string) => `${credentialsOf(settings)}\n${cause}`
 const isUnderWay = (ctx: AppContext, settings: Settings, cause: string): boolean =>
   underWay.get(ctx)?.has(nameOf(settings, cause)) ?? false
 
-/** Gets the next token, once for all calls of this process that wait for it: each would poll the database for the lock. */
+/** Gets the next token once for all calls of this process. Otherwise each would poll the database for the lock. */
 function obtain(ctx: AppContext, settings: Settings, asking: Asking): Promise<ShopifyResult<string>> {
   const asked = underWay.get(ctx) ?? new Map<string, Promise<ShopifyResult<string>>>()
   underWay.set(ctx, asked)
@@ -158,10 +158,10 @@ async function obtainAlone(
   return row?.failure ?? { ok: false, reason: 'timeout', message, retryable: true }
 }
 
-/** Asks the platform, and writes down what it says. @returns the failure, or null where there is a token now */
+/** Requests a token and records the result. @returns the failure, or null if there is a token now */
 async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): Promise<ShopifyFailure | null> {
   const credentials = hashToken(credentialsOf(settings))
-  // Before it is given: it ends no later than it says.
+  // Before the request, so that the token ends no later than computed.
   const askedAt = ctx.now()
   const granted = await requestToken({
     shopUrl: settings.shopify_shop_url,
@@ -196,7 +196,7 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
       .insert(platformTokens)
       .values({ credentials, ...set })
       .onConflictDoUpdate({ target: platformTokens.credentials, set })
-    // Others are of no more use, unless the settings have changed since: then the newest token is one of those.
+    // Deletes other credentials' tokens, unless the settings have changed since: then one of those is current.
     if (granted.ok && credentialsOf(await readSettings(tx, ctx.secrets)) === credentialsOf(settings))
       await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
     unit.publish('platform_event')
@@ -210,7 +210,7 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
   return granted.ok ? null : failureOf(granted)
 }
 
-/** Without a token a failure lasts as long again as it has lasted: what is silent is asked less and less often. */
+/** Without a token the pause doubles the time of the failure, so that a silent platform gets fewer and fewer calls. */
 const pauseAfter = (failingMs: number): number => Math.min(Math.max(PAUSE.least, failingMs), PAUSE.most)
 
 const failureOf = ({ ok, reason, message, retryable }: ShopifyFailure): ShopifyFailure => ({

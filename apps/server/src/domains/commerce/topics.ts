@@ -13,26 +13,26 @@ import type { EventResult } from './outcomes.ts'
 
 const Cents = z.string().regex(/^\d{1,10}\.\d\d$/)
 
-/** Told by no webhook: the platform counts a refund that is known otherwise than we do. */
+/** An internal event without a webhook: the platform's amount of a known refund differs from ours. */
 export const ChangedRefund = z.object({
   order_id: z.string(),
   name: z.string(),
   /** 'refund:<id>', or 'reported:<order>': all of it, by the platform's status. */
   key: z.string(),
-  /** What of it counted when they were compared: where that is another by now, nothing follows. */
+  /** The amount that counted at the comparison. If it has changed since, nothing happens. */
   known: Cents,
-  /** What the platform says; null: all of the payment. */
+  /** The platform's amount; null: all of the payment. */
   amount: Cents.nullable(),
-  /** The platform's status of its order then. */
+  /** The platform's status of its order at that time. */
   status: z.string().nullish()
 })
 export type ChangedRefund = z.infer<typeof ChangedRefund>
 
-/** The same: more counts as given back than the platform's status of its order allows for. */
+/** Another internal event: more counts as refunded than the platform's status of its order allows. */
 export const DoubtfulRefund = z.object({ order_id: z.string(), name: z.string(), amount: Cents, status: z.string() })
 export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>
 
-/** The shapes of the topics that cause something. A new product causes nothing before an administrator adds it. */
+/** The payloads of topics that have an effect. New products have none until an administrator adds them. */
 export const TOPICS = {
   'orders/paid': PaidOrder,
   'orders/cancelled': CancelledOrder,
@@ -47,7 +47,7 @@ export const TOPICS = {
 
 export type Topic = keyof typeof TOPICS
 
-/** What the higher domains do with each topic, within the transaction that writes down the outcome. */
+/** The handlers of higher domains, called within the transaction that records the outcome. */
 export type EventHandlers = {
   [T in Topic]: (unit: Unit, event: z.output<(typeof TOPICS)[T]>, ctx: AppContext) => Promise<EventResult>
 }

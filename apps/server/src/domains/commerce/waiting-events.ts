@@ -7,13 +7,13 @@ import type { Executor } from '../../infra/db/client.ts'
 import { reasonOf } from './give-up-event.ts'
 import { platformEvents } from './tables.ts'
 
-/** An event that has waited for longer needs somebody: short faults are over by then. */
+/** Short faults are over after this time. An event that still waits needs an administrator. */
 const LATE = HOUR
 
 export const isLate = (now: Date) =>
   and(isNull(platformEvents.processedAt), lt(platformEvents.receivedAt, new Date(now.getTime() - LATE)))
 
-/** Writes down what an event waits for. Where the database cannot even do that, it says so itself in the log. */
+/** Records what an event waits for. If even that fails, the database reports it in its own log. */
 export async function noteWaiting(ctx: AppContext, eventId: string, error: unknown): Promise<void> {
   const waitsFor = reasonOf(error)
   try {
@@ -31,7 +31,7 @@ export async function noteWaiting(ctx: AppContext, eventId: string, error: unkno
 /** How many events have waited for more than an hour. */
 export const countLateEvents = (db: Executor, now: Date): Promise<number> => db.$count(platformEvents, isLate(now))
 
-/** How many events wait, since when, and what the oldest of them waits for. */
+/** How many events wait, since when, and what the oldest one waits for. */
 export async function waitingEvents(db: Executor) {
   const waiting = isNull(platformEvents.processedAt)
   const [found] = await db

@@ -12,15 +12,15 @@ import { readSettings } from '../settings/index.ts'
 import { readCheck } from './checks.ts'
 import { formerWebhookSecrets } from './tables.ts'
 
-/** So many former secrets at most: a mistyped one that is saved in between must not push out the one that still signs. */
+/** How many former secrets to keep: a mistyped one saved in between must not displace the one that still signs. */
 const MOST = 3
 
-/** What a webhook was signed with, by its SHA-256. */
+/** The SHA-256 of a webhook's secret. */
 export const fingerprintOf = (secret: string): string => hashToken(secret).toString('hex')
 
 type Reader = Pick<AppContext, 'secrets'> & { db: Executor; now: Date }
 
-/** The former secrets that are still taken, the newest first. */
+/** The former secrets that are still accepted, newest first. */
 async function formerSecrets({ db, secrets, now }: Reader): Promise<{ id: number; secret: string; endsAt: Date }[]> {
   const rows = await db
     .select()
@@ -31,15 +31,15 @@ async function formerSecrets({ db, secrets, now }: Reader): Promise<{ id: number
     try {
       return [{ id, secret: secrets.open(secret), endsAt }]
     } catch {
-      // Sealed under another APP_SECRET, as in a database that was restored: it can sign nothing.
+      // Sealed under another APP_SECRET, for example in a restored database. It is useless.
       return []
     }
   })
 }
 
 /**
- * Which secret a webhook was signed with: the present one or a former one that is still taken. The platform signs with the
- * former one until that is revoked there. Null: with none of them, or none is saved.
+ * The secret that signed a webhook: the current one or an accepted former one, which the platform uses until it is
+ * revoked there. Null: none of them, or none is saved.
  */
 export async function signerOf(
   ctx: AppContext,
@@ -53,8 +53,8 @@ export async function signerOf(
 }
 
 /**
- * Keeps the secret that settings had before for as long as they say. Where the shop is another one, or the secret was
- * deleted, there is nothing to go on with: no former secret is taken any more.
+ * Keeps the previous secret for the configured time. If the shop changed or the secret was deleted, all former secrets
+ * end instead.
  */
 export async function keepFormerSecret(
   unit: Unit,
@@ -80,7 +80,7 @@ export async function keepFormerSecret(
   if (gone.length > 0) await tx.delete(formerWebhookSecrets).where(inArray(formerWebhookSecrets.id, gone))
 }
 
-/** Erases former secrets whose time is over. */
+/** Erases former secrets that have ended. */
 export async function eraseEndedSecrets(ctx: AppContext): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const ended = await unit.tx
@@ -106,7 +106,7 @@ export async function endFormerSecrets(ctx: AppContext, by: Actor): Promise<Resu
   })
 }
 
-/** Which secret signed the last webhook that was taken, and until when former ones are taken. */
+/** Which secret signed the last accepted webhook, and until when former ones are accepted. */
 export async function readWebhookSecrets(
   ctx: Pick<AppContext, 'secrets' | 'now'> & { db: Executor },
   settings?: Settings
