@@ -7,15 +7,15 @@ import { noteCode, wantedCodes } from '../rewards/index.ts'
 import { compare } from './look-at-code.ts'
 import { checkCodesQueue, type CodesFrom } from './queues.ts'
 
-/** Codes of a page: five calls of the platform. */
+/** Codes in a page: five calls to the platform. */
 const PAGE = 50
-/** Pages that one run looks at; what is left is another one's. */
+/** Pages of one run. The next run takes the rest. */
 const PAGES = 20
 
 /**
- * Looks at all codes that are not used, one kind after the other by their ids, and writes down what the platform has under
- * them; nothing changes there. A run that is cut off begins again where its job says.
- * @throws where another try may help
+ * Records what the platform has under all unused codes, kind by kind in order of ids. Changes nothing there. An
+ * interrupted run resumes where its job says.
+ * @throws if a retry may help
  */
 export async function checkCodes(
   ctx: AppContext,

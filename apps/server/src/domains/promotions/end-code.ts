@@ -6,10 +6,9 @@ import { followWhoeverHas } from '../rewards/index.ts'
 import { isOurs } from './look-at-code.ts'
 
 /**
- * Lets a discount of the shop's count no longer, after its code was deleted, got another name, or was said to be used. One
- * that the shop did not make stays as it is. Where another row has the code, before this or meanwhile, the discount
- * follows that one instead.
- * @throws where another try may help
+ * Ends the shop's discount of a code that was deleted, renamed or marked as used. It leaves discounts that the shop did
+ * not make. If another row has the code, the discount follows that row instead.
+ * @throws if a retry may help
  */
 export async function endCode(ctx: AppContext, { code }: { code: string }): Promise<void> {
   const platform = await openPlatform(ctx)
@@ -21,7 +20,7 @@ export async function endCode(ctx: AppContext, { code }: { code: string }): Prom
   const there = read.value.get(code)
   if (!there || !isOurs(there) || there.basic?.status === 'EXPIRED') return
   const ended = await platform.data.endDiscount(there)
-  // Also where the answer was lost: it may have ended all the same.
+  // Even if the answer was lost: the discount may have ended.
   await isWanted()
   if (ended.ok) return
   if (ended.reason !== 'rejected') throw new Error(ended.message)

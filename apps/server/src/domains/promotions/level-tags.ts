@@ -10,15 +10,15 @@ import { users } from '../accounts/tables.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { levelTagsQueue, levelThresholds } from '../rewards/index.ts'
 
-/** What a customer of a level carries on the platform: `netlet-level-3`. Level 0 carries none; other tags are the operator's. */
+/** The platform's tag of a level's customers: `netlet-level-3`; none for level 0. Other tags are the operator's. */
 const TAG = /^netlet-level-\d+$/
 
 const wantedTags = (level: number): string[] => (level > 0 ? [`netlet-level-${level}`] : [])
 
 /**
- * Gives the platform's customer of a user the tag of the user's present level, and takes those of others away. Nothing
- * happens where the platform has no customer of that address: whoever never bought has none.
- * @throws where another try may help
+ * Gives a user's customer on the platform the tag of its level and removes other levels' tags. The platform has no
+ * customer for users who never bought.
+ * @throws if a retry may help
  */
 export async function tagCustomer(ctx: AppContext, { userId }: { userId: number }): Promise<void> {
   const platform = await openPlatform(ctx)
@@ -37,7 +37,7 @@ export async function tagCustomer(ctx: AppContext, { userId }: { userId: number 
   ctx.log.error({ userId, reason: tagged.message }, 'the platform did not tag a customer')
 }
 
-/** @returns whether anything was to be done */
+/** @returns whether anything was changed */
 async function correct(platform: Shopify, customer: ShopifyCustomer, level: number): Promise<ShopifyResult<boolean>> {
   const wanted = wantedTags(level)
   const add = wanted.filter(tag => !customer.tags.includes(tag))
@@ -47,13 +47,13 @@ async function correct(platform: Shopify, customer: ShopifyCustomer, level: numb
   return tagged.ok ? { ok: true, value: true } : tagged
 }
 
-/** Pages of 100 customers that one run reads, and the customers that it tags before it lets another one go on. */
+/** Limits of one run: pages of 100 customers that it reads, and customers that it tags. */
 const BOUNDS = { pages: 20, changes: 100 }
 
 /**
- * Goes through the platform's customers, and corrects the tags of those that have not the one of their user's level;
- * whoever is no user here carries none. A run that is cut off begins again where its job says.
- * @throws where another try may help
+ * Corrects the level tags of all the platform's customers. Customers without a user here get none. An interrupted run
+ * resumes where its job says.
+ * @throws if a retry may help
  */
 export async function compareCustomers(
   ctx: AppContext,
@@ -85,7 +85,7 @@ export async function compareCustomers(
   return counts
 }
 
-/** The level of each of these customers: two queries for a page. */
+/** The level of each of these customers, with two queries for a page. */
 async function levels(db: Executor, customers: readonly ShopifyCustomer[]) {
   const emails = customers.flatMap(({ email }) => (email ? [email.toLowerCase()] : []))
   const thresholds = await levelThresholds(db)

@@ -13,15 +13,14 @@ import {
 import { openPlatform } from '../commerce/index.ts'
 import { isAsWanted, noteCode, wantedCode, type CodeRef, type Seen } from '../rewards/index.ts'
 
-/** How often one job writes, where the row goes on changing. */
+/** How often one job writes while the row keeps changing. */
 const ROUNDS = 3
 
 /**
- * Looks at one code on the platform and writes down what is there, for 'create' after making its discount where there is
- * none. A discount that is there already is adopted where it is as wanted, and left alone where it is not, unless the
- * shop made it. An answer that was lost does no harm: the next try finds what it had made. What the row wants is read
- * again after each write: whoever wrote last leaves what was wanted last, whatever came in between.
- * @throws where another try may help; the row says why meanwhile
+ * Records what the platform has under one code; 'create' first makes a missing discount. An existing discount is
+ * adopted if it is as wanted; a different one is left alone unless the shop made it. After a lost answer the retry
+ * finds what was made. The row is read again after each write, so the last write matches the last change.
+ * @throws if a retry may help; until then the row shows why it failed
  */
 export async function lookAtCode(
   ctx: AppContext,
@@ -48,7 +47,7 @@ export async function lookAtCode(
 
 const isFailure = (found: Seen | ShopifyFailure): found is ShopifyFailure => 'ok' in found
 
-/** `isWritten`: whether the platform was asked to write, whatever it answered. */
+/** `isWritten`: the platform was asked to write, with any answer. */
 type Looked = { found: Seen | ShopifyFailure; isWritten: boolean }
 
 async function looked(
@@ -64,15 +63,15 @@ async function looked(
   if (act === 'check' || isLeft) return { found: seen, isWritten: false }
   const written = there ? await platform.updateDiscount(there, wanted) : await platform.createDiscount(wanted, now)
   if (!written.ok) return { found: written, isWritten: true }
-  // Whatever was there first is what counts: one that came between, or what the platform made of it.
+  // Reads it again: another discount may have come first, or the platform may have changed ours.
   const after = await platform.discounts([wanted.code])
   return { found: after.ok ? compare(after.value.get(wanted.code) ?? null, wanted) : after, isWritten: true }
 }
 
-/** Uses that the platform has counted cannot be taken back by a change. */
+/** A change cannot undo uses that the platform has counted. */
 const canMend = ({ differs = [] }: Seen): boolean => differs.some(one => one !== 'used')
 
-/** What the platform has under a code, held against what it should have. */
+/** Compares what the platform has under a code with what it should have. */
 export function compare(there: FoundDiscount | null, wanted: WantedDiscount): Seen {
   if (!there) return { state: 'missing' }
   const differs = differencesOf(there, wanted)

@@ -4,8 +4,8 @@ import { grantPoints } from './grant.ts'
 import { takeCoins } from './take-coins.ts'
 
 /**
- * Changes a user's coins or level points by an amount that an administrator names. Coins that can be spent go before those
- * that are pending. The user's row is locked, and holds as many.
+ * Changes a user's coins or level points at an administrator's request. Spendable coins go before pending ones. The
+ * caller has locked the user and checked that the balance suffices.
  */
 export async function changePoints(
   unit: Unit,

@@ -15,14 +15,14 @@ import { grantPoints } from './grant.ts'
 import { maturity } from './pending-coins.ts'
 import { chatAccountPoints, chatEvents, chatPoints } from './tables.ts'
 
-/** Messages are remembered a little longer than that, see retention.ts: an old one cannot count again. In milliseconds. */
+/** In milliseconds. Messages are remembered a little longer (retention.ts), so that an old one cannot count again. */
 export const OLDEST_CHAT_MESSAGE = DAY
 
 type Report = BodyOf<typeof routes.rewards.botWebhook>
 
 /**
- * Counts a chat message that an operator's own bot reports. `signature` is the body's HMAC-SHA256 in hex, the bot's token
- * being the key.
+ * Rewards a chat message that an operator's own bot reports. `signature`: the body's HMAC-SHA256 in hex, with the bot's
+ * token as the key.
  */
 export async function rewardChatMessage(
   ctx: AppContext,
@@ -51,14 +51,14 @@ type Earning = Pick<
   'discord_bot_channels' | 'discord_bot_points_per_message' | 'discord_bot_max_points_per_day' | 'coins_hold_days'
 >
 
-/** The channels that the settings name; none: all of them count. */
+/** The channels in the settings; empty: all of them count. */
 export const chatChannels = (settings: Pick<Settings, 'discord_bot_channels'>): string[] =>
   settings.discord_bot_channels.split(/[\s,]+/).filter(Boolean)
 
 /**
- * Coins for a chat message, up to the day's most of the user and of the chat account, in the channels of the settings. A
- * message counts once, by its id, whoever reports it. The caller has refused what is older than `OLDEST_CHAT_MESSAGE`.
- * @returns `first` is false where it was counted before
+ * Coins for a chat message in the configured channels, up to the daily limit of user and chat account. A message counts
+ * once by its id, even if two bots report it. The caller refuses messages older than `OLDEST_CHAT_MESSAGE`.
+ * @returns `first` is false if the message was counted before
  */
 export async function grantForChatMessage(
   unit: Unit,
@@ -77,7 +77,7 @@ export async function grantForChatMessage(
   if (userId === undefined) return nothing
   const day = at.toISOString().slice(0, 10)
   const most = settings.discord_bot_max_points_per_day
-  // One user with one chat account after the other, or one chat account with one user after the other: each has one day.
+  // Limits on both, so that changing the linked chat account, or the user that it is linked to, gains nothing.
   const account = chatAccountHash(config, discordId)
   const [ofUser] = await tx
     .select({ granted: chatPoints.granted })
@@ -115,7 +115,7 @@ export async function grantForChatMessage(
   return { granted, first: true }
 }
 
-/** Coins that a user's chat messages brought on a day (UTC). */
+/** The coins that a user earned with chat messages on a day (UTC). */
 export async function chatPointsOfDay(db: Executor, userId: number, at: Date): Promise<number> {
   const day = at.toISOString().slice(0, 10)
   const [row] = await db
@@ -125,6 +125,6 @@ export async function chatPointsOfDay(db: Executor, userId: number, at: Date): P
   return row?.granted ?? 0
 }
 
-/** The ids of the chat platform could be tried one by one: the hash needs the shop's secret. */
+/** Keyed with the shop's secret, because ids of chat accounts could be guessed one by one. */
 export const chatAccountHash = ({ appSecret }: Pick<Config, 'appSecret'>, discordId: string): Buffer =>
   createHmac('sha256', appSecret).update(`chat account ${discordId}`).digest()

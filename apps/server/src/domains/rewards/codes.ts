@@ -6,25 +6,25 @@ import { lock } from '../../infra/db/locks.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
 
 /**
- * One code is one discount of the platform, so it must not be in two tables, nor be two levels'. Only a gift card's code
- * becomes a promo code, when somebody exchanges coins for it. Whoever adds or renames a code takes this lock first, until
- * the command ends.
+ * A code is one discount on the platform, so it must not be in two tables, nor belong to two levels. Only a gift card's
+ * code may move, to the promo code that it is exchanged for. A command that adds or renames a code takes this lock
+ * first, until it ends.
  */
 export const lockCodes = (tx: Executor): Promise<void> => lock(tx, 'rewardCodes')
 
-/** Case does not count, as on the platform. */
+/** Case-insensitive, as on the platform. */
 export const sameCode = (column: PgColumn, code: string): SQL => sql`lower(${column}) = lower(${code})`
 
 /**
- * The same for one of many. The database lowers both sides, as its index does: JavaScript writes 'İ', and a 'Σ' that ends a
- * word, in another way.
+ * The same for many codes. The database lowercases both sides, as its index does: JavaScript lowercases 'İ' and a final
+ * 'Σ' in another way.
  */
 export const oneOfCodes = (column: PgColumn, codes: readonly string[]): SQL =>
   sql`lower(${column}) = any(array(select lower(named) from unnest(${sql.param([...codes])}::text[]) named))`
 
 /**
- * Is a code somebody else's? Called under `lockCodes`. Of promo codes and of gift cards each table keeps its own apart.
- * @param kept the code that the row has already: it may keep one that came from a gift card
+ * Does another row have this code? Call it under `lockCodes`. Unique indexes check within each table.
+ * @param kept the row's current code, which it may keep even if it came from a gift card
  */
 export async function isCodeTaken(
   tx: Executor,

@@ -4,8 +4,8 @@ import { grantPoints, type Grant } from './grant.ts'
 import { MILLION } from './whole-points.ts'
 
 /**
- * Adds what a payment earned to the millionths that its earner has, and pays out the coins which that makes. Once for its cause.
- * So the coins of any payments that stand are the whole part of all that they earned, in whatever order they came and went.
+ * Adds a payment's coins, once for its cause. Fractions add up in the user's millionths, which pay out whole coins. So
+ * all payments together earn the whole part of their sum, in any order.
  */
 export async function grantCoins(
   unit: Unit,
@@ -17,7 +17,7 @@ export async function grantCoins(
 }
 
 /**
- * Takes what a payment had earned from its earner's millionths, a coin of which is broken where they do not suffice.
+ * Takes a payment's millionths back. If the user's rest does not suffice, it breaks a coin.
  * @returns how many coins the caller has to take
  */
 export async function takeMillionths(unit: Unit, userId: number, millionths: number): Promise<number> {
@@ -26,7 +26,7 @@ export async function takeMillionths(unit: Unit, userId: number, millionths: num
   return -coins
 }
 
-/** How many coins more or fewer a change of a user's millionths makes, and by how many its rest changes. Locks the user. */
+/** The change of a user's whole coins, and of the rest, for a change in millionths. Locks the user. */
 async function wholeCoins({ tx }: Unit, userId: number, change: number): Promise<{ coins: number; rest: number }> {
   const had = (await lockBalance(tx, userId))?.coinMillionths ?? 0
   const coins = Math.floor((had + change) / MILLION)

@@ -26,7 +26,7 @@ type CouponInput = {
 }
 type Query = ListInput<'id'> & { platform_state?: CodeState | undefined }
 
-/** Promo codes, found by code and by their holder's name: everyone's, or those that `holderId` holds. */
+/** Promo codes by code or holder's name; with `holderId` only that holder's. */
 export const couponList = (holderId?: number) =>
   defineList<Query, Coupon>({
     name: 'promo_codes',
@@ -35,7 +35,7 @@ export const couponList = (holderId?: number) =>
     sort: { id: coupons.id },
     async match(db, { search, platform_state }) {
       const inState = platform_state && eq(coupons.platformState, platform_state)
-      // What the platform has is for administrators: to a holder the filter says nothing.
+      // The platform's state is for administrators only, so a holder's filter has no effect.
       const own = holderId === undefined ? inState : eq(coupons.holderId, holderId)
       if (search === undefined) return { where: [own] }
       const [ids, holders] = await Promise.all([
@@ -57,13 +57,13 @@ export const couponList = (holderId?: number) =>
     }
   })
 
-/** Codes, and holders, that a search goes through: the newest so many. */
+/** How many matching codes, and holders, a search considers, newest first. */
 const FOUND = 500
 
-// The trigram index covers the name and the e-mail; only the name is searched here.
+// The trigram index covers name and e-mail, but this search is for names only.
 const named = (text: string) => ilike(users.username, containing(text))
 
-/** Gives a user a promo code. Refuses 'unknown_user' and 'code_taken'. */
+/** Creates a promo code for a user. Refuses 'unknown_user' and 'code_taken'. */
 export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Promise<Result<Coupon>> {
   return command(ctx, by, { unique: { coupons_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit
@@ -110,7 +110,7 @@ export function updateCoupon(
       .returning({ id: coupons.id })
     if (!held || changed.length === 0) return refuse('not_found')
     if (before.code !== row.data.code) endCode(unit, before.code)
-    // What an administrator says is spent counts at the checkout no longer; one that is free again does.
+    // A code that an administrator marks as used ends on the platform; one that is free again works there.
     if (isDecided && form.is_used) endCode(unit, row.data.code)
     await followCode(unit, { kind: 'coupon', id })
     const after = await readCoupon(tx, id)
@@ -125,7 +125,7 @@ export function updateCoupon(
 export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const { tx } = unit
-    // The code that it has in the end: a change of it may be under way.
+    // Locked first: a concurrent edit may be renaming the code.
     await tx.select({ id: coupons.id }).from(coupons).where(eq(coupons.id, id)).for('update')
     const before = await readCoupon(tx, id)
     const [deleted] = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ holderId: coupons.holderId })
@@ -138,9 +138,8 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
 }
 
 /**
- * Marks promo codes as used that a paid order of their holder named. Codes of others do not become used, see
- * `noteStrangersUse`.
- * @param holderId null: the order is of nobody in the shop
+ * Marks the holder's promo codes that a paid order used. Others' codes: see `noteStrangersUse`.
+ * @param holderId null: the order has no user of the shop
  * @param payment the platform's id of that order: see `freeCoupons`
  */
 export async function useCoupons(
@@ -158,7 +157,7 @@ export async function useCoupons(
     .where(
       and(
         eq(coupons.holderId, holderId),
-        // What an administrator marked as used stays so, whatever becomes of a payment.
+        // A code that an administrator marked as used stays used, independent of payments.
         or(not(coupons.isUsed), sql`cardinality(${coupons.usedBy}) > 0`),
         oneOfCodes(coupons.code, named)
       )
@@ -166,15 +165,15 @@ export async function useCoupons(
     .returning({ id: coupons.id, code: coupons.code })
   for (const { id, code } of used) {
     unit.publish('coupon', id, holderId)
-    // Where it was given back before, its limit on the platform was raised, and may not be reached.
+    // After an earlier refund its limit on the platform was raised, so it may still work there.
     endCode(unit, code)
   }
 }
 
-/** A payment was given back before anything was delivered for it: promo codes that no other payment uses can be used again. */
+/** A payment was refunded before any delivery: its promo codes are free again unless another payment uses them. */
 export const freeCoupons = (unit: Unit, payment: string): Promise<void> => move(unit, payment, 'freedBy')
 
-/** The money of such a payment came back: the promo codes that it used are used again. */
+/** The money of a refunded payment came back, so its promo codes are used again. */
 export const useCouponsAgain = (unit: Unit, payment: string): Promise<void> => move(unit, payment, 'usedBy')
 
 async function move(unit: Unit, payment: string, to: 'usedBy' | 'freedBy'): Promise<void> {
@@ -189,23 +188,23 @@ async function move(unit: Unit, payment: string, to: 'usedBy' | 'freedBy'): Prom
     .returning({ id: coupons.id, code: coupons.code, holderId: coupons.holderId, isUsed: coupons.isUsed })
   for (const { id, code, holderId, isUsed } of changed) {
     unit.publish('coupon', id, holderId)
-    // The platform counts its use of before: it may be used once more.
+    // The platform still counts the earlier use, so the code needs a higher limit.
     if (!isUsed) await followCode(unit, { kind: 'coupon', id })
-    // What it was allowed meanwhile is taken back.
+    // Reverts the higher limit.
     else if (to === 'usedBy') endCode(unit, code)
   }
 }
 
-/** What the platform counts of a promo code's uses, after an edit. */
+/** The uses that the platform has counted for a promo code, after an edit. */
 function countedAfter({ isDecided, isRenamed }: { isDecided: boolean; isRenamed: boolean }) {
   const inLists = sql`cardinality(${coupons.usedBy}) + cardinality(${coupons.freedBy})`
-  // An administrator's word stands, whatever becomes of a payment that used it before. The platform counts that on.
+  // An administrator's decision replaces the payments' uses, which the platform still counts.
   if (isDecided)
     return { usedBy: [], freedBy: [], countedBefore: isRenamed ? 0 : sql`${coupons.countedBefore} + ${inLists}` }
   return isRenamed ? { countedBefore: sql`-(${inLists})` } : {}
 }
 
-/** A payment stands in one of both lists, once. */
+/** Moves a payment to one of the two lists. */
 const movedTo = (payment: string, to: 'usedBy' | 'freedBy') => {
   const [without, other] = to === 'usedBy' ? [coupons.usedBy, coupons.freedBy] : [coupons.freedBy, coupons.usedBy]
   const added = sql`array_append(array_remove(${without}, ${payment}), ${payment})`
@@ -214,8 +213,8 @@ const movedTo = (payment: string, to: 'usedBy' | 'freedBy') => {
 }
 
 /**
- * Called under the lock of the codes.
- * @param kept the code that the promo code has already, if any: it may keep one that came from a gift card
+ * Call it under the lock of the codes.
+ * @param kept the promo code's current code, which it may keep even if it came from a gift card
  */
 async function rowOf(tx: Executor, form: CouponInput, kept?: string) {
   const percent = tooManyPercent(form.discount, form.discount_type ?? 'amount')
@@ -249,7 +248,7 @@ async function readCoupon(db: Executor, id: number): Promise<Coupon | undefined>
   return row && present(row)
 }
 
-/** What the form of a promo code shows. */
+/** The fields of a promo code's form. */
 const fieldsOf = ({ username, code, discount, discount_type, code_type, is_used }: CouponInput) => ({
   username,
   code,

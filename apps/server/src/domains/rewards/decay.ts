@@ -10,9 +10,9 @@ import { levelDecays, pointRecords } from './tables.ts'
 const BATCH = 5000
 
 /**
- * Lowers everyone's level points once a month, from the day that the settings name: points × (1 − rate), rounded
- * down. It may run as often as wanted: a month that is done is left alone, one that broke off goes on where it was, and a
- * month whose day was missed is caught up. Users who came after the day keep their points.
+ * Lowers all level points once a month, from the configured day: points × (1 − rate), rounded down. Idempotent: it
+ * skips a finished month, resumes an interrupted one, and catches up on a missed day. Users who signed up after the day
+ * keep their points.
  * @returns how many users' points changed in this call
  */
 export async function decayLevelPoints(ctx: AppContext, { batch = BATCH }: { batch?: number } = {}): Promise<number> {
@@ -33,7 +33,7 @@ export async function decayLevelPoints(ctx: AppContext, { batch = BATCH }: { bat
   }
 }
 
-/** Lowers the next users by id. The month's row is locked, so concurrent workers take different batches. */
+/** Lowers the next users by id. Locks the month's row, so that concurrent workers take different batches. */
 async function decayBatch(
   unit: Unit,
   { month, due, rate, batch }: { month: string; due: Date; rate: string; batch: number }

@@ -19,8 +19,8 @@ export type Exchanged = {
 }
 
 /**
- * Cards that nobody has, and whose codes may take off what they say: the platform neither refused them nor has another discount
- * under them, nor one that was used up, nor one for other customers that the shop did not make; while it is asked again, what it had last counts. One that it does not have yet is created with the exchange.
+ * Unexchanged cards whose code should work: the platform has not refused it and has no different, ended or used
+ * discount under it, nor another customer's that the shop did not make. A missing discount is created by the exchange.
  */
 const isOffered = and(
   not(giftCards.isExchanged),
@@ -29,7 +29,7 @@ const isOffered = and(
   sql`not (${giftCards.platformDiffers} @> array['holder', 'foreign'])`
 )
 
-/** What coins can be exchanged for now, at the price of the cheapest card of each amount, cheapest first. */
+/** The amounts that coins buy now, each at the price of its cheapest card, cheapest first. */
 export async function listExchangeOptions(db: Executor): Promise<{ mount: string; point: number }[]> {
   const options = await db
     .selectDistinctOn([giftCards.mount], { mount: giftCards.mount, point: giftCards.point })
@@ -40,9 +40,8 @@ export async function listExchangeOptions(db: Executor): Promise<{ mount: string
 }
 
 /**
- * Exchanges a user's coins for the cheapest gift card of this amount. Refuses 'no_gift_card', 'price_changed' where it
- * costs other than the `point` coins that the user agreed to, and 'insufficient_coins' where fewer can be spent now; then
- * nothing has changed.
+ * Exchanges a user's coins for the cheapest gift card of this amount. Refuses 'no_gift_card', 'price_changed' if it no
+ * longer costs `point` coins, and 'insufficient_coins'; then nothing has changed.
  */
 export async function exchangeCoins(
   ctx: AppContext,
@@ -52,7 +51,7 @@ export async function exchangeCoins(
   const userId = by.id
   return command(ctx, by, async unit => {
     const { tx, now } = unit
-    // The user's row first: of one user's exchanges at once, each sees what the one before has left.
+    // Lock the user first, so that concurrent exchanges of one user see each other's result.
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
     const [card] = await tx
@@ -61,11 +60,11 @@ export async function exchangeCoins(
       .where(and(isOffered, eq(giftCards.mount, mount)))
       .orderBy(asc(giftCards.point), desc(eq(giftCards.platformState, 'present')), asc(giftCards.id))
       .limit(1)
-      // A card that another exchange has locked is most likely taken: use the next one instead of waiting.
+      // A card that another exchange has locked is probably taken, so use the next one.
       .for('update', { skipLocked: true })
     if (!card) return refuse('no_gift_card')
     if (card.point !== point) return refuse('price_changed', { params: { point: card.point } })
-    // Of those from before coins were taken from pending ones, some may be owed: they are not the user's to spend.
+    // Old refunds did not take pending coins, so some coins may be owed. The user cannot spend those.
     const spendable = user.coins - Math.max(await pendingCoins(tx, userId, now), user.coinsOwed)
     if (spendable < card.point) return refuse('insufficient_coins')
     await tx
@@ -90,7 +89,7 @@ export async function exchangeCoins(
       .insert(coupons)
       .values({ holderId: userId, code: card.code, codeType: 2, discount: card.mount, createdAt: now })
       .returning({ id: coupons.id })
-    // The shop's discount of it becomes this customer's, and is made where there is none: coins were paid for it.
+    // The discount is bound to this customer, or created if missing, because the coins are spent.
     if (coupon) await createCode(unit, { kind: 'coupon', id: coupon.id })
     unit.publish('gift_card', card.id)
     unit.publish('coupon', coupon?.id, userId)

@@ -6,16 +6,16 @@ import { endCode, followCode } from './platform-codes.ts'
 import { holderCodesQueue, levelTagQueue } from './queues.ts'
 import { coupons } from './tables.ts'
 
-/** After a change of a user's e-mail address, by which the platform knows a code's holder and whom to tag. */
+/** Call it after a user's e-mail changed. The platform finds a code's holder and the customer to tag by it. */
 export function followAddress(unit: Unit, userId: number): void {
   unit.jobs.send(holderCodesQueue, { userId }, { key: String(userId) })
   unit.jobs.send(levelTagQueue, { userId }, { key: String(userId) })
 }
 
-/** Codes of one transaction. */
+/** Codes in one transaction. */
 const BATCH = 100
 
-/** Has all unused promo codes of a holder follow. One that was cut off may begin again: it asks for the same. */
+/** Updates the discounts of a holder's unused promo codes. Idempotent, so an interrupted run may start over. */
 export async function followCodesOf(ctx: AppContext, { userId }: { userId: number }): Promise<void> {
   const next = (after: number) =>
     command(ctx, SYSTEM, async unit => {
@@ -31,7 +31,7 @@ export async function followCodesOf(ctx: AppContext, { userId }: { userId: numbe
   for (let after: number | undefined = 0; after !== undefined;) after = await next(after)
 }
 
-/** Before a holder is deleted: nobody may pay with the codes that are left. */
+/** Call it before a holder is deleted, so that the remaining codes stop working. */
 export async function endCodesOf(unit: Unit, userId: number): Promise<void> {
   const rows = await unit.tx
     .select({ code: coupons.code })

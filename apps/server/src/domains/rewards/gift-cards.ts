@@ -31,7 +31,7 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
   })
 }
 
-/** Changes a gift card that was not exchanged; an exchanged one belongs to a customer. */
+/** Edits a gift card that was not exchanged. An exchanged one belongs to a customer. */
 export function updateGiftCard(
   ctx: AppContext,
   by: Actor,
@@ -61,7 +61,7 @@ export function updateGiftCard(
 export const deleteGiftCard = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, unit => deleteGiftCardIn(unit, id))
 
-/** `deleteGiftCard` as part of a larger write. */
+/** `deleteGiftCard` as a part of a larger write. */
 export async function deleteGiftCardIn(unit: Unit, id: number): Promise<Result<null>> {
   const row = await takeUnexchanged(unit.tx, id)
   if (!row.ok) return row
@@ -85,7 +85,7 @@ export const planGiftCardRemoval = (db: Executor, ids: number[]): Promise<Outcom
     }
   )
 
-/** For the audit log: who knows a gift card's code can spend it. */
+/** For the audit log: knowing a gift card's code is enough to spend it. */
 export const masked = (card: GiftCard) => ({
   ...withoutSeen(card),
   code: `…${card.code.slice(Math.max(card.code.length - 4, Math.ceil(card.code.length / 2)))}`

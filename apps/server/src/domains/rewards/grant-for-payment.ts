@@ -11,23 +11,20 @@ import { maturity } from './pending-coins.ts'
 import { pointRecords } from './tables.ts'
 import { coinMillionths, wholePoints } from './whole-points.ts'
 
-/**
- * Locks the users that a payment's points go to. Call it before leasing addresses, since users are locked before the
- * inventory.
- */
+/** Locks the users who earn by a payment. Call it before leasing addresses: users are locked before the inventory. */
 export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => lockUserAndInviter(tx, buyerId)
 
 /**
- * What a payment earns: level points for the buyer, and for whoever invited the buyer coins, and level points where it is
- * the first payment. Level points are rounded down for each payment, coins for all payments together; once for a payment,
- * however often it is asked for. Call it in the command that settles the payment.
- * @param amount what was paid, and not given back: '12.30'
- * @param paymentId the platform's id of the order that was paid
+ * Grants what a payment earns: level points for the buyer, coins for the inviter, and level points for the inviter at
+ * the first payment. Level points are rounded down for each payment, coins over all payments. Idempotent for a payment.
+ * Call it in the command that settles the payment.
+ * @param amount what was paid and not refunded: '12.30'
+ * @param paymentId the platform's id of the paid order
  */
 export async function grantForPayment(
   unit: Unit,
   earned: {
-    /** The order's public number, which the points history shows. */
+    /** The order's public number, for the points history. */
     orderPublicId: string
     userId: number
     amount: string
@@ -36,7 +33,7 @@ export async function grantForPayment(
   }
 ): Promise<void> {
   const { userId, amount, settings, paymentId: payment } = earned
-  // Two payments of one buyer at once: only one of them is the first.
+  // Of two concurrent payments of one buyer only one is the first.
   await lockEarners(unit.tx, userId)
   const buyer = await invitedUser(unit.tx, userId)
   if (!buyer) return
@@ -50,7 +47,7 @@ export async function grantForPayment(
     payment,
     rate: settings.billing_rate
   })
-  // A payment that brought nothing, such as a test, is no first payment.
+  // A payment that brought nothing, such as a test, is not a first payment.
   if (buyer.inviterId === null || Number(amount) <= 0) return
   const params = { username: buyer.username }
   await grantCoins(unit, {
@@ -67,8 +64,8 @@ export async function grantForPayment(
 }
 
 /**
- * Gives whoever invited a user the points for it, for a payment of that user that stands; once, until that payment is
- * given back. The caller has locked the earners.
+ * Grants the inviter's points for a user's payment, once until that payment is refunded. The caller has locked the
+ * earners.
  */
 export async function rewardInvitation(
   unit: Unit,
@@ -78,7 +75,7 @@ export async function rewardInvitation(
   const invited = await invitedUser(unit.tx, userId)
   if (!invited || invited.inviterId === null) return
   if (await invitationIsRewarded(unit.tx, { inviterId: invited.inviterId, userId })) return
-  // A payment that was given back, and whose money came back, earns them again.
+  // After a refund whose money came back, the payment earns the points again.
   const cause = `invite:${userId}:${payment}`
   const before = or(eq(pointRecords.cause, cause), like(pointRecords.cause, `${cause}:%`))
   const times = await unit.tx.$count(pointRecords, and(eq(pointRecords.payment, payment), before))
@@ -94,7 +91,7 @@ export async function rewardInvitation(
   })
 }
 
-/** A user, and the inviter, whose row is gone where that user was deleted and had no history. */
+/** A user and the inviter. The inviter's row is gone if that user was deleted without any history. */
 async function invitedUser(tx: Executor, userId: number) {
   const inviter = alias(users, 'inviter')
   const [user] = await tx
@@ -105,11 +102,11 @@ async function invitedUser(tx: Executor, userId: number) {
   return user
 }
 
-/** Were the points for inviting this user granted, and not taken back since? */
+/** Has the inviter the points for this user, not taken back? */
 async function invitationIsRewarded(tx: Executor, { inviterId, userId }: { inviterId: number; userId: number }) {
   const standing = and(
     eq(pointRecords.userId, inviterId),
-    // Without a payment: granted at the sign-up, as it was once.
+    // Records without a payment are from the time when the sign-up earned the points.
     or(eq(pointRecords.cause, `invite:${userId}`), like(pointRecords.cause, `invite:${userId}:%`)),
     isNull(pointRecords.takenBackAt)
   )

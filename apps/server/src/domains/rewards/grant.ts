@@ -9,31 +9,31 @@ export type Grant = {
   kind: 'level' | 'coins'
   /** Whole points; negative takes away. */
   point: number
-  /** Why, for the points history, with what fills its sentence. */
+  /** Why, for the points history, with the parameters of its sentence. */
   reason: PointReason
   params?: Params
-  /** Names what caused it, such as 'invite:42': granted once, however often it is asked for. */
+  /** A unique name of the cause, such as 'invite:42': each cause is granted once. */
   cause: string
   /** The platform's order that earned it: see `takeBackForPayment`. */
   payment?: string
-  /** By what its amount was multiplied; 0: the settings gave nothing. */
+  /** The multiplier of the payment's amount; 0: the settings grant nothing. */
   rate?: number | null
   /** See the column. */
   nominal?: number
-  /** From when on coins can be spent; without it at once. */
+  /** When the coins can be spent; missing: at once. */
   maturesAt?: Date | null
 }
 
 /**
- * Changes a user's level points or coins together with their record, in the command of the cause. Of coins that are
- * earned, those that the user owes are kept, with a record of their own.
- * @returns false where this cause was granted before, or gives nothing, and nothing changed
- * @throws where the balance would fall below zero: the caller holds the user's row and has looked
+ * Changes a user's level points or coins and writes the record, in the command of the cause. Owed coins are kept from
+ * earned ones, with a record of their own.
+ * @returns false if the cause was granted before or gives nothing
+ * @throws if the balance would become negative: the caller has locked the user and checked
  */
 export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   const { userId, kind, point, cause } = grant
-  // What the settings gave nothing for earns nothing later, whatever they say by then: that is written down. So are coins of
-  // which only millionths were earned.
+  // A record of 0 points is written if the settings granted nothing, so that later settings grant nothing either, and
+  // if only millionths of a coin were earned.
   if (point === 0 && grant.rate !== 0 && !(kind === 'coins' && grant.nominal)) return false
   if (!(await writeRecord(unit, grant))) return false
   if (point === 0) return true
@@ -42,7 +42,7 @@ export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   if (kind === 'level' || point < 0) return true
   const owed = Math.min((await lockBalance(unit.tx, userId))?.coinsOwed ?? 0, point)
   if (owed === 0) return true
-  // It matures with what it is kept from, so that what is pending is what is left.
+  // It matures with the earning, so that the pending sum stays correct.
   const { payment, maturesAt } = grant
   await writeRecord(unit, {
     userId,
@@ -57,7 +57,7 @@ export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   return true
 }
 
-/** @returns false where there is a record of this cause */
+/** @returns false if this cause has a record */
 async function writeRecord(unit: Unit, { userId, kind, point, reason, params, cause, ...more }: Grant) {
   const written = await unit.tx
     .insert(pointRecords)

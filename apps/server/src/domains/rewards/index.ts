@@ -1,8 +1,8 @@
 /**
- * What customers earn and what they get for it: level points, coins, promo codes, gift cards, level discounts and the
+ * What customers earn and what they get for it: level points, coins, promo codes, gift cards, level discounts and
  * points for chat messages. It owns coupons, gift_cards, level_codes, point_records, level_decays, chat_events,
- * chat_points and chat_account_points; the balances themselves are in accounts' users and change only by `grantPoints`, which writes the
- * record with them. Others grant by the functions below within their own command.
+ * chat_points and chat_account_points. Balances are in the users of accounts and change only by `grantPoints`, together
+ * with their record. Other domains grant by these functions within their own command.
  */
 export { changePoints } from './account-points.ts'
 export { couponList, freeCoupons, useCoupons, useCouponsAgain } from './coupons.ts'

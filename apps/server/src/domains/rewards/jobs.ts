@@ -7,7 +7,7 @@ import { followCodesOf } from './follow-holder.ts'
 import { followLevels } from './level-tags.ts'
 import { holderCodesQueue } from './queues.ts'
 
-// Long enough for many users; a run that is cut off goes on where it was.
+// Long enough for many users; an interrupted run resumes.
 const decayQueue = queue('decay-level-points', { expireInSeconds: 900 })
 
 export const rewardsJobs: Job[] = [
@@ -18,7 +18,7 @@ export const rewardsJobs: Job[] = [
   }),
   job(decayQueue, {
     purpose: "Lowers everyone's level points once a month, from the day that the settings name.",
-    // Every hour, not on the day: a shop that was down on the day catches up.
+    // Every hour, so that a shop that was down on the day catches up.
     cron: '7 * * * *',
     async run(ctx) {
       const changed = await decayLevelPoints(ctx)

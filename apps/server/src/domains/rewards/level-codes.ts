@@ -18,7 +18,7 @@ import { levelCodes } from './tables.ts'
 
 const SEED = [100, 5000, 10_000, 20_000, 50_000]
 
-/** The five levels of a new shop. A shop that has any is left as it is, so that a deleted level stays deleted. */
+/** The five levels of a new shop. A shop with levels stays as it is, so that deleted levels stay deleted. */
 export async function seedLevelCodes(ctx: AppContext): Promise<void> {
   await command(ctx, SYSTEM, async ({ tx }) => {
     const present = await tx.select({ id: levelCodes.id }).from(levelCodes).limit(1)
@@ -33,7 +33,7 @@ export async function seedLevelCodes(ctx: AppContext): Promise<void> {
 export const levelThresholds = (db: Executor): Promise<Threshold[]> =>
   db.select({ level: levelCodes.level, point: levelCodes.point }).from(levelCodes)
 
-/** The discount code that the user's level brings at the checkout; null where there is none. */
+/** The discount code of the user's level at the checkout; null if there is none. */
 export async function discountCodeFor(db: Executor, userId: number): Promise<string | null> {
   const [level] = await db
     .select({ code: levelCodes.code })
@@ -45,7 +45,7 @@ export async function discountCodeFor(db: Executor, userId: number): Promise<str
   return level?.code || null
 }
 
-/** Levels in their order; codes are for administrators' eyes. */
+/** Levels in order. Only administrators see their codes. */
 export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
   defineList<ListInput<'level'> & { platform_state?: CodeState | undefined }, LevelCode>({
     name: 'level_codes',
@@ -56,7 +56,7 @@ export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
       const inState = withCodes && platform_state ? eq(levelCodes.platformState, platform_state) : undefined
       if (search === undefined) return { where: [inState] }
       const level = sql`${levelCodes.level}::text = ${search}`
-      // A search must not tell those who may not see the codes which ones there are.
+      // Others must not be able to guess codes by searching.
       return { where: [inState, withCodes ? or(ilike(levelCodes.code, containing(search)), level) : level] }
     },
     async load(db, ids) {
@@ -68,7 +68,7 @@ export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
 type LevelForm = { discount: string; discount_type?: DiscountType | undefined; code: string; point: number }
 type LevelRow = typeof levelCodes.$inferSelect
 
-/** What the form of a level shows. */
+/** The fields of a level's form. */
 const fieldsOf = ({
   discount,
   discount_type,
@@ -81,7 +81,7 @@ const fieldsOf = ({
   point
 })
 
-/** Of a code that the reader may not see, the version tells nothing either. */
+/** If the reader may not see the code, the version does not depend on it either. */
 function present(row: LevelRow, { withCodes = true }: { withCodes?: boolean } = {}): LevelCode {
   const { id, level, discount, discountType: discount_type, point } = row
   const fields = { discount, discount_type, code: withCodes ? row.code : null, point }
@@ -94,7 +94,7 @@ function present(row: LevelRow, { withCodes = true }: { withCodes?: boolean } = 
   }
 }
 
-/** The columns that a form sets. @param before what is kept where the form says nothing of it */
+/** The columns of a form. @param before kept for fields that the form leaves out */
 const columnsOf = (
   { discount, discount_type, code, point }: LevelForm,
   before?: LevelRow
@@ -105,7 +105,7 @@ const columnsOf = (
   point
 })
 
-/** Adds a level that is missing. */
+/** Adds a missing level. */
 export function createLevelCode(
   ctx: AppContext,
   by: Actor,
@@ -178,10 +178,10 @@ export async function deleteLevelCode(ctx: AppContext, by: Actor, id: number): P
   })
 }
 
-/** One command at a time checks and writes the thresholds; readers do not wait. */
+/** One command at a time checks and writes the thresholds. Readers do not wait. */
 const lockLevels = (tx: Executor) => tx.execute(sql`lock table level_codes in share row exclusive mode`)
 
-/** A higher level asks for more points than every lower one, or earning points could lower somebody's level. */
+/** A higher level needs more points than all lower ones, or earning points could lower a user's level. */
 async function outOfOrder(tx: Executor, { level, point }: { level: number; point: number }) {
   const others = await tx.select().from(levelCodes).where(ne(levelCodes.level, level)).orderBy(asc(levelCodes.level))
   const below = others.findLast(other => other.level < level)

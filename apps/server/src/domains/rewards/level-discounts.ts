@@ -4,8 +4,8 @@ import type { Executor } from '../../infra/db/client.ts'
 import { levelCodes } from './tables.ts'
 
 /**
- * What each of these codes of levels takes off at the checkout. A code is left out where it is no level's any more, or where
- * the platform was not seen to have it as it is now: its discount may be another one, or none.
+ * The discounts of these level codes at the checkout. It leaves out codes that no level has any more, and those that
+ * the platform was not last seen to have as they are now, because their discount may differ.
  */
 export async function levelDiscounts(
   db: Executor,
@@ -25,6 +25,6 @@ export async function levelDiscounts(
   return new Map(rows.map(({ code, ...discount }) => [code, discount]))
 }
 
-/** What one code takes off, as `levelDiscounts` says it. */
+/** The same for one code. */
 export const levelDiscount = async (db: Executor, code: string | null): Promise<LevelDiscount | null> =>
   (await levelDiscounts(db, [code])).get(code) ?? null

@@ -4,7 +4,7 @@ import { users } from '../accounts/tables.ts'
 import { levelTagQueue, levelTagsQueue } from './queues.ts'
 import { levelCodes } from './tables.ts'
 
-/** Has the platform's customer tagged where these level points, given or taken, changed the user's level. */
+/** Has the platform's customer tagged if this change of level points changed the user's level. */
 export async function followLevel(unit: Unit, userId: number, points: number): Promise<void> {
   const levelAt = (sum: SQL) =>
     sql<number>`coalesce((select max(${levelCodes.level}) from ${levelCodes} where ${levelCodes.point} <= ${sum}), 0)`
@@ -18,5 +18,5 @@ export async function followLevel(unit: Unit, userId: number, points: number): P
   if (level && level.now !== level.before) unit.jobs.send(levelTagQueue, { userId }, { key: String(userId) })
 }
 
-/** After what may have changed the levels of many: goes through all of the platform's customers once. */
+/** Call it after a change that may affect many users' levels. One pass over all of the platform's customers. */
 export const followLevels = (unit: Unit): void => unit.jobs.send(levelTagsQueue, {}, { key: 'asked' })

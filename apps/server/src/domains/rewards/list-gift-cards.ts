@@ -11,7 +11,7 @@ type Query = ListInput<'id' | 'mount' | 'point'> & {
   platform_state?: CodeState | undefined
 }
 
-/** Gift cards, found by code. */
+/** Gift cards, by code. */
 export const giftCardList = defineList<Query, GiftCard>({
   name: 'gift_cards',
   table: giftCards,
@@ -27,7 +27,7 @@ export const giftCardList = defineList<Query, GiftCard>({
   load: async (db, ids) => (await db.select().from(giftCards).where(among(giftCards.id, ids))).map(presentGiftCard)
 })
 
-/** What the form of a gift card shows. */
+/** The fields of a gift card's form. */
 export const giftCardFields = ({ mount, code, point }: Pick<GiftCard, 'mount' | 'code' | 'point'>) => ({
   mount,
   code,

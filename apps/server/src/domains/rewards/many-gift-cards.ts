@@ -11,12 +11,12 @@ import { presentGiftCard as present } from './list-gift-cards.ts'
 import { lookAtCode } from './platform-codes.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
 
-/** Letters of a code, about 5 bits each: nobody finds one by trying. */
+/** Characters of a code, about 5 bits each, so that it cannot be guessed. */
 const LENGTH = 16
 
 /**
- * Several gift cards of one amount. The codes are made of the batch's name and the shop's secret, so that the same asked twice, or at
- * once, makes them once: the second answer has the cards of the first.
+ * Several gift cards of one amount. The codes derive from the batch's name and the shop's secret, so a repeated or
+ * concurrent request makes them once and returns the same cards.
  */
 export function createGiftCards(
   ctx: AppContext,
@@ -42,7 +42,7 @@ export function createGiftCards(
   })
 }
 
-/** Is one of them a promo code or a level's? All codes are one on the platform. */
+/** Is one of them a promo code or a level's code? On the platform they share one space. */
 async function isOtherCode(tx: Executor, codes: readonly string[]): Promise<boolean> {
   const { rows } = await tx.execute(sql`
     select 1 from ${coupons} where ${oneOfCodes(coupons.code, codes)}

@@ -8,8 +8,8 @@ import { sentenceOfRecord } from './grant.ts'
 import { coupons, pointRecords } from './tables.ts'
 
 /**
- * Takes the names that a user ever had out of the points history of whoever invited them. The records stay. They are found by what
- * caused them: another invited user may have had the same name before or since.
+ * Removes a user's names from the inviter's points history, and keeps the records. It finds them by their cause,
+ * because other invited users may have had the same names.
  * @param paid the platform's ids of the user's payments
  */
 export async function forgetInvited(
@@ -20,7 +20,7 @@ export async function forgetInvited(
   const [user] = await tx.select({ invitedBy: users.invitedBy }).from(users).where(eq(users.id, id))
   if (!user?.invitedBy) return
   const ofInviter = eq(pointRecords.userId, user.invitedBy)
-  // What takes an earning back has its id, and may name the payment of others' coins: 'refund:<id>', 'refund:<id>:pending:<payment>'.
+  // The cause of a record that takes coins: 'refund:<earning>', or 'refund:<earning>:pending:<payment of those coins>'.
   const takes = like(pointRecords.cause, 'refund:%')
   const caused = or(
     eq(pointRecords.cause, `invite:${id}`),
@@ -39,7 +39,7 @@ export async function forgetInvited(
     .where(and(ofInviter, or(earned, taken), sql`${pointRecords.reasonParams} ? 'username'`))
 }
 
-/** A user's points history for the download of the own data, in batches. */
+/** A user's points history for the export of personal data, in batches. */
 export async function* exportPoints(db: Executor, userId: number): AsyncGenerator<object[]> {
   const pages = pagesById(({ after, limit }) =>
     db
@@ -58,7 +58,7 @@ export async function* exportPoints(db: Executor, userId: number): AsyncGenerato
     }))
 }
 
-/** A user's promo codes for the download of the own data. */
+/** A user's promo codes for the export of personal data. */
 export async function* exportCodes(db: Executor, userId: number): AsyncGenerator<object[]> {
   const rows = await db.select().from(coupons).where(eq(coupons.holderId, userId)).orderBy(asc(coupons.id))
   yield rows.map(row => ({

@@ -3,7 +3,7 @@ import { DAY } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pointRecords } from './tables.ts'
 
-/** Of a user's coins those that cannot be spent yet. */
+/** The coins of a user that cannot be spent yet. */
 export async function pendingCoins(db: Executor, userId: number, now: Date): Promise<number> {
   const [row] = await db
     .select({ sum: sql<string>`coalesce(sum(${pointRecords.point}), 0)` })

@@ -17,13 +17,13 @@ import { coupons, giftCards, levelCodes } from './tables.ts'
 export type CodeRef = { kind: CodeKind; id: number }
 type Wanted = CodeRef & { wanted: WantedDiscount }
 
-/** Which rows: these, or the next ones by id. */
+/** These rows, or the next ones by id. */
 type Which = { ids: readonly number[] } | { after: number; limit: number }
 
 /**
- * The discounts that codes should be on the platform. A promo code is its holder's and counts once more than the platform
- * has counted so far: it does not take back what was given back, or forgiven by an operator. A gift card counts once, for whoever gets it; a
- * level's code is for everybody who knows it. Codes that were used or handed out are left out, and levels without one.
+ * The discounts that codes should have on the platform. A promo code works for its holder, once more than the platform
+ * has counted, because it keeps counting refunded uses. A gift card works once for anyone, a level's code for all who
+ * know it. Used or handed-out codes and levels without a code are left out.
  */
 export function wantedCodes(db: Executor, kind: CodeKind, which: Which): Promise<Wanted[]> {
   if (kind === 'coupon') return wantedCoupons(db, which)
@@ -57,7 +57,7 @@ async function wantedCoupons(db: Executor, which: Which): Promise<Wanted[]> {
         value: coupon.discount,
         unit: coupon.discountType,
         uses,
-        // The platform counts a payment that was given back: its buyer may use the code again.
+        // The platform still counts a refunded payment. Its buyer must be able to use the code again.
         oncePerCustomer: uses === 1,
         holder: email
       }
@@ -109,7 +109,7 @@ async function wantedLevelCodes(db: Executor, which: Which): Promise<Wanted[]> {
   }))
 }
 
-// What is read and written here, each of them has.
+// All three tables have the columns that are read and written here.
 const TABLES = { coupon: coupons, gift_card: giftCards, level_code: levelCodes }
 const tableOf = (kind: CodeKind) => TABLES[kind] as typeof giftCards
 
@@ -123,12 +123,12 @@ const lockRow = async (tx: Executor, { kind, id }: CodeRef) => {
   return row
 }
 
-/** What the platform has under a code. `problem`: its words, or why the last try failed. */
+/** What the platform has under a code. `problem`: its message, or why the last check failed. */
 export type Seen = { state: CodeState; differs?: CodeDifference[]; problem?: string | null }
 
 /**
- * Writes down what the platform has under a code, as it was wanted when it was asked. What was changed or used
- * meanwhile stays: it has a look of its own.
+ * Records what the platform has under a code. If the row has changed since the request, it stays: its change started a
+ * check of its own.
  */
 export async function noteCode(
   unit: Unit,
@@ -146,7 +146,7 @@ export async function noteCode(
     .update(table)
     .set({
       platformState: state,
-      // Until it has answered, what was different before still is.
+      // Until the platform answers, the last known differences stand.
       platformDiffers: state === 'waiting' ? row.differs : differs,
       platformProblem: problem,
       ...(state === 'waiting' ? {} : { platformCheckedAt: unit.now })
@@ -160,10 +160,10 @@ const isSame = (one: WantedDiscount | undefined, other: WantedDiscount | undefin
   versionOf({ wanted: one ?? null }) === versionOf({ wanted: other ?? null })
 
 /**
- * After the platform was asked to write what a code wanted: does the row want that still? Under a code that it has no more,
- * nothing of it is left there.
- * @param isLate whether it may be written yet, since the platform's answer was lost
- * @returns false where what it wants now is to be written
+ * Checks after a write to the platform whether the row still wants what was written. If it no longer has the code, the
+ * discount there ends.
+ * @param isLate the write may still be under way, because the platform's answer was lost
+ * @returns false if something else has to be written now
  */
 export async function isAsWanted(
   unit: Unit,
@@ -175,14 +175,14 @@ export async function isAsWanted(
   return now === undefined || isSame(now, wanted)
 }
 
-/** Has the platform asked about a code. Refuses 'not_found', 'code_used' and 'no_code'. */
+/** Enqueues a check of a code on the platform. Refuses 'not_found', 'code_used' and 'no_code'. */
 export const askPlatform = (ctx: AppContext, by: Actor, ref: CodeRef & { act: CodeAct }) =>
   command(ctx, by, async unit => {
     const asked = await askPlatformIn(unit, ref, ref.act)
     return asked.ok ? ok({ status: 'queued' as const }) : asked
   })
 
-/** `askPlatform` as part of a larger write. */
+/** `askPlatform` as a part of a larger write. */
 export async function askPlatformIn(unit: Unit, ref: CodeRef, act: CodeAct): Promise<Result<null>> {
   const row = await lockRow(unit.tx, ref)
   if (!row) return refuse('not_found')
@@ -192,13 +192,13 @@ export async function askPlatformIn(unit: Unit, ref: CodeRef, act: CodeAct): Pro
   return done
 }
 
-/** After a code was added. */
+/** Call it after a code was added. */
 export const lookAtCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'check')
 
-/** After a code was changed, or what it is worth: the shop's own discount of it becomes what it says now. */
+/** Call it after a code or its value changed. The shop's own discount follows. */
 export const followCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'follow')
 
-/** After a code was handed out for coins: its discount is made where there is none. */
+/** Call it after a code was handed out for coins. A missing discount is created. */
 export const createCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'create')
 
 async function look(unit: Unit, { kind, id }: CodeRef, act: CodeAct | 'follow'): Promise<void> {
@@ -209,7 +209,7 @@ async function look(unit: Unit, { kind, id }: CodeRef, act: CodeAct | 'follow'):
 }
 
 /**
- * After a code went, got another name or was spent by an operator's word: a discount of the shop's counts no longer under it.
+ * Call it after a code was deleted, renamed or marked as used. The shop's discount of it ends.
  * @param startIn milliseconds from now
  */
 export function endCode(unit: Unit, code: string, startIn = 0): void {
@@ -217,7 +217,7 @@ export function endCode(unit: Unit, code: string, startIn = 0): void {
   if (code !== '') unit.jobs.send(endCodeQueue, { code }, startIn > 0 ? { key: `late:${key}`, startIn } : { key })
 }
 
-/** A code that was spent by others than its holder; see `noteStrangersUse`. */
+/** A code was used by another customer than its holder; see `noteStrangersUse`. */
 export async function noteSpent(unit: Unit, ref: CodeRef): Promise<void> {
   const { kind, id } = ref
   const table = tableOf(kind)
@@ -225,15 +225,14 @@ export async function noteSpent(unit: Unit, ref: CodeRef): Promise<void> {
     .update(table)
     .set({ platformState: 'differs', platformDiffers: ['used'], platformProblem: null })
     .where(eq(table.id, id))
-  // The platform counts a use some time after the order: what it says at once may be that of before.
+  // The platform counts a use with some delay, so an earlier answer may be outdated.
   unit.jobs.send(codeQueue, { kind, id, act: 'check' }, { key: `${kind}:${id}:counted`, startIn: 2 * MINUTE })
   unit.publish(kind, id)
 }
 
 /**
- * Has the discount under a code become what the row with this code says now, if there is one that wants a discount: a code
- * that was used or handed out wants none.
- * @returns whether there is one
+ * Updates the discount of a code to what its current row wants. A used or handed-out code wants none.
+ * @returns whether a row wants one
  */
 export async function followWhoeverHas(unit: Unit, code: string): Promise<boolean> {
   const refs: CodeRef[] = []
@@ -247,7 +246,7 @@ export async function followWhoeverHas(unit: Unit, code: string): Promise<boolea
   return refs.length > 0
 }
 
-/** What a row says of the platform, on the wire. @param isKnown whether the reader may know */
+/** A row's state on the platform, for the reply. @param isKnown whether the reader may see it */
 export const presentSeen = (
   row: Pick<
     typeof giftCards.$inferSelect,
@@ -261,7 +260,7 @@ export const presentSeen = (
   platform_checked_at: isKnown && row.platformCheckedAt ? iso(row.platformCheckedAt) : null
 })
 
-/** A row for the audit log, without what the platform has: nobody decided that. */
+/** A row for the audit log, without the platform's state, which is not an administrator's decision. */
 export function withoutSeen<T extends object>(row: T): Partial<T> {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('platform'))) as Partial<T>
 }

@@ -15,7 +15,7 @@ export const pointRecordList = (userId: number, now: Date) =>
     id: pointRecords.id,
     sort: { id: pointRecords.id },
     match: (_db, { kind }) => ({
-      // A record of nothing says only that nothing was earned.
+      // Records of 0 points are not shown.
       where: [ne(pointRecords.point, 0), kind === undefined ? undefined : eq(pointRecords.kind, kind)],
       anyOf: [{ column: pointRecords.userId, among: [userId] }]
     }),

@@ -3,7 +3,7 @@ import { DAY, iso } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { chatAccountPoints, chatEvents, chatPoints } from './tables.ts'
 
-/** Points, coins and gift cards are money and are kept; what only counts chat messages is not. */
+/** Points, coins and gift cards are money, so they are kept. Counters of chat messages are not. */
 export const rewardsRetention: RetentionEntry[] = [
   {
     what: 'chat_reports',

@@ -15,7 +15,7 @@ import { levelDiscount } from './level-discounts.ts'
 import { askPlatform } from './platform-codes.ts'
 import { pointRecordList } from './point-history.ts'
 
-/** Puts the calls about promo codes, gift cards, levels and points on the server. */
+/** Mounts the calls about promo codes, gift cards, levels and points. */
 export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   const { db } = ctx
   const { rewards } = routes

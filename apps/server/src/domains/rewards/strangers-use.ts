@@ -5,13 +5,13 @@ import { noteSpent } from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
 
 /**
- * A paid order named codes that are not its buyer's: gift cards that nobody holds, and promo codes of others. What they took
- * off there they take off no more: the row says so, and such a card is not sold, until the platform says otherwise.
- * @param named codes, in whatever case
- * @param buyer null: nobody of the shop
+ * A paid order used codes that its buyer does not hold: unsold gift cards, or others' promo codes. Their discount is
+ * spent, so the row says so, and the card is not sold until a check finds otherwise.
+ * @param named codes, in any case
+ * @param buyer null: not a user of the shop
  */
 export async function noteStrangersUse(unit: Unit, named: readonly string[], buyer: number | null): Promise<void> {
-  // Cards first: where one is being exchanged, this waits, and finds it among the promo codes then.
+  // Cards first: if one is just being exchanged, this waits and then finds it among the promo codes.
   const cards = await unit.tx
     .select({ id: giftCards.id })
     .from(giftCards)

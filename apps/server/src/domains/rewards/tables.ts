@@ -23,7 +23,7 @@ import {
 } from '@netlet/contract'
 import { users } from '../accounts/tables.ts'
 
-/** What the platform has under the row's code, as it was last seen; see `CODE_STATES` of the contract. */
+/** The last known state of the row's code on the platform; see `CODE_STATES` of the contract. */
 const onPlatform = () => ({
   platformState: text({ enum: CODE_STATES }).notNull().default('unknown'),
   platformDiffers: text()
@@ -48,19 +48,19 @@ export const coupons = pgTable(
     discount: money().notNull(),
     discountType: text({ enum: DISCOUNT_TYPES }).notNull().default('amount'),
     isUsed: boolean().notNull().default(false),
-    /** The platform's orders that use it: it is free again where all of them were given back before they were delivered. */
+    /** The platform's orders that use it. It is free again if all were refunded before their delivery. */
     usedBy: text()
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** Those that were given back so: they use it again where their money comes back. */
+    /** Refunded orders that used it. They use it again if their money comes back. */
     freedBy: text()
       .array()
       .notNull()
       .default(sql`'{}'`),
     /**
-     * Uses that the platform counts under this code beyond those of both lists: those of before an administrator said
-     * whether it is used. Negative where the code got another name after the uses in the lists.
+     * Uses that the platform counts under this code beyond those of both lists: from before an administrator's
+     * decision. Negative if the code was renamed after the uses in the lists.
      */
     countedBefore: integer().notNull().default(0),
     createdAt: createdAt(),
@@ -86,7 +86,7 @@ export const giftCards = pgTable(
     id: id(),
     /** Dollars. */
     mount: money().notNull(),
-    /** Coins that it costs. */
+    /** Its price in coins. */
     point: points().notNull(),
     code: text().notNull(),
     isExchanged: boolean().notNull().default(false),
@@ -111,7 +111,7 @@ export const giftCards = pgTable(
   ]
 )
 
-/** Five thresholds of level points, with the discount code that a user of that level gets at checkout. */
+/** Five thresholds of level points, each with the discount code of its level. */
 export const levelCodes = pgTable(
   'level_codes',
   {
@@ -131,10 +131,10 @@ export const levelCodes = pgTable(
   ]
 )
 
-/** Why points changed. The sentence is made where it is shown, out of the code and its parameters. */
+/** Why points changed. The sentence is made for display from the code and its parameters. */
 const REASON_CODES = Object.keys(POINT_REASONS) as [PointReason, ...PointReason[]]
 
-/** Every change of points or coins, with its reason; `cause` makes it happen once. */
+/** Every change of points or coins with its reason. Unique by `cause`, so it happens once. */
 export const pointRecords = pgTable(
   'point_records',
   {
@@ -147,25 +147,25 @@ export const pointRecords = pgTable(
     reasonCode: text({ enum: REASON_CODES }).notNull(),
     reasonParams: jsonb().$type<Params>(),
     cause: text().notNull().unique(),
-    /** The platform's order that earned it, to find it again when that is refunded. */
+    /** The platform's order that earned it, for refunds. */
     payment: text(),
-    /** Coins: until then they cannot be spent. Null: they can be spent at once. */
+    /** Until when the coins cannot be spent. Null: they can be spent at once. */
     maturesAt: instant(),
-    /** By what the payment's amount was multiplied; null: not earned by a payment, or before this was written down. */
+    /** The multiplier of the payment's amount; null: not earned by a payment, or an old record. */
     rate: doublePrecision(),
     /**
-     * Level points that were given back after a decay: how many they had been before it. Coins that a payment earned: in
-     * millionths, of which `point` is what made whole coins, with what the user had of others. Null: `point`.
+     * Restored level points: their number before decays. Coins of a payment: in millionths, while `point` has the whole
+     * coins that they completed. Null: the same as `point`.
      */
     nominal: points(),
-    /** What of `nominal` was taken back, since money of its payment was given back. */
+    /** How much of `nominal` was taken back after refunds. */
     takenBack: points().notNull().default(0),
-    /** When the last of it was. */
+    /** When all of it had been taken back; null before. */
     takenBackAt: instant(),
     createdAt: createdAt()
   },
   t => [
-    // Points and kind stand in it, so that a history counts its rows without reading them.
+    // Contains points and kind, so that a history counts its rows without reading them.
     index('point_records_user').on(t.userId, t.id, t.point, t.kind),
     index('point_records_payment')
       .on(t.payment)
@@ -186,7 +186,7 @@ export const pointRecords = pgTable(
   ]
 )
 
-/** How far a month's decay of level points has come: it happens once, whatever restarts happen. */
+/** The progress of a month's decay, which makes it happen once in spite of restarts. */
 export const levelDecays = pgTable('level_decays', {
   /** '2026-11' */
   month: text().primaryKey(),
@@ -197,19 +197,19 @@ export const levelDecays = pgTable('level_decays', {
   finishedAt: instant()
 })
 
-/** Reports of the chat bot already counted. */
+/** Chat messages that have been counted. */
 export const chatEvents = pgTable('chat_events', { eventId: text().primaryKey(), receivedAt: createdAt() }, t => [
   index('chat_events_received').on(t.receivedAt)
 ])
 
-/** Chat messages already rewarded, per user and day, for the daily cap. */
+/** Coins for chat messages by user and day, for the daily limit. */
 export const chatPoints = pgTable(
   'chat_points',
   { userId: ref().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },
   t => [uniqueIndex('chat_points_key').on(t.userId, t.day)]
 )
 
-/** The same per chat account, whichever user it is bound to; hashed, since it outlasts the user. */
+/** The same by chat account, for any user. Hashed, because it outlasts the user. */
 export const chatAccountPoints = pgTable(
   'chat_account_points',
   { account: bytes().notNull(), day: text().notNull(), granted: bigint({ mode: 'number' }).notNull().default(0) },

@@ -10,10 +10,10 @@ import { takeCoins } from './take-coins.ts'
 import { givenBackFor, sumOf, type Money, type Take } from './taken-lots.ts'
 
 /**
- * Takes back what a payment earned, once: level points as far as decay has left them, and the coins that its millionths
- * made whole from what the balance holds, pending ones too (`takeCoins`). Only the rest is owed, and kept from what is
- * earned next. The caller has locked the earners (`lockEarners`).
- * @param payment the platform's id of the order that was refunded
+ * Takes back what a payment earned, once: level points as far as decay has left them, and coins, including pending ones
+ * (`takeCoins`). Missing coins are owed and kept from the next earnings. The caller has locked the earners
+ * (`lockEarners`).
+ * @param payment the platform's id of the refunded order
  */
 export async function takeBackForPayment(unit: Unit, payment: string): Promise<void> {
   const earned = await unit.tx
@@ -31,8 +31,8 @@ export async function takeBackForPayment(unit: Unit, payment: string): Promise<v
 }
 
 /**
- * A part of a payment was given back: takes back what it earned beyond what its kept part earns, in the same way. Repeated,
- * it takes nothing more. The caller has locked the earners.
+ * After a partial refund, takes back what the kept part does not earn. A repeat takes nothing more. The caller has
+ * locked the earners.
  */
 export async function takeBackPart(unit: Unit, payment: string, kept: Kept): Promise<void> {
   for (const records of await earningsOf(unit.tx, payment)) {
@@ -47,7 +47,7 @@ export async function takeBackPart(unit: Unit, payment: string, kept: Kept): Pro
   }
 }
 
-/** Takes what an earning gave but for these points (millionths of coins) of it, once, also where nothing is left and all is owed. */
+/** Takes an earning back except for `standing` points (millionths of coins), once, even if all of it is owed. */
 async function leave(unit: Unit, record: Earning, standing: number): Promise<void> {
   const takenBack = (record.nominal ?? record.point) - standing
   await unit.tx
@@ -75,8 +75,8 @@ async function leave(unit: Unit, record: Earning, standing: number): Promise<voi
 }
 
 /**
- * What the decays since have left of so many of an earning's level points. Each took the same part of all points that
- * there were, so the same of these. Rounded up: the parts of several payments add up to no less than all that they left.
+ * How many of an earning's `standing` level points the later decays have left. Each decay takes the same share of all
+ * points. Rounded up, so that the parts of several payments add up to at least what is left.
  */
 async function leftOf(db: Executor, { id, userId, point, nominal }: Earning, standing: number): Promise<number> {
   const { rows: decays } = await db.execute<{ before: string; after: string }>(sql`
@@ -93,12 +93,12 @@ async function leftOf(db: Executor, { id, userId, point, nominal }: Earning, sta
 }
 
 /**
- * Gives back what was taken, since money of its payment came back: level points as many as were taken, coins that can be
- * spent from when they could before. Those are earned anew, so that another refund takes them again. Repeated, it gives
- * nothing more. Points for an invitation are not among them: see `rewardInvitation`. The caller has locked the earners.
- * @param kept what of the payment is the shop's now; without it, all of it
- * @param moneys all money of the payment that was given back, with that which comes back now: as many level points as its
- *   going took (`givenBackFor`); without it, as many as were taken on average
+ * Restores what refunds took after their money came back: as many level points as were taken, and coins with their
+ * former time. They are a new earning, so another refund takes them again. A repeat gives nothing more. Points for
+ * invitations: see `rewardInvitation`. The caller has locked the earners.
+ * @param kept how much of the payment counts now; by default all of it
+ * @param moneys all refunds of the payment, including the reversed one: restores exactly what it took (`givenBackFor`);
+ * by default the average of all refunds
  */
 export async function restoreForPayment(
   unit: Unit,
@@ -128,7 +128,7 @@ export async function restoreForPayment(
   }
 }
 
-/** The level points that were taken for so many of those that earnings gave: fewer where there had been a decay. */
+/** The level points to give for restored points of earnings: fewer if a decay came before the refund. */
 async function levelFor(
   { tx, now }: Unit,
   records: readonly Earning[],
@@ -147,7 +147,7 @@ async function levelFor(
   return nominal - again + (again === 0 ? 0 : Math.floor((lost * again) / taken))
 }
 
-/** Each time that level points of earnings were taken back: how many of those that they gave, and how many decays had left. */
+/** Each time that a refund took level points: how many of the earning's points, and how many decays had left. */
 async function takesOf(db: Executor, records: readonly Earning[]): Promise<Take[]> {
   const ids = records.map(({ id }) => String(id))
   const rows = await db

@@ -6,15 +6,15 @@ import { grantPoints, type Grant } from './grant.ts'
 import { pendingCoins } from './pending-coins.ts'
 import { pointRecords } from './tables.ts'
 
-/** Coins that mature together, of one payment where they were earned by one. */
+/** Coins that mature together; `payment` if one payment earned them. */
 type Lot = { payment: string | null; maturesAt: Date; left: number }
 
 /**
- * Takes coins from a user's locked balance: first those of `first` that are pending, then those that can be spent, then
- * others that are pending, the soonest first. What is taken of pending coins is written with their payment and time, so
- * that what is pending is never more than the balance.
+ * Takes coins from a user's locked balance: first pending ones of the payment `first`, then spendable ones, then other
+ * pending ones, the soonest first. Taken pending coins keep their payment and time, so that the pending sum never
+ * exceeds the balance.
  * @param first the payment whose own coins go first
- * @returns how many of `point` the balance did not hold
+ * @returns how many of `point` the balance lacked
  */
 export async function takeCoins(
   unit: Unit,

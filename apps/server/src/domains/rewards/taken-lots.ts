@@ -1,40 +1,39 @@
 import { nominalOf, type Earning } from './earnings.ts'
 
-/** Money of a payment that was given back: when, and when it came back to the shop; null: it stands as given back. */
+/** A refund of a payment. `reversedAt`: when its money came back to the shop; null: it did not. */
 export type Money = { takenAt: Date; reversedAt: Date | null }
 
-/** A time that level points of an earning were taken back. */
+/** One time that level points of an earning were taken back. */
 export type Take = {
   /** Of its record. */
   id: number
   /** The earning's id. */
   earning: number
-  /** How many of the points that the earning gave. */
+  /** How many of the earning's points. */
   taken: number
-  /** How many of those decays had left. */
+  /** How many of them decays had left. */
   lost: number
   at: Date
 }
 
-/** What was taken and not restored since, and which moneys' going may have taken it. */
+/** Points that were taken and not restored, and the refunds that may have taken them. */
 type Lot = { taken: number; lost: number; owners: readonly Money[] }
 
 type History = {
-  /** The earnings of one kind, the oldest first: the first, and the restorings since. */
+  /** The earnings of one kind, oldest first: the first one, then the restored ones. */
   records: readonly Earning[]
   takes: readonly Take[]
   moneys: readonly Money[]
-  /** How many points all of the payment earns. */
+  /** How many points the whole payment earns. */
   full: number
 }
 
 type Restoring = { nominal: number; at: Date }
 
 /**
- * How many level points to give where so many of those that earnings gave are restored: what was taken for them. The history is
- * followed from its beginning. Each restoring gives back what the going of its own money took; then what is left of other money
- * that came back: still other money was away at that time, and has taken the place of it. Where all of the money is back, all
- * that was taken is given back, in whatever order it came.
+ * How many level points to give for restored points: as many as were taken for them. Replays the history. Each
+ * restoration gives back what its own refund took, then what other reversed refunds took, whose place another refund
+ * had taken at that time. Once all refunds are reversed, all is restored, in any order.
  */
 export function givenBackFor({ records, takes, moneys, full }: History, now: Restoring): number {
   const restorings = records
@@ -56,14 +55,14 @@ export function givenBackFor({ records, takes, moneys, full }: History, now: Res
   return restore(lots, now, moneys)
 }
 
-/** What was known to be given back before the payment had earned anything: it was never earned, and no decay has touched it. */
+/** Refunds before the payment earned anything. Their points were never granted, so no decay has touched them. */
 function lotsBefore([first]: readonly Earning[], moneys: readonly Money[], full: number): Lot[] {
   if (!first || full <= first.point) return []
   const never = full - first.point
   return [{ taken: never, lost: never, owners: moneys.filter(({ takenAt }) => takenAt <= first.createdAt) }]
 }
 
-/** By earning, what was taken of it when decays had left none: that has no record. */
+/** By earning, what refunds took when decays had left nothing. Those have no record. */
 function silentLots(records: readonly Earning[], takes: readonly Take[], moneys: readonly Money[]): Map<number, Lot[]> {
   const unrecorded = moneys.filter(({ takenAt }) => takes.every(({ at }) => !isAt(takenAt, at)))
   return new Map(
@@ -76,7 +75,7 @@ function silentLots(records: readonly Earning[], takes: readonly Take[], moneys:
   )
 }
 
-/** Takes what is restored out of the lots. @returns the level points that it gives */
+/** Takes restored points from the lots. @returns the level points to give */
 function restore(lots: readonly Lot[], { nominal, at }: Restoring, moneys: readonly Money[]): number {
   const back = new Set(moneys.filter(({ reversedAt }) => reversedAt !== null && reversedAt <= at))
   const own = new Set([...back].filter(({ reversedAt }) => reversedAt !== null && isAt(reversedAt, at)))

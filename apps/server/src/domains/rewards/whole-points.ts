@@ -1,12 +1,12 @@
 /**
- * `amount × rate` in whole points, rounded down, exactly: '10.10' × 0.3 is 3, and 4.35 × 100 is 435, which binary
- * floating point makes 434.
+ * `amount × rate` in whole points, rounded down, exactly: '10.10' × 0.3 is 3, and 4.35 × 100 is 435, not 434 as in
+ * floating point.
  * @param amount a decimal, never negative: '12.30'
- * @param rate as an administrator wrote it: its shortest decimal is meant
+ * @param rate as an administrator wrote it: its shortest decimal counts
  */
 export const wholePoints = (amount: string, rate: number): number => product(amount, rate, 1n)
 
-/** Of these is a coin: cents at a rate of up to four decimals come out even. */
+/** Millionths in a coin: exact for cents at a rate of up to four decimals. */
 export const MILLION = 1_000_000
 
 /** `amount × rate` in millionths of a coin, in the same way. */
