@@ -18,7 +18,6 @@ import { switchBack, switchUser } from './switch-user.ts'
 import { findUser } from './user-detail.ts'
 import { endUserSession, endUserSessions, listUserSessions } from './user-sessions.ts'
 
-/** User management, and viewing the shop as a user. */
 export function adminRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts
 

@@ -8,16 +8,16 @@ import type { AppContext } from '../../infra/context.ts'
 import { clientNetwork } from './client-network.ts'
 import { apiKeyNetworks, apiKeys } from './tables.ts'
 
-/** After this long without a use, a key's network is a new one again. */
+/** After this time without a call, a network of a key counts as new again. */
 export const NETWORKS_KEPT = 90 * DAY
 
 /** '2026-11-22', UTC. */
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10)
 
 /**
- * Counts a call that a key makes, and writes into the audit log, once each, that the key is used from a new network, and
- * once a network and day that it reads credentials.
- * @returns a refusal where the key has called too often within this minute
+ * Counts a key's call. The audit log gets one entry for each new network, and one for each network and day in which the
+ * key reads credentials.
+ * @returns a refusal if the key has called too often in this minute
  */
 export function countKeyCall(
   ctx: AppContext,
@@ -39,7 +39,7 @@ export function countKeyCall(
       .where(
         and(
           eq(apiKeys.id, key.id),
-          // Beyond the limit nothing is written, however many calls come.
+          // Calls beyond the limit write nothing.
           or(isNull(apiKeys.countedSince), sql`not ${isSame}`, sql`${apiKeys.calls} < ${CALLS_A_MINUTE}`)
         )
       )

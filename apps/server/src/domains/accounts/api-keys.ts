@@ -14,7 +14,7 @@ import { apiKeys } from './tables.ts'
 
 const MAX_KEYS = 20
 const MOST_SHOWN = 100
-/** Each is mailed and kept: making and revoking one in a loop must end. Enough to replace all of them. */
+/** Each new key causes a mail and a row, so creating and revoking in a loop must end. Enough to replace all keys. */
 const MAX_MADE_A_DAY = 40
 
 const live = (userId: number) => and(eq(apiKeys.userId, userId), isNull(apiKeys.revokedAt))
@@ -25,7 +25,7 @@ export async function listApiKeys(db: Executor, userId: number): Promise<ApiKey[
   return rows.map(present)
 }
 
-/** A user's API keys with those that have ended, newest first, for an administrator. */
+/** The same with ended keys, for an administrator. */
 export async function listUserApiKeys(db: Executor, userId: number): Promise<UserApiKey[]> {
   const rows = await db
     .select()
@@ -36,7 +36,7 @@ export async function listUserApiKeys(db: Executor, userId: number): Promise<Use
   return rows.map(row => ({ ...present(row), revoked_at: isoOrNull(row.revokedAt) }))
 }
 
-/** Creates an API key, for whoever gives the password again. The key is in this reply and nowhere else: only its hash is stored. */
+/** Creates an API key after a password check. Only this reply contains the key; we store its hash. */
 export async function createApiKey(
   ctx: AppContext,
   by: UserActor,
@@ -48,7 +48,7 @@ export async function createApiKey(
   return command(ctx, by, async unit => {
     const { tx, now } = unit
     const userId = by.id
-    // Concurrent calls of one user wait here, so that the limit holds, and so does a change of the password.
+    // Serializes a user's concurrent calls, so that the limit holds, and excludes a change of the password.
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
     if ((await tx.$count(apiKeys, live(userId))) >= MAX_KEYS)

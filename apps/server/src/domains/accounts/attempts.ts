@@ -9,26 +9,26 @@ import { hashToken } from '../../infra/secrets.ts'
 import { inLine } from './in-line.ts'
 import { loginFailures } from './tables.ts'
 
-/** For how long a failure counts. */
+/** How long a failure counts. */
 export const FAILURE_WINDOW = 15 * MINUTE
 
-/** For how long an attempt is under way at most, and others wait for it. */
+/** How long an attempt may run before others stop waiting for it. */
 const UNDER_WAY = 10_000
-/** Milliseconds between two looks at the attempts that one waits for. */
+/** Milliseconds between two queries of a waiting attempt. */
 const LOOK = 100
-/** With more attempts under a key none waits: each looks at the database again and again. */
+/** With more attempts for a key none waits, because each waiting one queries the database repeatedly. */
 const MOST_WAITING = 100
 
 export type Attempt = {
-  /** Failures per key within the window, this attempt and those that were begun before it counted as some. */
+  /** Failures for each key within the window. This attempt and running ones before it count as failures. */
   counts: Map<string, number>
-  /** The attempt was right, or was refused before anything was tried: it does not count. */
+  /** The attempt succeeded, or was refused before anything was tried: it does not count. */
   discard: () => Promise<void>
 }
 
 /**
- * Counts an attempt as a failure before it is tried, so that many at once cannot all pass while the count is still
- * low; `discard` it afterwards where it was none. A command of its own: the count stays when the login is refused.
+ * Counts an attempt as a failure before it is tried, so that concurrent ones cannot all pass a low count. Call
+ * `discard` if it was none. A command of its own, because the count stays if the login is refused.
  */
 export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): Promise<Attempt> {
   const { counts, discard } = await begin(ctx, by, keys, null)
@@ -36,9 +36,9 @@ export async function beginAttempt(ctx: AppContext, by: Actor, keys: string[]): 
 }
 
 /**
- * The same for an attempt that takes its turn: where others that were begun before it, and of which it is not known yet whether they
- * are right, would take a count beyond `most`, it waits for what becomes of them. So many who are right at once all pass, and
- * never more than `most` are tried that may be wrong. In a flood none waits.
+ * The same for an attempt in a queue. If running attempts before it might bring a count above `most`, it waits for
+ * their results. So many correct concurrent attempts all pass, but at most `most` possibly wrong ones run. In a flood
+ * none waits.
  */
 export async function takeTurn(
   ctx: AppContext,
@@ -67,7 +67,7 @@ export async function takeTurn(
 async function begin(ctx: AppContext, by: Actor, keys: string[], underWay: number | null) {
   const write = () =>
     command(ctx, by, async unit => {
-      // One after the other: whoever has the higher id sees all that were begun before.
+      // In order: the attempt with a higher id sees all that began before it.
       if (underWay !== null) for (const key of keys.toSorted()) await lock(unit.tx, 'asks', key)
       const underWayUntil = underWay === null ? null : new Date(unit.now.getTime() + underWay)
       return unit.tx
@@ -75,11 +75,11 @@ async function begin(ctx: AppContext, by: Actor, keys: string[], underWay: numbe
         .values(keys.map(key => ({ key, at: unit.now, underWayUntil })))
         .returning({ id: loginFailures.id, at: loginFailures.at })
     })
-  // A flood of them under one key must not hold all of the database's connections while they wait for the lock.
+  // A flood for one key must not take all database connections while it waits for the lock.
   const written = underWay === null ? await write() : await inLine(keys, write)
   const ids = written.map(({ id }) => id)
   const last = Math.max(...ids)
-  // After the commit: within it, attempts at the same time would not see each other.
+  // After the commit: within the transaction, concurrent attempts would not see each other.
   const rows = () => failuresOf(ctx, keys, { at: written[0]?.at ?? ctx.now(), last })
   return {
     ids,
@@ -91,15 +91,15 @@ async function begin(ctx: AppContext, by: Actor, keys: string[], underWay: numbe
   }
 }
 
-/** How often it failed under a key within the window, without attempts that are being tried. */
+/** Failures for a key within the window, without running attempts. */
 export async function countFailures(ctx: Pick<AppContext, 'db' | 'now'>, key: string): Promise<number> {
   const [row] = await failuresOf(ctx, [key], { at: ctx.now(), last: 0 })
   return row?.failed ?? 0
 }
 
 /**
- * @param last the id of an attempt: those that were begun later, and are under way, do not count for it
- * @returns for each key what failed (`failed`), and that with what may fail (`count`)
+ * @param last an attempt's id: running attempts with a higher id do not count for it
+ * @returns for each key the failures (`failed`), and those with running attempts (`count`)
  */
 function failuresOf({ db }: Pick<AppContext, 'db'>, keys: string[], { at, last }: { at: Date; last: number }) {
   const isKnown = sql`(${loginFailures.underWayUntil} is null or ${loginFailures.underWayUntil} <= ${at.toISOString()})`
@@ -114,12 +114,12 @@ function failuresOf({ db }: Pick<AppContext, 'db'>, keys: string[], { at, last }
     .groupBy(loginFailures.key)
 }
 
-/** Removes the failures that were counted under these keys, once somebody has proved to be the account's owner. */
+/** Removes the failures of these keys after a proof of being the account's owner. */
 export async function clearFailures(unit: Unit, keys: readonly string[]): Promise<void> {
   await unit.tx.delete(loginFailures).where(inArray(loginFailures.key, [...keys]))
 }
 
-/** Removes all that was counted for an account, from wherever: its owner has set a new password by mail. */
+/** Removes all failures counted for an account, because its owner has set a new password by mail. */
 export async function clearFailuresOf(
   unit: Unit,
   { id, username, email }: { id: number; username: string; email: string }
@@ -130,16 +130,16 @@ export async function clearFailuresOf(
 }
 
 /**
- * Under which key the failures of browsers that are not known are counted: of the username or address that was typed,
- * whether anybody has it, from everywhere or from one network. Hashed: what is typed may be anything, of any length.
+ * The key for failures of unknown browsers: the typed name or address, existing or not, from everywhere or from one
+ * network. Hashed, because the input may be anything of any length.
  */
 export function nameKey(typed: string, network?: string): string {
   const name = `name:${hashToken(typed.toLowerCase()).toString('base64url')}`
   return network === undefined ? name : `${name}@${network}`
 }
 
-/** Under which key the failures of a browser are counted that has logged in to the account. */
+/** The key for failures of a browser that has logged in to the account. */
 export const deviceKey = (userId: number, device: string): string => `user:${userId}#${device}`
 
-/** Under which key the changes of an account's password are counted. */
+/** The key for changes of an account's password. */
 export const changesKey = (userId: number): string => `password-set:${userId}`

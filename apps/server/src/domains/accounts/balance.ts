@@ -5,9 +5,9 @@ import { userColumns } from './present-user.ts'
 import { users } from './tables.ts'
 
 /**
- * Adds to a user's coins, millionths of a coin, level points and owed coins; negative numbers take away. Whoever calls it writes the record of the change
- * in the same command.
- * @throws where a balance would fall below zero: the caller holds the user's row and has looked
+ * Adds to a user's coins, millionths, level points and owed coins; negative numbers subtract. The caller writes the
+ * record of the change in the same command.
+ * @throws if a balance would become negative: the caller has locked the user and checked
  */
 export async function changeBalance(
   unit: Unit,
@@ -32,9 +32,9 @@ export async function changeBalance(
 }
 
 /**
- * Adds to the level points of many users in one statement. The caller has locked these users and read their points: it
- * throws, and undoes the caller's command, where a balance would fall below 0 (the constraint users_level_points).
- * @param changes points of each user, negative to take some; one entry a user
+ * Adds to many users' level points in one statement. The caller has locked these users and read their points. It
+ * throws, which rolls the command back, if a balance would become negative (users_level_points).
+ * @param changes one entry for each user; negative points subtract
  */
 export async function changeLevelPoints(unit: Unit, changes: { userId: number; points: number }[]): Promise<void> {
   if (changes.length === 0) return
@@ -45,7 +45,7 @@ export async function changeLevelPoints(unit: Unit, changes: { userId: number; p
   unit.publish('user', undefined, 'everyone')
 }
 
-/** Locks a user that was not deleted. */
+/** Locks a user unless it was deleted. */
 export async function lockUser(tx: Executor, userId: number) {
   const [user] = await tx
     .select(userColumns)
@@ -55,7 +55,7 @@ export async function lockUser(tx: Executor, userId: number) {
   return user
 }
 
-/** A user's balances, locked, whether the user was deleted or not. */
+/** Locks a user, even a deleted one, and returns its balances. */
 export async function lockBalance(tx: Executor, userId: number) {
   const [user] = await tx
     .select({
@@ -70,7 +70,7 @@ export async function lockBalance(tx: Executor, userId: number) {
   return user
 }
 
-/** Locks the active user that a chat account belongs to, and gives its id. */
+/** Locks the active user with this chat account and returns its id. */
 export async function lockUserOfDiscord(tx: Executor, discordId: string): Promise<number | undefined> {
   const [user] = await tx
     .select({ id: users.id })
@@ -81,8 +81,8 @@ export async function lockUserOfDiscord(tx: Executor, discordId: string): Promis
 }
 
 /**
- * Locks a user and whoever invited that user, the lower id first, as everything does that locks users. References to them,
- * such as a new order, are not kept waiting.
+ * Locks a user and its inviter, the lower id first, as everywhere. New rows that refer to them, such as orders, do not
+ * wait.
  */
 export async function lockUserAndInviter(tx: Executor, userId: number): Promise<void> {
   const inviter = tx.select({ id: users.invitedBy }).from(users).where(eq(users.id, userId))

@@ -11,7 +11,7 @@ import { lockUserAndOwners, refuseOperator } from './operators.ts'
 import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
-/** Bans a user: its sessions and API keys end at once, its leases run until they expire. Banning a banned one changes nothing. */
+/** Bans a user. Sessions and API keys end at once, leases run until they expire. A repeat changes nothing. */
 export async function banUser(ctx: AppContext, by: UserActor, userId: number): Promise<Result<null>> {
   if (userId === by.id) return refuse('own_account')
   return command(ctx, by, async unit => {
@@ -29,8 +29,8 @@ export async function banUser(ctx: AppContext, by: UserActor, userId: number): P
 }
 
 /**
- * Lets a banned user log in again, by the password: the chat account is taken off, since whoever had the account may have
- * bound it. Not at the ban: a chat account of somebody who is banned signs nobody up anew.
+ * Lifts a ban. The chat account is unbound, because a thief may have bound it. It stays bound during the ban, so that a
+ * banned user's chat account cannot sign up again.
  */
 export async function unbanUser(ctx: AppContext, by: UserActor, userId: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
@@ -46,7 +46,10 @@ export async function unbanUser(ctx: AppContext, by: UserActor, userId: number):
   })
 }
 
-/** Sets a user's password. Its sessions and API keys end, its chat account is taken off; an administrator who sets their own keeps the present session, with the token that is returned. */
+/**
+ * Sets a user's password. Sessions and API keys end, the chat account is unbound. Administrators' own current session
+ * stays, with the returned token.
+ */
 export async function setUserPassword(
   ctx: AppContext,
   by: UserActor,

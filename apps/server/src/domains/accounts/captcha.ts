@@ -12,10 +12,10 @@ import { captchas } from './tables.ts'
 
 const CAPTCHA_LIFE = 5 * MINUTE
 
-/** Anyone asks for one, and each takes some milliseconds of the program's own thread: requests come in between. */
+/** Anyone may request captchas. Each blocks the thread for milliseconds, so other requests come in between. */
 const turns = createTurns({ atOnce: 1, longest: 100 })
 
-/** A sum as a picture. In a flood some are refused ('unavailable'). */
+/** A sum as a picture. A flood gets 'unavailable'. */
 export async function createCaptcha(
   ctx: AppContext,
   by: Actor
@@ -32,7 +32,7 @@ export async function createCaptcha(
   return ok({ captcha_image_base: `data:image/png;base64,${png.toString('base64')}`, captcha_id: made.id })
 }
 
-/** As paths, and rasterised: in an SVG a script could read the glyphs, and no font of the machine is needed. */
+/** Rasterized paths: a script could read the glyphs of an SVG, and no installed font is needed. */
 async function draw(): Promise<{ answer: number; png: Buffer }> {
   const { data: svg, text: answer } = createMathExpr({
     mathMin: 2,
@@ -42,7 +42,7 @@ async function draw(): Promise<{ answer: number; png: Buffer }> {
     height: 56,
     fontSize: 48,
     noise: 4,
-    // Dark greys: on a background of its own it would choose colours, some of them hardly visible.
+    // Dark greys. With `color` it would choose random colours, some hardly visible.
     color: false
   })
   const picture = await renderAsync(svg, {
@@ -54,8 +54,8 @@ async function draw(): Promise<{ answer: number; png: Buffer }> {
 }
 
 /**
- * Checks an answer. One use: the captcha is gone afterwards, right or wrong. A command of its own, so that a refusal of
- * what it protects does not bring it back.
+ * Checks an answer. The captcha is used up, right or wrong. A command of its own, because a refusal of what it protects
+ * must not restore it.
  */
 export async function consumeCaptcha(
   ctx: AppContext,

@@ -16,7 +16,7 @@ import { users } from './tables.ts'
 
 type AddressPorts = Pick<AccountPorts, 'followAddress'>
 
-/** Sends a code to the address that the caller wants to have from now on, for the password. */
+/** Sends a code to the caller's future address, after a password check. */
 export async function sendEmailChangeCode(
   ctx: AppContext,
   by: UserActor,
@@ -30,7 +30,10 @@ export async function sendEmailChangeCode(
   return sendEmailCode(ctx, by, { email: form.email, purpose: 'change_email', device })
 }
 
-/** Changes the caller's e-mail address by that code and the password. The old address is told. Mails that were switched off stay so. */
+/**
+ * Changes the caller's e-mail with that code and the password. The old address is notified; mails switched off stay
+ * off.
+ */
 export async function changeEmail(
   ctx: AppContext,
   by: UserActor,
@@ -56,8 +59,8 @@ export async function changeEmail(
 }
 
 /**
- * The old address resets no password any more, of whoever has it next neither, and is told that there is another one. What
- * goes by the address follows.
+ * Ends the old address's reset codes, for its next owner too, notifies it of the change, and updates what depends on
+ * the address.
  */
 export async function leaveAddress(
   unit: Unit,

@@ -13,13 +13,13 @@ import { endAccess, tellPasswordChanged } from './end-access.ts'
 import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
-/** Within 15 minutes. A change ends the codes of the reset by mail: who stole the password must not keep its owner from one. */
+/** Within 15 minutes. Changes end mailed reset codes, so a thief could block the owner's reset by repeating them. */
 const MAX_CHANGES = 3
 
 /**
- * Changes the caller's password. The other sessions and all API keys end; this session stays, with another token. The chat
+ * Changes the caller's password. Other sessions and all API keys end; this session stays with a new token. The chat
  * account stays unless the form says otherwise.
- * @returns that token, and the browser's proof of having logged in, anew: it depends on the password
+ * @returns the token, and a new device cookie, which depends on the password
  */
 export async function changePassword(
   ctx: AppContext,

@@ -7,11 +7,11 @@ import { readSettings } from '../settings/index.ts'
 type ChatClient = {
   settings: Settings
   discord: Discord
-  /** Tells operators where the platform refused the client's secret, which no visitor who signs in can mend. */
+  /** Reports to operators if the platform refuses the client's secret. Visitors cannot fix that. */
   noteClient: (result: DiscordResult<unknown>) => Promise<void>
 }
 
-/** The chat platform as the saved settings name this shop there. */
+/** A client of the chat platform with the saved settings. */
 export async function connectChat(ctx: AppContext): Promise<ChatClient> {
   const settings = await readSettings(ctx.db, ctx.secrets)
   const discord = createDiscord({
@@ -32,7 +32,7 @@ export async function connectChat(ctx: AppContext): Promise<ChatClient> {
 
 const clientOf = ({ discord_client_id: id, discord_client_secret: secret }: Settings): string => `${id}\n${secret}`
 
-/** The client's secret, where the chat platform refuses it. */
+/** The client's secret, if the chat platform refuses it. */
 export async function findRefusedClient({ db, secrets }: Pick<AppContext, 'db' | 'secrets'>): Promise<Found[]> {
   return findRefusal(db, 'chat_client', clientOf(await readSettings(db, secrets)))
 }

@@ -1,6 +1,6 @@
 import type { VisitorActor } from '../../infra/actor.ts'
 
-/** What limits count as one client: an IPv4 address, or the /64 that an IPv6 customer has for itself. */
+/** What limits count as one client: an IPv4 address, or an IPv6 customer's /64. */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
@@ -14,8 +14,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * Whom a limit counts as one client. Behind a proxy that TRUST_PROXY does not name it is whom that proxy forwards for: one
- * visitor's requests must not stop all others.
+ * The client for limits. Behind a proxy that TRUST_PROXY does not name, it is the forwarded address, so that one
+ * visitor's requests do not block all others.
  */
 export const limitedClient = ({ ip, forwardedFor }: Pick<VisitorActor, 'ip' | 'forwardedFor'>): string =>
   clientNetwork(forwardedFor ?? ip)

@@ -8,21 +8,21 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { emailCodes } from './tables.ts'
 
 const PAUSE = MINUTE
-/** A day, of one client for one address. */
+/** A day, from one client to one address. */
 const MAX_PER_PAIR = 10
 /**
- * A day, of all clients for one address: against a flood of mail. It takes many networks to get there, and does not hold
- * back a browser that has logged in to the account.
+ * A day, from all clients to one address, against floods of mail. Reaching it takes many networks, and a browser that
+ * has logged in to the account is exempt.
  */
 const MAX_PER_ADDRESS = 100
 
-/** For how long a code is kept, used or not: these limits count them. */
+/** How long codes are kept, used or not: these limits count them. */
 export const CODES_KEPT = DAY
 
 /**
- * May this client have another code mailed to this address? Limits count by who asks, so that a stranger's requests do
- * not keep the owner from a code. Whether the address is registered makes no difference.
- * @param client the network that asks; of two requests at once, the second one waits here and sees the first one's code
+ * May this client have another code mailed to this address? Limits count by client, so that strangers cannot block the
+ * owner's code. They apply equally to unregistered addresses.
+ * @param client the requesting network; a concurrent request waits here and then sees the first one's code
  */
 export async function refuseCode(
   { tx, now }: Unit,
@@ -32,7 +32,7 @@ export async function refuseCode(
   await lock(tx, 'emailCodeClient', client)
   const ofClient = sql`${emailCodes.clientIp} = ${client}::inet`
   const ofAddress = eq(lower(emailCodes.email), email)
-  // What a clock that was ahead wrote down counts for nothing.
+  // Codes with a future time, from a clock that ran ahead, do not count.
   const since = (milliseconds: number) =>
     between(emailCodes.createdAt, new Date(now.getTime() - milliseconds), new Date(now.getTime() + MINUTE))
   if ((await tx.$count(emailCodes, and(ofClient, since(PAUSE)))) > 0)

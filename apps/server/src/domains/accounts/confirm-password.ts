@@ -11,16 +11,16 @@ import { verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
 const MAX_TRIES = 20
-/** From so many wrong ones on the owner is told, once a day. */
+/** After this many wrong ones the owner is notified, once a day. */
 const TELL_FROM = 10
 
-/** A password that was right, with the hash that it was right for. */
+/** A password that was right, with its hash. */
 export type Confirmed = { userId: number; passwordHash: string }
 
 /**
- * Checks the password of whoever is signed in: what outlasts a session asks for it. Wrong ones are counted, since an
- * unattended session must not serve to guess it: for the session, so that its owner, logged in elsewhere, is not held back
- * by them. The command that follows calls `lockConfirmed`.
+ * Checks the signed-in user's password before actions that outlast the session. Wrong ones count, so that an unattended
+ * session cannot be used for guessing; only for this session, so that its owner elsewhere is not blocked. The following
+ * command calls `lockConfirmed`.
  */
 export async function confirmPassword(
   ctx: AppContext,
@@ -44,11 +44,11 @@ export async function confirmPassword(
   return ok({ userId: by.id, passwordHash: user.passwordHash })
 }
 
-/** Under which key the wrong passwords of a session are counted. */
+/** The key for wrong passwords in a session. */
 export const guessesKey = (userId: number, sessionHash: Buffer | null): string =>
   `password:${userId}:${sessionHash?.toString('base64url') ?? ''}`
 
-/** Mails the owner that somebody who is signed in guesses the password. */
+/** Warns the owner of password guesses in one of its sessions. */
 function tellOwner(ctx: AppContext, by: UserActor): Promise<void> {
   return command(ctx, by, async unit => {
     const [owner] = await unit.tx
@@ -67,7 +67,7 @@ function tellOwner(ctx: AppContext, by: UserActor): Promise<void> {
   })
 }
 
-/** Locks the user; undefined where the password was changed since, or the user banned or deleted. */
+/** Locks the user; undefined if the password has changed, or the user was banned or deleted. */
 export async function lockConfirmed({ tx }: Unit, { userId, passwordHash }: Confirmed) {
   const [user] = await tx
     .select()

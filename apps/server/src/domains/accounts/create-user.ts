@@ -11,7 +11,7 @@ import { hashPassword } from './passwords.ts'
 import { isActiveOwner } from './operators.ts'
 import { users } from './tables.ts'
 
-/** The unique constraints of users, as a command's `unique`. */
+/** The unique constraints of users, for a command's `unique`. */
 export const USER_CONFLICTS = {
   users_username_key: 'username_taken',
   users_email_key: 'email_taken',
@@ -28,7 +28,7 @@ export type NewUser = {
   language?: Language | undefined
 }
 
-/** Inserts a user and returns its id. The command maps `USER_CONFLICTS`: of two concurrent inserts of one name, one is refused. */
+/** Inserts a user and returns its id. The command maps `USER_CONFLICTS`, for two concurrent inserts of one name. */
 export async function insertUser(unit: Unit, user: NewUser): Promise<number> {
   const [made] = await unit.tx
     .insert(users)
@@ -52,7 +52,7 @@ export async function insertUser(unit: Unit, user: NewUser): Promise<number> {
 
 type PlainUser = { username: string; email: string; password: string; isSuperuser?: boolean }
 
-/** Creates a user with a password, for the first run. The rules of the sign-up form hold. */
+/** Creates a user with a password at the first start. The rules of the sign-up form apply. */
 export async function createUser(ctx: AppContext, by: Actor, user: PlainUser): Promise<Result<{ id: number }>> {
   const wrong = checkUser(user)
   if (wrong) return wrong
@@ -72,8 +72,8 @@ function checkUser(user: PlainUser): Refusal | undefined {
 }
 
 /**
- * Creates the first administrator from the configuration. Where an active one exists, it changes nothing.
- * @throws StartupError where the configured name, address or password is refused
+ * Creates the first administrator from the configuration unless an active one exists.
+ * @throws StartupError if the configured name, address or password is refused
  */
 export async function ensureAdmin(ctx: AppContext): Promise<void> {
   const { admin } = ctx.config

@@ -15,10 +15,10 @@ import { userColumns, type UserRow } from './present-user.ts'
 import { recipientOf } from './recipient-of.ts'
 import { userPreferences, users } from './tables.ts'
 
-/** Downloads within a quarter of an hour: each reads all that there is. */
+/** Downloads in 15 minutes: each reads all of the user's data. */
 const MAX_DOWNLOADS = 3
 
-/** All that the shop knows of the caller, as one JSON object, written as it is read. */
+/** All that the shop knows about the caller as one JSON object, streamed. */
 export async function exportOwnData(
   ctx: AppContext,
   by: UserActor,

@@ -20,20 +20,20 @@ import { apiKeys, emailCodes, logins, oauthStates, userPreferences, users } from
 
 type DeletionPorts = Pick<AccountPorts, 'owed' | 'forget'>
 
-/** What somebody is called who was deleted. The hyphen keeps it apart from every name that can be signed up with. */
+/** The name of a deleted user. Sign-up names cannot contain the hyphen. */
 export const nameOfDeleted = (userId: number): string => `deleted-${userId}`
 
-/** Was this user deleted, or was there never one? Nothing is delivered to them. */
+/** Was this user deleted, or did it never exist? Then nothing is delivered to it. */
 export async function isDeleted(db: Executor, userId: number): Promise<boolean> {
   const [user] = await db.select({ deletedAt: users.deletedAt }).from(users).where(eq(users.id, userId))
   return !user || user.deletedAt !== null
 }
 
 /**
- * Deletes a user that nothing is owed to, with its personal data wherever it is. Where orders, points or codes refer to
- * the user, the row stays and is anonymised: it still tells which account held an address at an instant, and name and
- * email are free again. docs/SECURITY.md says what stays. What is owed is asked before the user's lock, as payments lock orders first,
- * and under it once more: an order may have been placed meanwhile.
+ * Deletes a user to whom nothing is owed, with its personal data everywhere. If orders, points or codes refer to the
+ * user, the row stays, anonymized: it tells which account held an address, and frees name and e-mail. See
+ * docs/SECURITY.md. Debts are checked before the user's lock, because payments lock orders first, and again under it
+ * for new orders.
  */
 export async function deleteUser(
   ctx: AppContext,
@@ -55,7 +55,7 @@ export async function deleteUser(
   })
 }
 
-/** Deletes the caller's own account, for the password. An administrator is deleted by another one. */
+/** Deletes the caller's own account, after a password check. Administrators have to be deleted by another one. */
 export async function deleteOwnAccount(
   ctx: AppContext,
   by: UserActor,
@@ -65,7 +65,7 @@ export async function deleteOwnAccount(
   if (by.isSuperuser) return refuse('own_account')
   const confirmed = await confirmPassword(ctx, by, password)
   if (!confirmed.ok) return confirmed
-  // Not in the caller's name: the audit entry would bring name and address back.
+  // As the system: an audit entry by the caller would contain its name and address again.
   return command(ctx, SYSTEM, async unit => {
     const owed = await ports.owed(unit, by.id)
     const user = await lockConfirmed(unit, confirmed.data)
@@ -73,7 +73,7 @@ export async function deleteOwnAccount(
     if (user.isSuperuser) return refuse('own_account')
     const still = owed ?? (await ports.owed(unit, by.id))
     if (still) return refuse(still === 'leases' ? 'account_has_leases' : 'account_is_owed')
-    // Under the user's lock: a debt would be gone with the account, and its owner back under the same address.
+    // Under the user's lock. Otherwise a deletion would clear the debt, and the user could sign up again.
     if (user.coinsOwed > 0) return refuse('account_owes_coins', { params: { coins: user.coinsOwed } })
     return remove(unit, ports, user)
   })
@@ -82,9 +82,9 @@ export async function deleteOwnAccount(
 async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Promise<Result<null>> {
   const { tx } = unit
   const { id, username, email, language } = user
-  // It looks through all of the audit log.
+  // It searches the whole audit log.
   await allowLongStatements(tx, 5 * MINUTE)
-  // While the audit log still tells under which names and addresses.
+  // Before the audit log forgets the former names and addresses.
   const recipient = await recipientOf(tx, user)
   for (const part of forget) await part(unit, { id, username, email })
   await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
@@ -100,7 +100,7 @@ async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Pro
   return done
 }
 
-/** False where other tables still refer to the user: the database knows them all. */
+/** False if other tables refer to the user. The database knows all of them. */
 async function removeRow(tx: Transaction, userId: number): Promise<boolean> {
   try {
     await tx.transaction(savepoint => savepoint.delete(users).where(eq(users.id, userId)))

@@ -6,19 +6,19 @@ import { randomToken, sameText } from '../../infra/secrets.ts'
 
 const COOKIE = 'netlet_device'
 
-/** Whose browser it is. The password's hash is part of the signature: a new password makes every browser unknown. */
+/** A browser's user. The signature contains the password's hash, so a new password invalidates all device cookies. */
 export type DeviceOwner = { id: number; passwordHash: string }
 
-/** What the browser holds of its last login, if anything. */
+/** The browser's proof of its last login, if it has one. */
 export const deviceCookieOf = (request: FastifyRequest): string | undefined => request.cookies[COOKIE]
 
-/** The value of the cookie by which a browser is known to have logged in to this account. */
+/** The cookie that proves a browser's login to this account. */
 export function signDevice({ appSecret }: Pick<Config, 'appSecret'>, owner: DeviceOwner): string {
   const nonce = randomToken(16)
   return `${owner.id}.${nonce}.${signature(appSecret, owner, nonce)}`
 }
 
-/** The id of the device where the cookie says that it has logged in to this account; undefined where it does not. */
+/** The device's id if the cookie proves a login to this account; else undefined. */
 export function knownDevice(
   { appSecret }: Pick<Config, 'appSecret'>,
   cookie: string | undefined,
@@ -36,7 +36,7 @@ export function setDeviceCookie(reply: FastifyReply, config: Pick<Config, 'secur
   reply.setCookie(COOKIE, device, {
     path: '/api',
     httpOnly: true,
-    // Lax: a login by the chat platform comes back from another site.
+    // Lax, because a login by the chat platform returns from another site.
     sameSite: 'lax',
     secure: config.secureCookies,
     maxAge: (400 * DAY) / 1000

@@ -1,6 +1,6 @@
 import { BROWSER_MAP, getParser } from 'bowser'
 
-/** 'Chrome on Linux', from what a browser says of itself. Another program is named as it names itself, shortened. */
+/** 'Chrome on Linux', from the user agent. Other programs keep their own name, shortened. */
 export function deviceName(userAgent: string): string {
   const parser = getParser(userAgent)
   const names = [parser.getBrowserName(), parser.getOSName()].filter(Boolean)
@@ -9,7 +9,7 @@ export function deviceName(userAgent: string): string {
 
 const BROWSERS = new Set(Object.values(BROWSER_MAP))
 
-/** 'Chrome', or 'other': one of a few dozen names, whatever a program says of itself. */
+/** 'Chrome' or 'other': a small set of names for any user agent. */
 export function browserName(userAgent: string | undefined): string {
   const name = userAgent ? getParser(userAgent).getBrowserName() : ''
   return BROWSERS.has(name) ? name : 'other'

@@ -14,8 +14,8 @@ import { refuseOperator } from './operators.ts'
 import { sessions, users } from './tables.ts'
 
 /**
- * Binds a chat account to whoever is signed in. Their password was asked for when the flow was started, and a change of
- * it ends the flow (`endAccess`).
+ * Binds a chat account to the signed-in user. The flow began with a password check, and a new password ends it
+ * (`endAccess`).
  */
 export function bindDiscord(ctx: AppContext, by: UserActor, { id, name }: DiscordAccount): Promise<Result<null>> {
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
@@ -25,7 +25,7 @@ export function bindDiscord(ctx: AppContext, by: UserActor, { id, name }: Discor
       .set({ discordId: id, discordName: name })
       .where(eq(users.id, by.id))
       .returning({ username: users.username, email: users.email, language: users.language })
-    // A password that was changed meanwhile has ended the session.
+    // A change of the password has ended the session.
     const session = by.sessionHash && eq(sessions.tokenHash, by.sessionHash)
     if (!user || !session || (await tx.$count(sessions, session)) === 0) return refuse('unauthorized')
     const at = now.toISOString()
@@ -42,7 +42,7 @@ export function bindDiscord(ctx: AppContext, by: UserActor, { id, name }: Discor
   })
 }
 
-/** Takes the chat account off the caller's account. */
+/** Unbinds the caller's chat account. */
 export async function unbindDiscord(ctx: AppContext, by: UserActor, password: string): Promise<Result<null>> {
   const confirmed = await confirmPassword(ctx, by, password)
   if (!confirmed.ok) return confirmed
@@ -53,7 +53,7 @@ export async function unbindDiscord(ctx: AppContext, by: UserActor, password: st
   })
 }
 
-/** Takes the chat account off another one's account, for an administrator. */
+/** Unbinds a user's chat account, for an administrator. */
 export function unbindUserDiscord(ctx: AppContext, by: UserActor, userId: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const user = await lockUser(unit.tx, userId)
@@ -64,7 +64,7 @@ export function unbindUserDiscord(ctx: AppContext, by: UserActor, userId: number
   })
 }
 
-/** Takes the chat account off a user whose row the caller holds. False where there is none. */
+/** Unbinds a locked user's chat account. False if there is none. */
 export async function unbind(unit: Unit, user: UserRow): Promise<boolean> {
   const { discordId, discordName } = user
   if (discordId === null) return false

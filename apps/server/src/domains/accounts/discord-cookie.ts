@@ -4,14 +4,14 @@ import type { Config } from '../../infra/config.ts'
 
 const COOKIE = 'netlet_oauth'
 
-/** Which browser started an OAuth flow with the chat platform. */
+/** The token of the browser that started an OAuth flow with the chat platform. */
 export const oauthTokenOf = (request: FastifyRequest): string | undefined => request.cookies[COOKIE]
 
 export function setOauthCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {
   reply.setCookie(COOKIE, token, {
     path: '/api',
     httpOnly: true,
-    // Lax: it has to come along when the platform sends the browser back.
+    // Lax, so that the browser sends it when the platform redirects back.
     sameSite: 'lax',
     secure: config.secureCookies,
     maxAge: (2 * HOUR) / 1000

@@ -4,7 +4,7 @@ import type { Unit } from '../../infra/command.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { oauthStates } from './tables.ts'
 
-/** How long the browser may be away at the chat platform, and how long the sign-up form may then take. */
+/** How long the browser may stay at the chat platform, and how long the sign-up form may then take. */
 const STATE_LIFE = 10 * MINUTE
 const PROOF_LIFE = HOUR
 
@@ -12,8 +12,8 @@ export type DiscordAccount = { id: string; name: string }
 export type OauthState = { mode: 'login' | 'bind'; userId: number | null }
 
 /**
- * Creates the state of an OAuth flow with the chat platform. `state` comes back in the address; `browserToken` belongs
- * in a cookie, so that no one can finish in another browser what was started in this one.
+ * Creates the state of an OAuth flow with the chat platform. `state` returns in the address; `browserToken` goes into a
+ * cookie, so that only this browser can finish the flow.
  */
 export async function createOauthState(
   { tx, now }: Unit,
@@ -32,7 +32,7 @@ export async function createOauthState(
   return { state, browserToken }
 }
 
-/** Uses a state up: once, and only in the browser that it was created for. Null where there is none such. */
+/** Uses a state up, once and only in the browser that started the flow. Null if there is none. */
 export async function consumeOauthState(
   { tx, now }: Unit,
   { state, browserToken, mode }: { state: string; browserToken: string; mode: OauthState['mode'] }
@@ -53,7 +53,7 @@ export async function consumeOauthState(
   return consumed ?? null
 }
 
-/** Stores, for the sign-up of this browser, that the platform named this account. */
+/** Stores the chat account that the platform confirmed, for this browser's sign-up. */
 export async function storeDiscordProof({ tx, now }: Unit, state: string, account: DiscordAccount): Promise<void> {
   await tx
     .update(oauthStates)
@@ -61,7 +61,7 @@ export async function storeDiscordProof({ tx, now }: Unit, state: string, accoun
     .where(eq(oauthStates.stateHash, hashToken(state)))
 }
 
-/** Takes the proof that this browser logged in to that chat account; undefined where it did not. */
+/** Uses up the proof that this browser logged in to the chat account; undefined if there is none. */
 export async function consumeDiscordProof(
   { tx, now }: Unit,
   discordId: string,

@@ -19,12 +19,12 @@ import { users } from './tables.ts'
 
 type Mode = OauthState['mode']
 
-/** What the platform appended to the address that it sent the browser back to. */
+/** What the platform appends to the redirect address. */
 export type OauthReturn = { code?: string; state?: string; error?: string }
 
 const PATHS = { login: '/api/auth/discord/redirect', bind: '/api/auth/discord/bind_redirect' } as const
 
-/** Where to send the browser, and what to put into its cookie. Who binds has confirmed the password. */
+/** The address of the flow, and the token for the browser's cookie. For a bind the caller has checked the password. */
 export async function startDiscord(
   ctx: AppContext,
   by: Actor,
@@ -39,7 +39,7 @@ export async function startDiscord(
   })
 }
 
-/** Ends a login: where the browser goes now, and the new session where there is one. */
+/** Finishes a login: the next page, and the new session if it succeeded. */
 export async function finishDiscordLogin(
   ctx: AppContext,
   by: Actor,
@@ -67,7 +67,7 @@ export async function finishDiscordLogin(
   })
 }
 
-/** Ends a bind: where the browser goes now. Whoever started it has to be the one who is signed in. */
+/** Finishes a bind: the next page. Only the user who started it may finish it. */
 export async function finishDiscordBind(
   ctx: AppContext,
   by: Actor,
@@ -88,10 +88,10 @@ export async function finishDiscordBind(
 
 type FinishedOauth = { account: DiscordAccount; state: string; userId: number | null }
 
-/** Why the platform names nobody, as a part of the address that the browser goes to; empty where nothing is known. */
+/** Why the platform did not confirm an account, for the next page's address; empty if unknown. */
 type FailedOauth = { failed: '' | '&reason=refused' | '&reason=unavailable' }
 
-/** Asks the platform who came back. It fails where the state is not this browser's, or the platform names nobody. */
+/** Asks the platform for the account. Fails if the state is not this browser's, or the platform does not answer. */
 async function finishOauth(
   ctx: AppContext,
   by: Actor,
@@ -100,7 +100,7 @@ async function finishOauth(
   browserToken: string | undefined
 ): Promise<FinishedOauth | FailedOauth> {
   if (!state || !browserToken) return { failed: '' }
-  // A command of its own: a state is used up, whatever the platform says then.
+  // A command of its own: the state is used up, even if the platform then fails.
   const started = await command(ctx, by, unit => consumeOauthState(unit, { state, browserToken, mode }))
   if (!started) return { failed: '' }
   if (error === 'access_denied') return { failed: '&reason=refused' }
@@ -118,7 +118,7 @@ async function finishOauth(
   return { account: { id: found.value.id, name: found.value.name }, state, userId: started.userId }
 }
 
-/** The chat platform for one way of coming back from it. */
+/** The chat platform's client for this flow. */
 async function connectTo(ctx: AppContext, mode: Mode) {
   const { settings, ...client } = await connectChat(ctx)
   const own = mode === 'bind' ? settings.discord_bind_redirect_uri : settings.discord_redirect_uri

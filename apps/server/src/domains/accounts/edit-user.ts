@@ -29,9 +29,9 @@ import { users } from './tables.ts'
 type Change = Partial<typeof users.$inferInsert>
 
 /**
- * Saves the fields of the Edit dialog that are given. Coins and level points change by an amount, with their record, so
- * that what was spent meanwhile does not come back; a ban is lifted by `unbanUser`, or by a form that was opened after it.
- * @returns the user, and the token that the present session has from now on where that changed
+ * Saves the given fields of the Edit dialog. Coins and level points change by an amount, so that coins spent in the
+ * meantime do not return. A ban is lifted by `unbanUser`, or by a form that was opened after it.
+ * @returns the user, and the current session's new token if it changed
  */
 export async function editUser(
   ctx: AppContext,
@@ -80,7 +80,7 @@ export async function editUser(
     const ends = banned || rights.changed || passwordHash !== undefined
     const keep = userId === by.id ? by.sessionHash : null
     const token = ends ? await endAccess(unit, before, { cause, keep }) : undefined
-    // Whoever had the account may have bound a chat account: it does not log in after a mend, nor into the console.
+    // A thief may have bound a chat account. It must not work after the repair, nor in the console.
     const unbanned = form.is_active === true && !before.isActive
     if (unbanned || rights.promoted || passwordHash !== undefined) await unbind(unit, before)
     if (passwordHash !== undefined) tellPasswordChanged(unit, before)
@@ -101,8 +101,8 @@ type Sent = z.output<typeof UserForm>
 type Rights = { changed: boolean; promoted: boolean; isOwner: boolean; role: OperatorRole }
 
 /**
- * Who becomes an administrator without a role becomes an owner, as the specification's switch says. Nobody else has a
- * role: one that is sent for them is not kept until they become an administrator.
+ * A new administrator without a role becomes an owner, as the specification says. A role sent for other users is
+ * ignored.
  */
 function rightsOf(before: UserRow, form: Sent): Rights {
   const isSuperuser = form.is_superuser ?? before.isSuperuser
@@ -116,7 +116,7 @@ function rightsOf(before: UserRow, form: Sent): Rights {
 const refuseRights = (by: UserActor): Refusal | null =>
   mayOperate(by.role, 'operators.change') ? null : refuse('role_not_allowed')
 
-/** A change of points names the balance that it changes, where the form is stale. */
+/** For a stale form, a change of points counts as a change of its balance. */
 const sentFields = (form: Sent) =>
   userFields({
     ...form,
@@ -124,7 +124,7 @@ const sentFields = (form: Sent) =>
     level_points: form.level_points_change ? Number.NaN : undefined
   })
 
-/** Refuses what a form may not set, whatever its version. */
+/** Refuses changes that a form of any version must not make. */
 function refuseForm(current: User, form: Sent, version: string | undefined): Refusal | null {
   if (form.reward_points !== undefined && form.reward_points !== current.reward_points)
     return refuse('points_by_change', { data: { current, changed: ['reward_points'] } })
@@ -143,7 +143,7 @@ function refuseForm(current: User, form: Sent, version: string | undefined): Ref
 
 type Fields = Record<string, unknown>
 
-/** What the audit log says of a user: only an administrator has a role. */
+/** A user for the audit log. Only administrators have a role. */
 const recorded = (row: UserRow): Fields => ({ ...row, operatorRole: row.isSuperuser ? row.operatorRole : null })
 
 /** The columns that differ. */

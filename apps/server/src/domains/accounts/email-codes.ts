@@ -28,16 +28,16 @@ const TEMPLATES = {
 type Asked = {
   email: string
   purpose: Purpose
-  /** What the browser holds of its last login. */
+  /** The browser's proof of its last login. */
   device: string | undefined
-  /** Of the page where the code is typed in; without it the owner's own, or English. */
+  /** Of the page with the form; by default the owner's own, or English. */
   language?: Language | undefined
 }
 
 /**
- * Sends a 6-digit code by mail. The answer is the same, and takes the same time, whether the address is registered.
- * Where there is nothing to confirm (an address that is taken, or for a forgotten password one that nobody has), there is
- * a code that nobody knows; the owner of a taken address is told that somebody asked.
+ * Mails a 6-digit code. Reply and timing do not reveal whether the address is registered. If there is nothing to
+ * confirm (a taken address, or an unknown one for a reset), the code stays secret; the owner of a taken address is
+ * notified.
  */
 export async function sendEmailCode(
   ctx: AppContext,
@@ -54,7 +54,7 @@ export async function sendEmailCode(
       .from(users)
       .where(and(eq(lower(users.email), email), isNull(users.deletedAt)))
     const isKnown = owner !== undefined && knownDevice(ctx.config, device, owner) !== undefined
-    // Its cookie tells a browser that has logged in to the account from all others, whatever stands before it.
+    // The cookie identifies a browser that has logged in, even behind a proxy.
     const flooded = () => (isKnown ? null : countForwarded(unit, by, 'code'))
     const refused = (await refuseCode(unit, { client, email, isKnown })) ?? (await flooded())
     if (refused) return refused
@@ -75,7 +75,7 @@ export async function sendEmailCode(
     if (owner && purpose !== 'forgot') {
       enqueueMail(unit, { ...mail, language: own, template: 'address-registered', data: { at: now.toISOString() } })
     } else if (purpose !== 'forgot' || owner?.isActive) {
-      // The job table is no place for a code that opens an account.
+      // Sealed, because the job table must not contain a code that opens an account.
       const data = { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() }
       enqueueMail(unit, { ...mail, language: language ?? own, template: TEMPLATES[purpose], data })
     }
@@ -83,15 +83,15 @@ export async function sendEmailCode(
   })
 }
 
-/** Six digits are found in no time from a plain hash: this one needs the shop's secret as well. */
+/** Six digits are easy to find from a plain hash, so this one needs the shop's secret. */
 const codeHash = ({ appSecret }: Pick<Config, 'appSecret'>, id: string, code: string): Buffer =>
   createHmac('sha256', appSecret).update(`email code ${id} ${code}`).digest()
 
 export type CodeTry = { id: string; email: string; purpose: Purpose; code: string }
 
 /**
- * Is the code right? A wrong one is counted, and after five nothing is right any more. A right one stays usable:
- * `consumeEmailCode` takes it. A command of its own, before the one that may be refused, so that the count stays.
+ * Checks a code. Wrong tries count; after five every code is wrong. A right code stays valid until `consumeEmailCode`
+ * takes it. A command of its own before the one that may be refused, so that the count stays.
  */
 export async function tryEmailCode(
   ctx: AppContext,
@@ -109,7 +109,7 @@ export async function tryEmailCode(
   return tried?.right ?? false
 }
 
-/** Takes a code that was right: once, whoever else tries at the same time. `verifyId` is kept as the proof of it. */
+/** Takes a right code, once even if concurrent. `verifyId` is stored as the proof. */
 export async function consumeEmailCode(
   { tx, now }: Unit,
   { id, email, purpose }: Omit<CodeTry, 'code'>,
@@ -124,8 +124,7 @@ export async function consumeEmailCode(
 }
 
 /**
- * Nobody sets a new password any more by a code that was mailed to this address before, or by what was proven with one.
- * The rows stay: the limits count them.
+ * Ends all reset codes that were mailed to this address, and their proofs. The rows stay, because limits count them.
  */
 export async function endResetCodes({ tx, now }: Unit, address: string): Promise<void> {
   await tx

@@ -9,10 +9,9 @@ import { apiKeys, oauthStates } from './tables.ts'
 type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
 
 /**
- * Ends every way into an account but its password: sessions, API keys, codes for a forgotten password with what was
- * proven by them, and flows with the chat platform that wait for their end. Keys that end are audited, and their owner is
- * mailed. The caller holds the user's row.
- * @param keep the session that stays, with another token: its cookie may have been copied
+ * Ends all access to an account except the password: sessions, API keys, reset codes and their proofs, and open flows
+ * with the chat platform. Ended keys are audited and mailed to the owner. The caller has locked the user.
+ * @param keep the session that stays, with a new token, because its cookie may have been copied
  * @returns that token
  */
 export async function endAccess(
@@ -52,7 +51,7 @@ async function endKeys(unit: Unit, user: Owner, cause: Cause): Promise<void> {
   })
 }
 
-/** Mails the owner that the password is another one now. */
+/** Notifies the owner of the new password. */
 export function tellPasswordChanged(unit: Unit, user: Owner): void {
   const at = unit.now.toISOString()
   enqueueMail(unit, {

@@ -21,7 +21,7 @@ import { emailCodes, users } from './tables.ts'
 /** How long the proof is valid. */
 const PROOF_LIFE = 15 * MINUTE
 
-/** Takes the mailed code and gives the proof that a new password is set with. */
+/** Takes the mailed code and returns the proof that a new password needs. */
 export async function verifyForgotCode(
   ctx: AppContext,
   by: Actor,
@@ -39,9 +39,9 @@ export async function verifyForgotCode(
 }
 
 /**
- * Sets a new password by that proof, once. Every session and API key of the account ends, every other code and proof of
- * its address, and its chat account is taken off: whoever had the account may have bound one.
- * @returns the browser's proof that it belongs to the owner
+ * Sets a new password with that proof, once. All sessions, API keys, and other codes and proofs end, and the chat
+ * account is unbound, because a thief may have bound one.
+ * @returns the browser's new device cookie
  */
 export async function setForgottenPassword(
   ctx: AppContext,
@@ -56,11 +56,11 @@ export async function setForgottenPassword(
     eq(emailCodes.purpose, 'forgot'),
     gt(emailCodes.expiresAt, now)
   )
-  // Hashing is expensive and anyone may call this: look first whether there is a proof at all.
+  // Hashing is expensive and anyone may call this, so check first whether the proof exists.
   if ((await ctx.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
   const passwordHash = await hashPassword(form.password)
   return command(ctx, by, async unit => {
-    // The user first, as whoever ends its codes: of two proofs at once, the second one finds itself ended.
+    // Lock the user first, as commands that end codes do: of two concurrent proofs the second one finds itself ended.
     const [user] = await unit.tx
       .select(userColumns)
       .from(users)

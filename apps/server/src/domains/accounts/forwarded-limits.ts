@@ -6,14 +6,13 @@ import { FAILURE_WINDOW } from './attempts.ts'
 import { clientNetwork } from './client-network.ts'
 import { notifyAdmins } from './notify-admins.ts'
 
-/** Within 15 minutes, of all whom one proxy forwards for. */
+/** Within 15 minutes, from all clients of one proxy. */
 const MAX_FORWARDED = 150
 
 /**
- * Counts what was let in for a client that only a proxy names which TRUST_PROXY does not: the proxy may pass on what its
- * client made up, and so the limits per client would hold nobody. Only what those limits let in counts here, so that one
- * client does not use it up, unless its proxy lets it make up names: nothing tells it from the others then, and the
- * administrators are told once a day.
+ * Counts requests of a proxy's clients if TRUST_PROXY does not name the proxy. It may forward made-up addresses, so
+ * limits for each client would not hold. Only requests that passed those limits count, so one client cannot use this
+ * one up unless its proxy lets it make up addresses. Administrators are notified once a day.
  */
 export async function countForwarded(
   unit: Unit,

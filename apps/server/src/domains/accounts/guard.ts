@@ -19,8 +19,8 @@ import { apiKeys, sessions, users } from './tables.ts'
 export const API_KEY_PREFIX = 'nlk_'
 
 /**
- * Finds out who calls, by the session's cookie or by an API key. One query a request; that a session was used is
- * written at most once an hour. A key's calls are counted, see api-key-use.ts.
+ * Finds the caller by session cookie or API key, with one query for each request. A session's use is written at most
+ * once an hour. A key's calls are counted, see api-key-use.ts.
  */
 export function createGuard(ctx: AppContext): Guard {
   const findSession = prepareSession(ctx.db)
@@ -32,7 +32,7 @@ export function createGuard(ctx: AppContext): Guard {
     const [found] = await findSession.execute({ hash: hashToken(token), now: now.toISOString() })
     if (!found) return null
     if (found.lastSeenAt < before) {
-      // The administrator's own session stays alive with the one that was opened from it.
+      // The administrator's own session stays alive with the session that views the shop as a user.
       const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
       await command(ctx, SYSTEM, ({ tx }) =>
         tx
@@ -62,7 +62,7 @@ export function createGuard(ctx: AppContext): Guard {
       kind: 'user',
       id: found.userId,
       username: found.username,
-      // A key has a customer's rights, whoever made it.
+      // A key never has more than a customer's rights.
       isSuperuser: false,
       role: null,
       ip,
@@ -91,7 +91,7 @@ function bearerKey(request: FastifyRequest): string | undefined {
   return match?.[1]?.startsWith(API_KEY_PREFIX) ? match[1] : undefined
 }
 
-/** A session as another user is valid only while its administrator still is one and the parent session is valid. */
+/** A session as another user needs an active administrator and a valid parent session. */
 function prepareSession(db: Database) {
   const impersonator = alias(users, 'impersonator')
   const parent = alias(sessions, 'parent')

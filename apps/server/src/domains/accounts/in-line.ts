@@ -1,9 +1,9 @@
-/** What is under way in this process for a key, or the last of those that wait for it. It never rejects. */
+/** The last work of each key in this process. It never rejects. */
 const lines = new Map<string, Promise<unknown>>()
 
 /**
- * Does work after all that was asked for before it, in this process, for one of the same keys. Work that locks a key in the
- * database waits so without a connection: however many there are at once, they hold one connection, and others find one free.
+ * Runs work one after the other for each key in this process. Work that locks a key in the database waits here without
+ * a connection, so a flood for one key holds one connection.
  */
 export async function inLine<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
   const done = Promise.all(keys.map(async key => lines.get(key))).then(work)

@@ -1,8 +1,8 @@
 /**
  * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
- * users (their coins and level points too), sessions, logins, email_codes, captchas, login_failures, api_keys, api_key_networks,
- * oauth_states and user_preferences. Others join `users` in queries, change a balance by `changeBalance` within their command, lock users by
- * the functions below, and hand in what accounts needs of them as `AccountPorts`.
+ * users (with coins and level points), sessions, logins, email_codes, captchas, login_failures, api_keys,
+ * api_key_networks, oauth_states and user_preferences. Other domains join `users` in queries, change balances by
+ * `changeBalance` and lock users by these functions within their command, and provide `AccountPorts`.
  */
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
@@ -39,7 +39,7 @@ export { findRefusedClient } from './chat-client.ts'
 export { testChat } from './test-chat.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
-/** Puts the domain's calls on the server. */
+/** Mounts the domain's calls. */
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)

@@ -1,4 +1,4 @@
-/** From how many level points on which level is reached. */
+/** The level points at which a level begins. */
 export type Threshold = { level: number; point: number }
 
 /** The highest level whose threshold the points reach; 0 below all of them. */

@@ -14,7 +14,7 @@ type UserQuery = ListInput<'id' | 'reward_points' | 'level_points' | 'last_login
   level?: '0' | '1' | '2' | '3' | '4' | '5' | undefined
 }
 
-/** The level points of a level, as `levelOf` reads the thresholds: the highest level that is reached counts. */
+/** The range of a level's points. As in `levelOf`, the highest reached level counts. */
 function ofLevel(level: number, thresholds: readonly Threshold[]): SQL | undefined {
   const from = level === 0 ? 0 : thresholds.find(step => step.level === level)?.point
   if (from === undefined) return sql`false`
@@ -22,7 +22,7 @@ function ofLevel(level: number, thresholds: readonly Threshold[]): SQL | undefin
   return and(gte(users.levelPoints, from), above.length > 0 ? lt(users.levelPoints, Math.min(...above)) : undefined)
 }
 
-/** Users, found by username and e-mail. */
+/** Users by username and e-mail. */
 export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThresholds'>) =>
   defineList<UserQuery, User>({
     name: 'users',
@@ -42,7 +42,7 @@ export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThreshold
         level === undefined ? undefined : ofLevel(Number(level), await levelThresholds(db))
       ]
       if (search === undefined) return { where }
-      // An e-mail that is somebody's names one user.
+      // A known e-mail matches its user only.
       const byEmail = eq(sql`lower(${users.email})`, search.toLowerCase())
       const [known] = search.includes('@') ? await db.select({ id: users.id }).from(users).where(byEmail) : []
       if (known) return { where, anyOf: [{ column: users.id, among: [known.id] }] }
@@ -59,7 +59,7 @@ export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThreshold
 
 type Invited = ReplyOf<(typeof routes)['accounts']['inviteLog']>['data'][number]
 
-/** Whom a user invited, found by username. */
+/** The users whom a user invited, by username. */
 export const invitedList = (inviterId: number) =>
   defineList<ListInput<'id'>, Invited>({
     name: 'invited_users',

@@ -12,45 +12,44 @@ import { consumeCaptcha } from './captcha.ts'
 import { clientNetwork } from './client-network.ts'
 import { users } from './tables.ts'
 
-/** Failures within the window from which on a captcha is asked for. */
+/** From this many failures within the window on, a login needs a captcha. */
 const CAPTCHA_FROM = 3
-/** From which on nothing is tried any more: of one client for one name, of one client, of one known browser. */
+/**
+ * From this many failures on, attempts are refused: of one client for one name, of one client, of one known browser.
+ */
 const MAX_PER_PAIR = 20
 const MAX_PER_CLIENT = 50
 const MAX_PER_DEVICE = 20
-/**
- * Of all unknown browsers together for one username or address. It takes many networks to get there, and keeps nobody out who has
- * logged in before.
- */
+/** Of all unknown browsers for one name or address. Reaching it takes many networks, and known browsers are exempt. */
 const MAX_PER_NAME = 100
 
 export type LoginAttempt = {
-  /** Does this attempt, where it fails, make the next one need a captcha? */
+  /** Will the next attempt need a captcha if this one fails? */
   nextNeedsCaptcha: boolean
-  /** It did not fail: it does not count. */
+  /** It did not fail and does not count. */
   discard: () => Promise<void>
-  /** It failed: whoever waits for it goes on. */
+  /** It failed, so waiting attempts go on. */
   fail: () => Promise<void>
-  /** What the owner's login clears. */
+  /** The keys that the owner's login clears. */
   keys: string[]
 }
 
 type Trying = {
-  /** Undefined where there is no such account. */
+  /** Undefined if there is no such account. */
   userId: number | undefined
-  /** What was typed, lowercase. */
+  /** The typed name, lowercase. */
   name: string
   ip: string
-  /** Names the browser, where it has logged in to this account before. */
+  /** The browser's id if it has logged in to this account before. */
   device: string | undefined
   captcha: { id: string | undefined; answer: number | undefined }
 }
 
 /**
- * Counts a login before it is tried. A browser that has logged in to the account before is counted by itself: no
- * stranger's failures keep it out. Every other one counts for its client, for its client at this name, and for the name
- * that was typed. Not for the account: failures by the address would otherwise show at the username that belongs to it.
- * @returns a refusal where nothing may be tried: 'login_throttled', 'captcha_required' or 'wrong_captcha'
+ * Counts a login before it is tried. A known browser counts on its own, so that strangers' failures do not block it.
+ * Others count for their client, for client and name, and for the typed name; not for the account, because failures by
+ * its address would show at its username.
+ * @returns a refusal if nothing may be tried: 'login_throttled', 'captcha_required' or 'wrong_captcha'
  */
 export async function beginLogin(ctx: AppContext, by: Actor, trying: Trying): Promise<Result<LoginAttempt>> {
   const { userId, device } = trying
@@ -72,8 +71,8 @@ async function beginKnown(ctx: AppContext, by: Actor, own: string, { captcha }: 
 }
 
 /**
- * It counts against the name last, when everything else has let it pass: thousands of attempts that are refused anyway
- * must not, while they are looked at, make the account look like one that is being guessed from everywhere.
+ * The name counts last, after all other checks: thousands of attempts that are refused anyway must not make the account
+ * look attacked from everywhere.
  */
 async function beginStrangers(
   ctx: AppContext,
@@ -95,7 +94,7 @@ async function beginStrangers(
   if (before >= MAX_PER_NAME) return throttle(own.discard)
   const asked = ofClient > CAPTCHA_FROM || before >= CAPTCHA_FROM
   if (asked && isMissing(captcha)) return refused(own.discard, 'captcha_required')
-  // A wrong captcha counts for the client that sent it, not against the name.
+  // A wrong captcha counts for its client, not for the name.
   if (asked && !(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) return refused(own.fail, 'wrong_captcha')
   const shared = await takeTurn(ctx, by, [name], turnsOf(captcha))
   const discard = async () => {
@@ -104,7 +103,7 @@ async function beginStrangers(
   }
   const ofName = shared.counts.get(name) ?? 0
   if (ofName > MAX_PER_NAME) return throttle(discard)
-  // Others came at the same time.
+  // Concurrent attempts have raised the count.
   if (!asked && ofName > CAPTCHA_FROM) {
     if (isMissing(captcha)) return refused(discard, 'captcha_required')
     if (!(await consumeCaptcha(ctx, by, captcha.id, captcha.answer))) {
@@ -123,7 +122,7 @@ async function beginStrangers(
   })
 }
 
-/** How many may be under way at once that may be wrong: more would pass the limit from which on a captcha is asked for. */
+/** How many possibly wrong attempts may run at once: more would pass the limit that requires a captcha. */
 const turnsOf = (captcha: Trying['captcha']): number => (isMissing(captcha) ? CAPTCHA_FROM : MAX_PER_CLIENT)
 
 const isMissing = ({ id, answer }: Trying['captcha']): boolean => id === undefined || answer === undefined
@@ -133,15 +132,15 @@ type LoginRefusal = 'login_throttled' | 'captcha_required' | 'wrong_captcha'
 const refuseLogin = (reason: LoginRefusal): Refusal =>
   reason === 'login_throttled' ? refuse(reason) : fieldRefusal('captcha', reason, {}, { require_captcha: true })
 
-/** @param end takes back what does not count, since nothing was tried, or lets it count */
+/** @param end reverts the count if nothing was tried, or confirms it */
 async function refused(end: () => Promise<void>, reason: LoginRefusal): Promise<Refusal> {
   await end()
   return refuseLogin(reason)
 }
 
 /**
- * Checks the captcha of something else than a log-in: a wrong one counts for the client that sent it, like a failed
- * log-in. Refuses 'wrong_captcha', and 'too_many' where this client has failed too often.
+ * Checks a captcha outside of logins. A wrong one counts for its client like a failed login. Refuses 'wrong_captcha',
+ * and 'too_many' after too many failures of the client.
  */
 export async function tryCaptcha(
   ctx: AppContext,
@@ -159,7 +158,7 @@ export async function tryCaptcha(
 
 const clientKey = (ip: string): string => `ip:${clientNetwork(ip)}`
 
-/** Tells the owner, at most once a day, that somebody guesses the password. */
+/** Warns the owner of password guesses, at most once a day. */
 async function warnOwner(ctx: AppContext, by: Actor, userId: number): Promise<void> {
   await command(ctx, by, async unit => {
     const { tx, now } = unit

@@ -14,8 +14,8 @@ import { passwordsAreFull, verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
 /**
- * Logs in by username or email. A wrong user and a wrong password take the same time and say the same. In a flood from many
- * networks a browser that has logged in before comes first, and strangers are asked to come again ('unavailable').
+ * Logs in by username or e-mail. A wrong name and a wrong password have the same timing and message. In a flood from
+ * many networks known browsers come first, and others get 'unavailable'.
  */
 export async function logIn(
   ctx: AppContext,
@@ -40,7 +40,7 @@ export async function logIn(
   })
   if (!begun.ok) return begun
   const attempt = begun.data
-  // Others came at the same time.
+  // Concurrent attempts have filled the queue.
   if (isCrowdedOut()) {
     await attempt.discard()
     return refuse('unavailable')

@@ -10,9 +10,8 @@ import { logins } from './tables.ts'
 
 export type LoginMethod = (typeof LOGIN_METHODS)[number]
 
-/** Log-ins are kept for a year. */
 export const LOGINS_KEPT = 365 * DAY
-/** Writes a log-in down, in the command that opens its session. */
+/** Records a login in the command that opens its session. */
 export async function recordLogin(
   { tx, now }: Unit,
   login: {
@@ -47,7 +46,7 @@ export const loginList = (userId: number) =>
     load: async (db, ids) => (await db.select().from(logins).where(among(logins.id, ids))).map(present)
   })
 
-/** A user's log-ins for the download of the own data, in batches. */
+/** A user's logins for the export of personal data, in batches. */
 export async function* exportLogins(db: Executor, userId: number): AsyncGenerator<object[]> {
   const pages = pagesById(({ after, limit }) =>
     db

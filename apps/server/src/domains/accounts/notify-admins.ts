@@ -6,18 +6,18 @@ import { raiseNotice, type Operator } from '../notices/index.ts'
 import { users } from './tables.ts'
 
 type AdminNotice = {
-  /** Which sentences it says, in the language of whoever reads it, and what is in their braces. */
+  /** Its sentences, in the reader's language, and their parameters. */
   words: NoticeWords
   params: Params
-  /** Names the occurrence: it is told once. */
+  /** Unique for the occurrence, which is reported once. */
   key: string
   /** By default 'other'. */
   cause?: NoticeCause
-  /** What it is about within its cause, as the cause's search names it. By default the occurrence itself. */
+  /** The subject within its cause, as the cause's finder names it. By default the occurrence itself. */
   about?: string | number
 }
 
-/** Tells the operators, as Notices in the console says: at once, after the quiet hours, or with the digest. */
+/** Notifies the operators as Notices in the console is set: at once, after the quiet hours, or with the digest. */
 export async function notifyAdmins(
   unit: Unit,
   { words, params, key, cause = 'other', about = key }: AdminNotice
@@ -25,7 +25,7 @@ export async function notifyAdmins(
   raiseNotice(unit, { cause, subject: String(about), key, words, params })
 }
 
-/** Active operators: these, or without ids all whose work it is to act on notices. */
+/** Active operators: these, or without ids all who act on notices. */
 export const readOperators = (db: Executor, ids: readonly number[]): Promise<Operator[]> =>
   db
     .select({ id: users.id, username: users.username, email: users.email, language: users.language })

@@ -16,23 +16,23 @@ import { users } from './tables.ts'
 /** The browser that a session is for. */
 export type Browser = {
   ip: string
-  /** For whom it forwards, where `ip` is a reverse proxy that TRUST_PROXY does not name. For limits only. */
+  /** The forwarded client, if `ip` is a reverse proxy that TRUST_PROXY does not name. For limits only. */
   forwardedFor?: string | null
   userAgent: string | undefined
-  /** The session that it had before; it ends. */
+  /** Its previous session, which ends. */
   token: string | undefined
-  /** What it holds of its last login. */
+  /** The proof of its last login. */
   device: string | undefined
 }
 
-/** What the browser gets: the session's token, and the proof that it has logged in, see device-cookie.ts. */
+/** The session's token, and the proof of the login, see device-cookie.ts. */
 export type LoggedIn = { token: string; device: string; userId: number }
 
 /**
- * Creates a session for an authenticated user, in place of the one that the browser had. It looks again under the user's
- * row lock: a ban, a deletion or another password that came meanwhile leaves no session behind. The owner is mailed where
- * the browser is a new one, or is in another country; of the same browser in the same network once a day.
- * @param passwordHash what the password was right for; without one it was not asked for
+ * Creates a session for an authenticated user and replaces the browser's previous one. It checks again under the user's
+ * lock, so that no session outlives a ban, a deletion or a new password. The owner gets a mail about a new browser or
+ * country, once a day for the same browser and network.
+ * @param passwordHash the checked password's; undefined if none was needed
  */
 export async function openSession(
   unit: Unit,
@@ -64,7 +64,7 @@ export async function openSession(
       key: newLoginKey(userId, now, browser)
     })
   }
-  // A token that was in the browser before the login may have been put there by someone else.
+  // An attacker may have planted a token in the browser before the login.
   if (browser.token) await endSession(unit, hashToken(browser.token))
   await tx
     .update(users)
@@ -76,6 +76,6 @@ export async function openSession(
   return ok({ token, device: known && browser.device ? browser.device : signDevice(config, user), userId })
 }
 
-/** A program that logs in again and again, and keeps no cookie, is one new browser. */
+/** A program that keeps logging in without cookies counts as one new browser. */
 const newLoginKey = (userId: number, now: Date, { ip, userAgent }: Browser): string =>
   `new-login:${userId}:${now.toISOString().slice(0, 10)}:${clientNetwork(ip)}:${browserName(userAgent)}`

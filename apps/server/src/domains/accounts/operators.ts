@@ -8,10 +8,9 @@ import { users } from './tables.ts'
 export const isActiveOwner = and(eq(users.isSuperuser, true), eq(users.operatorRole, 'owner'), eq(users.isActive, true))
 
 /**
- * Locks a user together with all active owners, the lowest id first, as everything does that locks users. Every command
- * that may remove an owner takes these locks: of two that remove each other concurrently, the second one waits and sees
- * that it would be the last.
- * @returns the user, where it was not deleted, and whether it is the only active owner
+ * Locks a user and all active owners, the lowest id first, as everywhere. Every command that may remove an owner does
+ * this, so the second of two concurrent removals sees that it would remove the last owner.
+ * @returns the user unless it was deleted, and whether it is the only active owner
  */
 export async function lockUserAndOwners(
   tx: Executor,
@@ -30,6 +29,6 @@ export async function lockUserAndOwners(
   return { user, isOnlyOwner: owners.length === 1 && owners[0]?.id === userId }
 }
 
-/** Only an owner changes other administrators: whoever sets an owner's password is one. */
+/** Only owners change other administrators, because setting an owner's password gives an owner's rights. */
 export const refuseOperator = (by: UserActor, user: { id: number; isSuperuser: boolean }): Refusal | null =>
   user.isSuperuser && user.id !== by.id && !mayOperate(by.role, 'operators.change') ? refuse('role_not_allowed') : null

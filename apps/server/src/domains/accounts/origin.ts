@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The chat platform sends the browser here, so these come from another site; `state` and a cookie guard them. */
+/** The chat platform redirects the browser here from another site; `state` and a cookie guard these. */
 const FROM_OUTSIDE = new Set(['/api/auth/discord/redirect', '/api/auth/discord/bind_redirect'])
 
 /**
- * Did a browser send this from our own pages? The Fetch Metadata header refuses other sites' pages, reads included:
- * logging out is one. Where a browser names the origin of a change, it has to be ours. Programs send neither header.
+ * Did a page of ours send this? Fetch Metadata refuses other sites' pages, including reads: logging out is one. An
+ * Origin header must be ours. Programs send neither header.
  */
 export function fromOurOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const path = request.routeOptions.url ?? ''
@@ -14,6 +14,6 @@ export function fromOurOrigin(request: FastifyRequest, publicUrl: string): boole
   const { origin } = request.headers
   if (origin === undefined || request.method === 'GET' || request.method === 'HEAD') return true
   if (!URL.canParse(origin)) return false
-  // The host that the browser itself addressed: a shop may be reached by other names than PUBLIC_URL while it is set up.
+  // The browser's own host: during setup a shop may have other names than PUBLIC_URL.
   return origin === new URL(publicUrl).origin || new URL(origin).host === request.host
 }

@@ -11,7 +11,7 @@ import { endOtherSessions, endOwnSession, listSessions } from './own-sessions.ts
 import type { AccountPorts } from './ports.ts'
 import { clearSessionCookie } from './sessions.ts'
 
-/** What people do with their own account: sessions, the e-mail address, the download of its data, its end. */
+/** Calls of people for their own account: sessions, e-mail address, data export, deletion. */
 export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts
 

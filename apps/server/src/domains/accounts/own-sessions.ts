@@ -14,16 +14,16 @@ import { sessions } from './tables.ts'
 
 const MOST_SHOWN = 100
 
-/** A user's own sessions; an administrator who views the shop as the user has none of them. */
+/** A user's own sessions, without those of administrators who view the shop as the user. */
 const own = (userId: number) => and(eq(sessions.userId, userId), isNull(sessions.impersonatorId))
 
-/** Where the caller is signed in: the present session, then the last used, a hundred at most. */
+/** Where the caller is signed in: the current session, then the last used ones, at most a hundred. */
 export const listSessions = (ctx: Pick<AppContext, 'db' | 'now'>, by: UserActor): Promise<OwnSession[]> =>
   sessionsOf(ctx, by.id, by.sessionHash)
 
 /**
- * Where a user is signed in, a hundred at most, last used first after the present session.
- * @param current the hash of the session that asks; null: it is none of the user's
+ * Where a user is signed in, at most a hundred, the current session first, then the last used ones.
+ * @param current the hash of the asking session; null: it is not one of the user's
  */
 export async function sessionsOf(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
@@ -51,8 +51,8 @@ export async function sessionsOf(
 }
 
 /**
- * Ends one of the caller's sessions; another one than the present one for the password only: who found or stole a session
- * must not end the one in which its owner notices.
+ * Ends one of the caller's sessions. Others than the current one need the password, so that the thief of a session
+ * cannot end the one in which the owner would notice.
  */
 export async function endOwnSession(
   ctx: AppContext,
@@ -84,8 +84,8 @@ export async function endOwnSession(
 }
 
 /**
- * Ends all of the caller's sessions but the present one, with those that they view the shop as others with. Keys stay, and so
- * does whoever views the shop as the caller.
+ * Ends all of the caller's other sessions, and those opened from them to view the shop as a user. API keys stay, and so
+ * do administrators who view the shop as the caller.
  */
 export async function endOtherSessions(
   ctx: AppContext,
@@ -97,7 +97,7 @@ export async function endOtherSessions(
   const confirmed = await confirmPassword(ctx, by, password)
   if (!confirmed.ok) return confirmed
   return command(ctx, by, async unit => {
-    // A log-in at the same time waits here, and stays.
+    // A concurrent login waits here and stays.
     if (!(await lockConfirmed(unit, confirmed.data))) return refuse('unauthorized')
     const others = and(own(by.id), ne(sessions.tokenHash, current))
     const hashes = unit.tx.select({ hash: sessions.tokenHash }).from(sessions).where(others)

@@ -1,22 +1,22 @@
 import { hash, verify } from '@node-rs/argon2'
 import { createTurns, HEAVY_AT_ONCE } from '../../infra/turns.ts'
 
-// argon2id is the library's default; 19 MiB and 2 passes is the lower bound that OWASP names.
+// argon2id is the library's default; OWASP's minimum is 19 MiB and 2 passes.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** A hundred take some seconds. */
 const turns = createTurns({ atOnce: HEAVY_AT_ONCE, longest: 100 })
 
-/** Who sets a password is known, by a session or a mailed code: a flood of attempts to log in keeps nobody from it. */
+/** A session or a mailed code has authenticated this caller, so it goes before a flood of logins. */
 export const hashPassword = (password: string): Promise<string> =>
   turns.take(() => hash(password, COST), { first: true })
 
 let decoy: Promise<string> | undefined
 
 /**
- * Checks a password against a stored hash. Without one (no such user, or a deleted one) it works as long on a decoy,
- * so that the time tells nothing.
- * @param first who asks is known by a session or a browser that logged in before, and waits for no stranger
+ * Checks a password against a stored hash. Without one (an unknown or deleted user) it spends the same time on a decoy,
+ * so that the timing reveals nothing.
+ * @param first the caller has a session or a device cookie, so it goes before strangers
  */
 export async function verifyPassword(
   stored: string | null | undefined,
@@ -30,5 +30,5 @@ export async function verifyPassword(
   return right && known !== undefined
 }
 
-/** Do so many passwords wait to be checked that a stranger's would wait for too long? */
+/** Do so many passwords wait that a stranger's would take too long? */
 export const passwordsAreFull = (): boolean => turns.isFull()

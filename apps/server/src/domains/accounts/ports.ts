@@ -3,32 +3,31 @@ import type { UserFigures } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Threshold } from './levels.ts'
 
-/** What accounts needs of domains above it. The composition of the program (src/ports.ts) hands it in. */
+/** What accounts needs from domains above it. src/ports.ts provides it. */
 export type AccountPorts = {
-  /** From how many level points on which level is reached. */
+  /** The level points at which each level begins. */
   levelThresholds(db: Executor): Promise<Threshold[]>
-  /** Of a user's coins those that cannot be spent yet. */
+  /** The user's coins that cannot be spent yet. */
   pendingCoins(db: Executor, userId: number): Promise<number>
-  /** What a user has with the shop. */
+  /** The user's figures in the shop. */
   figures(db: Executor, userId: number): Promise<UserFigures>
-  /** Changes a user's coins or level points by an amount, with its record. The user's row is locked. */
+  /** Changes a locked user's coins or level points by an amount, with its record. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
-  /** After a user's e-mail address became another one: what goes by it follows. */
+  /** After a change of a user's e-mail address: updates what depends on it. */
   followAddress(unit: Unit, userId: number): void
   /**
-   * Why a user cannot be deleted yet: live leases, an order that was paid for and not delivered, or money that settled
-   * nothing. Null: nothing is owed.
-   * Called before the user is locked: it locks orders, which come first.
+   * Why a user cannot be deleted yet: live leases, an undelivered paid order, or money that settled nothing; null:
+   * nothing is owed. Called before the user's lock, because orders are locked first.
    */
   owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null>
-  /** Removes the personal data that other domains hold of a user. */
+  /** Removes the personal data that other domains have of a user. */
   forget: readonly ((unit: Unit, person: Person) => Promise<void>)[]
-  /** What other domains hold of a user, for the download of the own data: parts by name, rows in batches. */
+  /** Other domains' data of a user for the export: parts by name, rows in batches. */
   exports: Readonly<Record<string, DataExport>>
 }
 
-/** Whose personal data it is. `username` and `email` as they were until now. */
+/** A user whose personal data is exported or removed, with its last `username` and `email`. */
 export type Person = { id: number; username: string; email: string }
 
-/** A part of the own data: JSON rows in batches, so that memory stays flat. */
+/** A part of the exported data: JSON rows in batches, so that memory stays flat. */
 export type DataExport = (db: Executor, person: Person) => AsyncIterable<readonly object[]>

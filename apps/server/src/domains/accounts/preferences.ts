@@ -10,7 +10,7 @@ import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.t
 import { done, ok, type Result } from '../../infra/result.ts'
 import { userPreferences } from './tables.ts'
 
-/** What a person keeps under a key of the browser's choice. The server does not look into it. */
+/** Values that the browser stores for a person by key. The server does not interpret them. */
 export function preferenceRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
   mount(calls.preferences, async ({ caller, params }) => ok(await readPreference(ctx.db, caller.id, params.key)))
@@ -21,20 +21,20 @@ export function preferenceRoutes(mount: Mount, ctx: AppContext): void {
   )
 }
 
-/** Null: nothing is kept under this key. */
+/** Null: no value has this key. */
 async function readPreference(db: Executor, userId: number, key: string): Promise<unknown> {
   const [kept] = await db.select({ value: userPreferences.value }).from(userPreferences).where(isKept(userId, key))
   return kept?.value ?? null
 }
 
-/** Keeps a value instead of what was there; null keeps nothing. */
+/** Replaces a value; null deletes it. */
 function savePreference(ctx: AppContext, by: UserActor, key: string, value: unknown): Promise<Result<null>> {
   return command(ctx, by, async ({ tx, now }) => {
     if (value === null) {
       await tx.delete(userPreferences).where(isKept(by.id, key))
       return done
     }
-    // Two at once could each see room for one more.
+    // Two concurrent calls could both find room for one more.
     await lock(tx, 'preferences', by.id)
     const [others] = await tx
       .select({ count: count() })

@@ -8,7 +8,7 @@ import type { AccountPorts } from './ports.ts'
 import { users } from './tables.ts'
 
 const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
-/** What is read of a user to show it: everything but the password's hash. */
+/** A user's columns for display: all but the password's hash. */
 export const userColumns = columns
 export type UserRow = Omit<typeof users.$inferSelect, 'passwordHash'>
 
@@ -23,15 +23,15 @@ type FormField =
 type UserFields = { [K in FormField]?: User[K] | undefined }
 
 /**
- * What the form of a user shows. Coins and points too, though they change by an amount: the same form sent twice changes
- * them once.
+ * The fields of a user's form. It includes coins and points, although they change by an amount, so that a form sent
+ * twice changes them once.
  */
 export const userFields = (fields: UserFields) => {
   const { username, email, is_superuser, operator_role, is_active, reward_points, level_points } = fields
   return { username, email, is_superuser, operator_role, is_active, reward_points, level_points }
 }
 
-/** A user on the wire. */
+/** A user in replies. */
 export function presentUser(row: UserRow, thresholds: readonly Threshold[]): User {
   const fields = {
     username: row.username,
@@ -60,10 +60,7 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
   }
 }
 
-/**
- * The session's user as it is now.
- * @throws where the user was deleted between the guard's query and this one
- */
+/** The session's current user. @throws if the user was deleted after the guard's query */
 export async function currentUser(
   db: Executor,
   { levelThresholds, pendingCoins }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins'>,

@@ -15,7 +15,7 @@ import { invitedList } from './list-users.ts'
 import { browserOf, signIn } from './session-routes.ts'
 import { users } from './tables.ts'
 
-/** The calls about a user's chat account, invitations and API keys. */
+/** Calls about a user's chat account, invitations and API keys. */
 export function profileRoutes(mount: Mount, ctx: AppContext): void {
   const calls = routes.accounts
 

@@ -5,12 +5,12 @@ import { users } from './tables.ts'
 
 const [SHORTEST, LONGEST] = [4, 10]
 const HAS_LETTER = /[A-Za-z]/
-/** So many others are looked at where a name is taken. */
+/** How many alternatives are tried for a taken name. */
 const OTHERS = 98
 
 /**
- * A user name that is free and like the one that somebody has elsewhere: its letters and digits; null where these make no name.
- * Only a proposal: whoever signs up first gets it.
+ * A free user name made of the letters and digits of a name elsewhere; null if they make none. Only a proposal: another
+ * sign-up may take it first.
  */
 export async function proposeName(db: Executor, elsewhere: string): Promise<string | null> {
   const plain = elsewhere
@@ -21,7 +21,7 @@ export async function proposeName(db: Executor, elsewhere: string): Promise<stri
   const numbered = Array.from({ length: OTHERS }, (_, at) => `${plain.slice(0, LONGEST - 2)}${at + 2}`)
   const all = [plain, ...numbered]
     .map(name => name.padEnd(SHORTEST, '0'))
-    // The number may have taken the place of the only letter.
+    // The number may have replaced the only letter.
     .filter(name => HAS_LETTER.test(name))
   const names = all.map(name => name.toLowerCase())
   const rows = await db

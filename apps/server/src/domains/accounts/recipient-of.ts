@@ -6,7 +6,7 @@ import type { UserRow } from './present-user.ts'
 
 type Held = { value: string; from: Date; until: Date | null }
 
-/** Under which names and addresses a user was mailed, and when, as far as the audit log tells of changes. */
+/** The names and addresses under which a user got mails, and when, according to the audit log. */
 export async function recipientOf(
   db: Executor,
   user: Pick<UserRow, 'id' | 'username' | 'email' | 'createdAt'>

@@ -16,7 +16,7 @@ const expired = (what: Retained, table: PgTable, time: PgColumn, ms: number, why
   count: db => countRows(db, table, time)
 })
 
-/** What of sessions, codes and log-ins is removed when it has no effect any more. */
+/** Removes sessions, codes and logins that have no effect any more. */
 export const accountRetention: RetentionEntry[] = [
   expired('sessions', sessions, sessions.expiresAt, 0, 'A session that has expired opens nothing.'),
   expired('logins', logins, logins.at, LOGINS_KEPT, 'From where an account was used, for a year: to tell a theft.'),

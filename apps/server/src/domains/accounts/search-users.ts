@@ -7,8 +7,8 @@ import { among, idsByText } from '../../infra/list/index.ts'
 import { usernameAndEmail, users } from './tables.ts'
 
 /**
- * Users whose name or e-mail is a text, or contains it, the newest of these. Fewer than three letters or digits in a
- * row are no part that an index finds: then only who is named so exactly.
+ * Users by exact name or e-mail, then those that contain the text, newest first. The index needs three letters or
+ * digits in a row; shorter texts match exactly only.
  */
 export async function searchUsers(db: Executor, text: string, limit: number): Promise<Found['users']> {
   const named = text.toLowerCase()

@@ -22,7 +22,7 @@ import { clearSessionCookie, endSession, sessionTokenOf, setSessionCookie } from
 import { signUp } from './sign-up.ts'
 import { hashToken } from '../../infra/secrets.ts'
 
-/** The browser that a request comes from. */
+/** The browser that sent a request. */
 export const browserOf = (request: FastifyRequest): Browser => ({
   ip: clientAddress(request),
   forwardedFor: forwardedClient(request),
@@ -31,7 +31,7 @@ export const browserOf = (request: FastifyRequest): Browser => ({
   device: deviceCookieOf(request)
 })
 
-/** Gives the browser its session, and the proof that it has logged in. */
+/** Gives the browser its session and its proof of the login. */
 export function signIn(reply: FastifyReply, config: Config, { token, device }: LoggedIn): void {
   setSessionCookie(reply, config, token)
   setDeviceCookie(reply, config, device)
@@ -47,7 +47,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     return ok(await currentUser(ctx.db, ports, { id: result.data.userId, impersonator: null }))
   }
 
-  /** A new password makes every browser unknown: this one is known anew, and its session has another token. */
+  /** A new password invalidates all device cookies and this session's token, so the browser gets new ones. */
   function recognised(
     result: Result<{ device: string; token?: string | undefined }>,
     reply: FastifyReply
@@ -64,7 +64,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   )
   mount(calls.session, async ({ caller }) => ok(await currentUser(ctx.db, ports, caller)))
   mount(calls.whoIsSignedIn, async ({ caller }) =>
-    // A key is no sign-in, and says of its holder what its scopes allow.
+    // An API key is not a sign-in, and must not reveal more than its scopes allow.
     ok(caller.kind === 'user' && !caller.apiKey ? await currentUser(ctx.db, ports, caller) : null)
   )
   mount(calls.currentUser, async ({ caller }) => ok(await currentUser(ctx.db, ports, caller)))

@@ -7,18 +7,18 @@ import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { sessions } from './tables.ts'
 
 export const SESSION_COOKIE = 'netlet_session'
-/** A session ends this long after it was last used. */
+/** A session ends this long after its last use. */
 export const SESSION_LIFE = 30 * DAY
 
 export type NewSession = {
   userId: number
   ip: string
   userAgent: string | undefined
-  /** The administrator who views the shop as this user, and the session to come back to. */
+  /** The administrator who views the shop as this user, and the session to return to. */
   impersonator?: { id: number; sessionHash: Buffer }
 }
 
-/** Inserts a session and returns its token: it stands nowhere but in the browser's cookie. */
+/** Inserts a session and returns its token, which only the browser's cookie will contain. */
 export async function insertSession({ tx, now }: Unit, session: NewSession): Promise<string> {
   const token = randomToken()
   await tx.insert(sessions).values({
@@ -36,8 +36,7 @@ export async function insertSession({ tx, now }: Unit, session: NewSession): Pro
 }
 
 /**
- * Gives a session another token: a copy of the cookie opens nothing any more.
- * @returns the token; undefined where the session has ended
+ * Gives a session a new token, so that a copied cookie stops working. @returns it; undefined if the session has ended
  */
 export async function renewSession({ tx }: Unit, tokenHash: Buffer): Promise<string | undefined> {
   const token = randomToken()
@@ -49,7 +48,7 @@ export async function renewSession({ tx }: Unit, tokenHash: Buffer): Promise<str
   return renewed.length > 0 ? token : undefined
 }
 
-/** Ends one session, those that view the shop as a user from it, and the one that it was started from. */
+/** Ends a session, those opened from it to view the shop as a user, and the one that it was opened from. */
 export async function endSession({ tx }: Unit, tokenHash: Buffer): Promise<void> {
   const parent = tx.select({ hash: sessions.parentHash }).from(sessions).where(eq(sessions.tokenHash, tokenHash))
   await tx
@@ -63,7 +62,7 @@ export async function endSession({ tx }: Unit, tokenHash: Buffer): Promise<void>
     )
 }
 
-/** Ends all sessions of a user, and those that the user as an administrator opened as others. */
+/** Ends all sessions of a user, and those that the user opened as an administrator to view the shop as others. */
 export async function endSessionsOf({ tx }: Unit, userId: number, except?: Buffer): Promise<void> {
   const own: SQL | undefined = except
     ? and(eq(sessions.userId, userId), ne(sessions.tokenHash, except))
@@ -71,7 +70,7 @@ export async function endSessionsOf({ tx }: Unit, userId: number, except?: Buffe
   await tx.delete(sessions).where(or(own, eq(sessions.impersonatorId, userId)))
 }
 
-/** The session token that a browser sent. */
+/** The session token of a request. */
 export const sessionTokenOf = (request: FastifyRequest): string | undefined => request.cookies[SESSION_COOKIE]
 
 export function setSessionCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {
@@ -80,7 +79,7 @@ export function setSessionCookie(reply: FastifyReply, config: Pick<Config, 'secu
     httpOnly: true,
     sameSite: 'lax',
     secure: config.secureCookies,
-    // As long as browsers allow: the server decides when a session ends, and that moves with its use.
+    // As long as browsers allow: the server decides when a session ends, and each use extends it.
     maxAge: (400 * DAY) / 1000
   })
 }

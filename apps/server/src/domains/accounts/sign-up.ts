@@ -16,14 +16,14 @@ import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
 /**
- * Tries with one mailed code that was right: each refusal tells whether a name or an invite code exists, and each costs a hash
- * of the password. Nobody needs so many names.
+ * Tries with one right mailed code. Each refusal reveals whether a name or invite code exists and costs a password
+ * hash.
  */
 const MAX_TRIES = 20
 
 /**
- * Makes an account and logs it in. Everything or nothing: a refusal leaves the mailed code usable, for a while. Whoever
- * invited is counted at once, and gets points at the first payment.
+ * Creates an account and logs it in, all or nothing: after a refusal the mailed code still works for a while. The
+ * inviter's count rises at once, its points come with the first payment.
  */
 export async function signUp(
   ctx: AppContext,

@@ -10,7 +10,7 @@ import { sessions, users } from './tables.ts'
 
 type Switched = Omit<LoggedIn, 'device'>
 
-/** Creates a session in which an administrator views the shop as a user. The administrator's own session is kept. */
+/** Creates a session in which an administrator views the shop as a user. The administrator's own session stays. */
 export async function switchUser(
   ctx: AppContext,
   by: UserActor,
@@ -39,10 +39,7 @@ export async function switchUser(
   })
 }
 
-/**
- * Returns the administrator to their own session. The one that was kept is exchanged for a new one: its token is known to nobody
- * any more, only its hash.
- */
+/** Returns the administrator to their own session with a new token, because we have only the old one's hash. */
 export async function switchBack(ctx: AppContext, by: UserActor, browser: Browser): Promise<Result<Switched>> {
   const { sessionHash, impersonator } = by
   if (!sessionHash || impersonator === null) return refuse('not_impersonating')

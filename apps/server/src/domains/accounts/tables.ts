@@ -18,7 +18,7 @@ import {
 import { LANGUAGES, LOGIN_METHODS, OPERATOR_ROLES } from '@netlet/contract'
 import { bytes, createdAt, id, inet, instant, lower, oneOf, points, ref } from '../../infra/db/columns.ts'
 
-/** What users are sorted by for their last login: never null, those who never logged in come first. */
+/** Sort key of the last login. Never null: users without a login come first. */
 export const lastSeen = (t: { lastLogin: AnyPgColumn }): SQL => sql`coalesce(${t.lastLogin}, '-infinity'::timestamptz)`
 
 export const users = pgTable(
@@ -30,15 +30,15 @@ export const users = pgTable(
     passwordHash: text().notNull(),
     isActive: boolean().notNull().default(true),
     isSuperuser: boolean().notNull().default(false),
-    /** What an administrator may do; of no meaning for a customer. */
+    /** An administrator's rights; ignored for customers. */
     operatorRole: text({ enum: OPERATOR_ROLES }).notNull().default('owner'),
     discordId: text(),
     discordName: text(),
-    /** Coins: on the wire `reward_points`. */
+    /** Coins: `reward_points` in the API. */
     coins: points().notNull().default(0),
-    /** Coins that a refund took back and the balance did not hold: kept from what is earned next. */
+    /** Coins that a refund took and the balance lacked. They are kept from the next earnings. */
     coinsOwed: points().notNull().default(0),
-    /** What payments of invited users earned beyond whole coins. */
+    /** What invited users' payments earned beyond whole coins. */
     coinMillionths: integer().notNull().default(0),
     levelPoints: points().notNull().default(0),
     inviteCode: text().notNull().unique(),
@@ -49,11 +49,11 @@ export const users = pgTable(
     lastLoginIp: inet(),
     /** ISO 3166 country code of `lastLoginIp`. */
     lastLocation: char({ length: 2 }),
-    /** What its mails are written in. */
+    /** Language of its mails. */
     language: text({ enum: LANGUAGES }).notNull().default('en'),
-    /** When its owner was last told that somebody guesses its password. */
+    /** When its owner was last warned of password guesses. */
     guessesToldAt: instant(),
-    /** A deleted user with a history keeps this row, without its name, address and password. */
+    /** A deleted user with a history keeps this row, without name, address and password. */
     deletedAt: instant()
   },
   t => [
@@ -61,11 +61,11 @@ export const users = pgTable(
     uniqueIndex('users_email_key').on(lower(t.email)),
     uniqueIndex('users_discord_key').on(t.discordId),
     index('users_search').using('gin', sql`(${t.username} || ' ' || ${t.email}) gin_trgm_ops`),
-    // Ascending: a list newest first reads it backwards.
+    // Ascending; PostgreSQL reads it backwards for newest first.
     index('users_listed')
       .on(t.id)
       .where(sql`${t.deletedAt} is null`),
-    // Each sorting of the list, and the few that a filter leaves.
+    // For each sort of the list, and for filters that leave few rows.
     index('users_by_coins')
       .on(t.coins, t.id)
       .where(sql`${t.deletedAt} is null`),
@@ -92,22 +92,22 @@ export const users = pgTable(
 )
 
 /**
- * The text that users are searched by. It has to be the expression of the index users_search, letter for letter, or
+ * The text that users are searched by. It must equal the expression of the index users_search, letter for letter, or
  * PostgreSQL does not use the index.
  */
 export const usernameAndEmail = sql`(${users.username} || ' ' || ${users.email})`
 
-/** A session is an opaque random token in a cookie; only its hash is here. */
+/** A session is an opaque random token in a cookie. Only its hash is here. */
 export const sessions = pgTable(
   'sessions',
   {
     tokenHash: bytes().primaryKey(),
-    /** What its owner names it by, to end it. */
+    /** Its owner ends it by this id. */
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().unique(),
     userId: ref()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
-    /** The administrator who views the shop as this user, with the session to come back to. */
+    /** The administrator who views the shop as this user, with the session to return to. */
     impersonatorId: ref().references(() => users.id, { onDelete: 'cascade' }),
     parentHash: bytes(),
     ip: inet(),
@@ -119,7 +119,7 @@ export const sessions = pgTable(
   t => [index('sessions_user').on(t.userId), index('sessions_expiry').on(t.expiresAt)]
 )
 
-/** Each time that somebody logged in. Kept for a year. */
+/** Every login. Kept for a year. */
 export const logins = pgTable(
   'logins',
   {
@@ -132,7 +132,7 @@ export const logins = pgTable(
     ip: inet(),
     /** ISO 3166 country code of `ip`. */
     country: char({ length: 2 }),
-    /** What the browser called itself. */
+    /** The browser's name. */
     device: text()
   },
   t => [
@@ -145,7 +145,7 @@ export const logins = pgTable(
 /** What a mailed code is for. */
 export const CODE_PURPOSES = ['register', 'forgot', 'change_email'] as const
 
-/** Codes sent by mail. Kept for a day, since limits count those of a day. */
+/** Mailed codes, kept for a day, because daily limits count them. */
 export const emailCodes = pgTable(
   'email_codes',
   {
@@ -153,7 +153,7 @@ export const emailCodes = pgTable(
     email: text().notNull(),
     purpose: text({ enum: CODE_PURPOSES }).notNull(),
     codeHash: bytes().notNull(),
-    /** Proof that the forgot code was right, handed out once; changing the password takes it. */
+    /** Proof of a right reset code, issued once and used up by the new password. */
     verifyId: uuid(),
     attempts: integer().notNull().default(0),
     clientIp: inet(),
@@ -175,14 +175,14 @@ export const captchas = pgTable('captchas', {
   expiresAt: instant().notNull()
 })
 
-/** What failed or was asked for within the last hour, counted by keys: attempts.ts, log-in-limits.ts and whoever calls asks.ts name them. */
+/** Failures and requests of the last hour; attempts.ts, log-in-limits.ts and callers of asks.ts define the keys. */
 export const loginFailures = pgTable(
   'login_failures',
   {
     id: id(),
     key: text().notNull(),
     at: createdAt(),
-    /** Until then it is being tried, unless it is known to have failed before; null: it failed. */
+    /** The attempt may run until then, unless it has failed before; null: it failed. */
     underWayUntil: instant()
   },
   t => [index('login_failures_key').on(t.key, t.at.desc()), index('login_failures_at').on(t.at)]
@@ -197,20 +197,20 @@ export const apiKeys = pgTable(
       .references(() => users.id, { onDelete: 'cascade' }),
     name: text().notNull(),
     keyHash: bytes().notNull().unique(),
-    /** The first characters, so that its owner recognises it. */
+    /** The first characters, so that its owner recognizes it. */
     hint: text().notNull(),
     scopes: text().array().notNull(),
     createdAt: createdAt(),
     lastUsedAt: instant(),
     revokedAt: instant(),
-    /** The minute that is being counted, and the calls in it. */
+    /** The counted minute, and the calls in it. */
     countedSince: instant(),
     calls: integer().notNull().default(0)
   },
   t => [index('api_keys_user').on(t.userId)]
 )
 
-/** From which networks an API key was used, so that the audit log tells of each one once, and of credentials once a day. */
+/** The networks that use an API key, so that the audit log reports each once, and reads of credentials once a day. */
 export const apiKeyNetworks = pgTable(
   'api_key_networks',
   {
@@ -227,8 +227,8 @@ export const apiKeyNetworks = pgTable(
 )
 
 /**
- * An OAuth flow with the chat platform, one use: `state` comes back in the address, and the browser that started it
- * holds the other token in a cookie. Once the platform has named the account, the row proves it for the sign-up.
+ * An OAuth flow with the chat platform, used once: `state` returns in the address, and the browser holds the other
+ * token in a cookie. When the platform has confirmed the account, the row proves it for the sign-up.
  */
 export const oauthStates = pgTable(
   'oauth_states',
@@ -236,7 +236,7 @@ export const oauthStates = pgTable(
     stateHash: bytes().primaryKey(),
     browserHash: bytes().notNull(),
     mode: text().$type<'login' | 'bind'>().notNull(),
-    /** Who binds. */
+    /** The user who binds. */
     userId: ref().references(() => users.id, { onDelete: 'cascade' }),
     discordId: text(),
     discordName: text(),
@@ -251,7 +251,7 @@ export const oauthStates = pgTable(
   ]
 )
 
-/** What a person keeps for the console: column choices, saved views. */
+/** A person's values for the console: column choices, saved views. */
 export const userPreferences = pgTable(
   'user_preferences',
   {

@@ -2,7 +2,7 @@ import type { SettingTestResult } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import { connectChat } from './chat-client.ts'
 
-/** Asks the chat platform whether it knows the saved client, and the bot where there is one. */
+/** Asks the chat platform whether it accepts the saved client, and the bot if there is one. */
 export async function testChat(ctx: AppContext): Promise<SettingTestResult> {
   const { settings, discord, noteClient } = await connectChat(ctx)
   const client = await discord.checkClient()

@@ -7,7 +7,7 @@ import type { AccountPorts } from './ports.ts'
 import { presentUser, userColumns } from './present-user.ts'
 import { apiKeys, sessions, users } from './tables.ts'
 
-/** One user with what it has with the shop. */
+/** One user with its figures in the shop. */
 export async function findUser(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   { levelThresholds, pendingCoins, figures }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins' | 'figures'>,

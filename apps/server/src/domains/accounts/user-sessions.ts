@@ -17,7 +17,7 @@ export const listUserSessions = (
   userId: number
 ): Promise<OwnSession[]> => sessionsOf(ctx, userId, by.sessionHash)
 
-/** Ends one session of anybody's, and those that it views the shop as others with. */
+/** Ends one session of any user, and those opened from it to view the shop as others. */
 export function endUserSession(ctx: AppContext, by: UserActor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const [found] = await unit.tx
@@ -35,10 +35,10 @@ export function endUserSession(ctx: AppContext, by: UserActor, id: number): Prom
   })
 }
 
-/** Ends all sessions of a user; an administrator who asks for the own ones keeps the present one. Keys stay. */
+/** Ends all sessions of a user. Administrators who end their own keep the current one. API keys stay. */
 export function endUserSessions(ctx: AppContext, by: UserActor, userId: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
-    // A log-in at the same time waits here, and stays.
+    // A concurrent login waits here and stays.
     const user = await lockUser(unit.tx, userId)
     if (!user) return refuse('not_found')
     const refused = refuseOperator(by, user)
