@@ -20,7 +20,7 @@ import { countOpenTickets } from '../support/index.ts'
 
 type AttentionList = ReplyOf<(typeof routes)['home']['attention']>
 
-/** Each counts the rows of one list as its filter finds them. */
+/** Each counts the rows that one list finds with its filter. */
 const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, now: Date) => Promise<number>>> = {
   undelivered: countUndelivered,
   payments: countUnresolvedEvents,
@@ -40,8 +40,8 @@ const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, no
 const ALL = Object.keys(ATTENTION_ITEMS) as AttentionItem[]
 
 /**
- * What needs attention, for every role. One that cannot be read does not keep the others from being shown.
- * @param lowStock counts the products that are low on stock, which costs too much to be done each time
+ * What needs attention, for every role. A count that fails does not hide the others.
+ * @param lowStock counts products that are low on stock; it is expensive, so the caller caches it
  */
 export const readAttention = (
   { db, log, now }: Pick<AppContext, 'db' | 'log' | 'now'>,

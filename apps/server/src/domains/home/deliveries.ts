@@ -17,8 +17,8 @@ type Row = {
 }
 
 /**
- * How long it took from paid until all addresses worked for the first time, of orders that got there in the last 24 hours
- * and 7 days. They are found by their histories, which have an index by time; one that was delivered twice counts once.
+ * Times from the payment until all addresses first worked, for orders that got there in the last 24 hours and 7 days.
+ * The query finds them by the index of order events. An order delivered twice counts once.
  */
 export async function readDeliveries(db: Executor, now: Date): Promise<DeliveryTimes> {
   const week = iso(new Date(now.getTime() - 7 * DAY))

@@ -6,10 +6,10 @@ import { orders } from '../orders/tables.ts'
 
 const DAYS = 14
 
-/** How many orders that are served end on each of the next days (UTC), today with all of its hours. */
+/** How many served orders end on each of the next days (UTC), including all of today. */
 export async function readEndings(db: Executor, now: Date): Promise<Endings> {
   const today = now.toISOString().slice(0, 10)
-  // A served order cannot be deleted, so the index of those that are live has all that is asked for.
+  // Served orders cannot be deleted, so the index of live orders suffices.
   const { rows } = await db.execute<Endings[number]>(sql`
     with ending as (
       select (expired_at at time zone 'UTC')::date as day, count(*)::int as orders

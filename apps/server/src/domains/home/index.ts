@@ -1,8 +1,7 @@
 /**
- * The console's first screen (what is left to set up, what needs attention, sales, stock, endings and delivery times), and the
- * search of its command palette. It owns no table and changes nothing; it reads what the other domains keep: each panel by a
- * call of its own, and each kind of rows that is found, with its permission. It is at the top: nothing imports it but the
- * composition of the app.
+ * The console's first screen (setup, attention, sales, stock, endings, delivery times) and the search of its command
+ * palette. It owns no table and only reads other domains. Each panel has a call of its own, each kind of search results
+ * its permission. It is the top domain: only the composition of the app imports it.
  */
 import { routes } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
@@ -22,16 +21,16 @@ import { readStockMap } from './stock-map.ts'
 
 export { readDeliveries }
 
-/** Milliseconds: however many consoles are open, each panel is read once in this time. */
+/** Milliseconds for which all open consoles share one read of a panel. */
 const BRIEF = 1000
-/** What is counted by group and rule, or over many rows. It may be this old, whatever changes meanwhile. */
+/** The same for expensive counts. They may be this old even after changes. */
 const LONG = 15_000
 
-/** Puts the calls of the console's first screen and of its search on the server. */
+/** Mounts the calls of the console's first screen and of its search. */
 export function homeRoutes(mount: Mount, ctx: AppContext): void {
   const { home } = routes
   const { db, now } = ctx
-  // A browser that hears of a change asks at once, and would keep what was read before it until it asks again.
+  // A browser reads again as soon as it hears of a change, so it must not get a reply from before the change.
   let heard = 0
   ctx.changes.subscribe(() => void (heard += 1))
   const changes = () => heard

@@ -7,9 +7,9 @@ import { payments } from '../payments/tables.ts'
 const COLUMNS = ['day', 'product', 'currency', 'purchases', 'renewals', 'paid', 'refunded', 'revenue']
 
 /**
- * What a month's payments brought, by day (UTC), product and currency, as CSV. It counts what the figures by day count
- * (docs/adr/kept-figures.md): accepted payments of orders that are not deleted, and refunds on the day of their payment. So
- * a day's `revenue` is the chart's.
+ * What a month's payments brought, by day (UTC), product and currency, as CSV. It counts like the figures by day
+ * (docs/adr/kept-figures.md): accepted payments of orders that are not deleted, with refunds on the day of their
+ * payment. So a day's `revenue` equals the chart's.
  * @param month 'YYYY-MM'
  */
 export async function salesCsv(db: Executor, month: string): Promise<CsvFile> {

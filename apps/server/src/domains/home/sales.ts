@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { kept } from '../orders/index.ts'
 
-/** Sales by day (UTC), from the figures that are kept for each day: this month until today, and the month before it. */
+/** Sales by day (UTC) from the figures by day: this month until today, and the month before. */
 export async function readSales(db: Executor, now: Date): Promise<Sales> {
   const today = now.toISOString().slice(0, 10)
   const first = `${today.slice(0, 7)}-01`

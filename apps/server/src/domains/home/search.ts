@@ -8,7 +8,7 @@ import { parseAddress, rangeOf } from '../inventory/index.ts'
 import { searchHolders, searchOrders } from '../orders/index.ts'
 import { ordersPaidBy } from '../payments/index.ts'
 
-/** Rows of each kind that the caller's role may see, by a text: a few look-ups in indexes, at once. */
+/** Rows of each kind that the caller's role may see, by a text: a few concurrent index look-ups. */
 export async function search(ctx: AppContext, by: UserActor, text: string): Promise<Found> {
   const { db } = ctx
   const may = (permission: Permission) => mayOperate(by.role, permission)
@@ -23,7 +23,7 @@ export async function search(ctx: AppContext, by: UserActor, text: string): Prom
   return { orders, users, servers, products, address }
 }
 
-/** The live range of an address, and who holds it now: the latter only for those who may ask who had an address. */
+/** The live range of an address, and its current holder for callers who may look up addresses. */
 async function findAddress(ctx: AppContext, by: UserActor, text: string): Promise<Found['address']> {
   const parsed = parseAddress(text)
   if (!parsed.ok) return null

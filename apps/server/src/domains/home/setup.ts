@@ -8,7 +8,7 @@ import { aclRules } from '../inventory/tables.ts'
 import { mailIsSetUp } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
 
-/** Which steps are done that a new shop needs before it can sell, in the order in which one can do them. */
+/** Which setup steps a new shop has done, in order. */
 export async function readSetup(ctx: AppContext) {
   const { db, secrets, config } = ctx
   const settings = await readSettings(db, secrets)

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../infra/clock.ts'
 
 /**
- * A read that all who ask within `ttl` milliseconds share, also those who ask while it runs. A failed one is told to those
- * who waited for it, and not kept.
- * @param changes how many changes this process has heard of: who asks after a change waits for the next read, which begins
- *   when `ttl` is over; without it, what was read within `ttl` is good enough
+ * A read shared by all calls within `ttl` milliseconds, and by calls while it runs. Its waiting callers get a failure,
+ * which is not cached.
+ * @param changes how many changes this process has heard of: a call after a change waits for the next read, when `ttl`
+ * is over; without it, a cached read is good enough
  */
 export function sharedRead<T>(
   now: Clock,
@@ -18,7 +18,7 @@ export function sharedRead<T>(
   let next: Promise<T> | undefined
 
   const start = (): Promise<T> => {
-    // A count of the database is read again each time that it is awaited: a promise of it is read once.
+    // Drizzle runs a count's query each time that it is awaited; a promise of it runs once.
     const started: Read = { at: now().getTime(), seen: changes(), value: Promise.resolve(read()) }
     started.value.catch(() => {
       if (last === started) last = undefined
@@ -33,7 +33,7 @@ export function sharedRead<T>(
   }
   return () => {
     const age = last ? now().getTime() - last.at : ttl
-    // A negative age: the clock was set back.
+    // A negative age means that the clock was set back.
     if (!last || age < 0 || age >= ttl) return next ?? start()
     if (last.seen === changes()) return last.value
     return (next ??= startAfter(ttl - age))

@@ -7,8 +7,8 @@ import { aclRules } from '../inventory/tables.ts'
 type Cell = { groupId: number; group: string; family: 4 | 6; ruleId: number; rule: string; free: number }
 
 /**
- * Free addresses of every server group under every access rule, each rule on its own, and each family that the group has ranges
- * of. What is left out is what has most: a map of thousands of figures is read by nobody.
+ * Free addresses of every server group under each single access rule, for each family that the group has. Only the
+ * lowest figures are kept, because thousands of them would be unreadable.
  */
 export async function readStockMap(db: Executor): Promise<StockMap> {
   const { rows } = await db.execute<Cell>(sql`
@@ -39,7 +39,7 @@ const FAMILY: Readonly<Record<4 | 6, AddressFamily>> = { 4: 'ipv4', 6: 'ipv6' }
 
 type Line = { id: number; name: string; family: 4 | 6 }
 
-/** Those with the least stock, by name; `more` is how many are left out. */
+/** Those with the least stock, by name. `more`: how many are left out. */
 function leastFirst(cells: readonly Cell[], lineOf: (cell: Cell) => Line) {
   const all = new Map<string, Line & { free: number }>()
   for (const cell of cells) {

@@ -11,12 +11,12 @@ import { blockedAddresses } from './tables.ts'
 
 export type Block = { address: string; cause: BlockCause; reason: string; at: Date; source: BlockSource }
 
-/** Rows of one statement. */
+/** Rows in one statement. */
 const BATCH = 500
 
 /**
- * Writes to these addresses no more: to one that takes no mail nothing, to one whose owner complained only what the owner has
- * to have. What happened before an operator lifted the block does not bring it back.
+ * Blocks addresses: bounced ones get no mail, those of complaints only necessary mail. Events from before an operator
+ * lifted the block do not restore it.
  */
 export async function blockAddresses({ tx, now }: Unit, blocks: readonly Block[]): Promise<void> {
   const strongest = new Map<string, Block>()
@@ -25,12 +25,12 @@ export async function blockAddresses({ tx, now }: Unit, blocks: readonly Block[]
     const other = strongest.get(address)
     if (!other || isStronger(block, other)) strongest.set(address, { ...block, address })
   }
-  // In one sequence, so that two reports at once do not wait for each other in a circle.
+  // Sorted, so that concurrent reports do not deadlock.
   const rows = [...strongest.values()].toSorted((a, b) => (a.address < b.address ? -1 : 1))
   for (let from = 0; from < rows.length; from += BATCH) {
     const values = rows
       .slice(from, from + BATCH)
-      // A clock that is ahead would outlive every lifting.
+      // A time in the future would outlast a lifted block.
       .map(block => ({ ...block, at: block.at > now ? now : block.at, active: true }))
     await tx
       .insert(blockedAddresses)
@@ -53,7 +53,7 @@ export async function blockAddresses({ tx, now }: Unit, blocks: readonly Block[]
 const isStronger = (one: Block, other: Block): boolean =>
   one.cause === other.cause ? one.at > other.at : one.cause === 'bounced'
 
-/** Why an address is not written to; null where it is. */
+/** Why an address is blocked; null if it is not. */
 export async function blockOf(db: Executor, address: string): Promise<BlockCause | null> {
   const [row] = await db
     .select({ cause: blockedAddresses.cause })
@@ -62,7 +62,7 @@ export async function blockOf(db: Executor, address: string): Promise<BlockCause
   return row?.cause ?? null
 }
 
-/** Those of the addresses that are not written to for this cause, in lower case. */
+/** Which of the addresses are blocked for this cause, in lower case. */
 export async function blockedAmong(
   db: Executor,
   cause: BlockCause,
@@ -81,7 +81,7 @@ export async function blockedAmong(
   return new Set(rows.map(row => row.address))
 }
 
-/** Writes to an address again that was blocked; `not_found` where it is not. */
+/** Lifts the block of an address; `not_found` if there is none. */
 export const liftBlock = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const [row] = await unit.tx
@@ -94,7 +94,7 @@ export const liftBlock = (ctx: AppContext, by: Actor, id: number): Promise<Resul
     return done
   })
 
-/** Nobody has this address any more. */
+/** Deletes the block of an address whose user was deleted. */
 export async function forgetBlock({ tx }: Unit, address: string): Promise<void> {
   await tx.delete(blockedAddresses).where(eq(blockedAddresses.address, address.toLowerCase()))
 }

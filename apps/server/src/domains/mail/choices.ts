@@ -11,7 +11,7 @@ export async function readChoices(db: Executor, address: string): Promise<MailCh
   return { payments: wants('payments'), proxies: wants('proxies'), expiry: wants('expiry') }
 }
 
-/** Keeps which mails an address wants. */
+/** Saves which mails an address wants. */
 export async function saveChoices({ tx }: Unit, address: string, choices: MailChoices): Promise<void> {
   const off = OPTIONAL_MAILS.filter(kind => !choices[kind])
   await tx
@@ -20,7 +20,7 @@ export async function saveChoices({ tx }: Unit, address: string, choices: MailCh
     .onConflictDoUpdate({ target: mailChoices.address, set: { off } })
 }
 
-/** Switches one kind off; the others stay as they are. */
+/** Switches one kind off and leaves the others. */
 export async function switchOff({ tx }: Unit, address: string, kind: OptionalMail): Promise<void> {
   await tx
     .insert(mailChoices)
@@ -31,10 +31,7 @@ export async function switchOff({ tx }: Unit, address: string, kind: OptionalMai
     })
 }
 
-/**
- * A user has another address from now on: what was switched off goes with it. What the new address had switched off stays
- * so.
- */
+/** Moves the choices to a user's new address. A kind that either address had switched off stays off. */
 export async function moveChoices(unit: Unit, from: string, to: string): Promise<void> {
   if (from.toLowerCase() === to.toLowerCase()) return
   const [old, own] = [await readChoices(unit.tx, from), await readChoices(unit.tx, to)]

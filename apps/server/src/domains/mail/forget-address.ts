@@ -9,16 +9,15 @@ import { DELETED_HOST, sendMailQueue } from './send-mail.ts'
 import { mailChoices, mailContents, mails } from './tables.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 
-/** What a job carries of a mail that is not sent: its cause, and nothing of what it said. */
+/** The data of a job whose mail must not be sent: only its cause is left. */
 const TO_NOBODY = sql`jsonb_build_object('to', ${`deleted@${DELETED_HOST}`}::text, 'template', data -> 'template',
   'key', data -> 'key', 'data', '{}'::jsonb)`
 
 /**
- * Nobody has this address any more: its choices go, the log of mails does not name it and keeps nothing of what they said,
- * and what waits to be sent to it is not sent. The jobs and dead letters of such mails keep their cause and nothing of what
- * they said. Mails that went to its user at a former address are forgotten, too; mails of somebody else who had the address
- * or the name before are not. Call it at the end of a command, since jobs are locked last; a mail that the same command
- * enqueues is sent.
+ * Removes a deleted user's address: its choices, its name and content in the log of mails, and mails that wait. Their
+ * jobs and dead letters keep only the cause. It includes mails to the user's former addresses, but not those of other
+ * people who had an address or name before. Call it last in a command, because jobs are locked last; mails of the same
+ * command are sent.
  */
 export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> {
   const { tx } = unit
@@ -32,7 +31,7 @@ export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> 
       .where(whose)
       .returning({ id: mails.id })
     const ids = forgotten.map(({ id }) => id)
-    // After the update, which waited for whoever is writing down what such a mail said.
+    // After the update, which waits for jobs that are recording the content of such mails.
     await tx.delete(mailContents).where(among(mailContents.mailId, ids))
   }
   await replaceJobData(
@@ -45,8 +44,8 @@ export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> 
 }
 
 /**
- * What waits to be sent to an address by these templates is not sent, and its jobs do not name it any more. Call it at the end
- * of a command, since jobs are locked last.
+ * Cancels waiting mails of these templates to an address and removes it from their jobs. Call it last in a command,
+ * because jobs are locked last.
  */
 export const forgetWaitingMails = ({ tx }: Unit, address: string, templates: readonly Template[]): Promise<void> =>
   replaceJobData(
@@ -56,5 +55,5 @@ export const forgetWaitingMails = ({ tx }: Unit, address: string, templates: rea
     TO_NOBODY
   )
 
-/** Templates that address whoever wrote, by the name that they gave. */
+/** Templates for senders of tickets, addressed by the name that they gave. */
 const TO_SENDERS = Object.entries(TEMPLATES).flatMap(([name, { kind }]) => (kind === 'support' ? [name] : []))

@@ -1,6 +1,6 @@
 /**
- * Mail: templates, layout, the job that sends, the log of what was sent, and who wants which mails. It owns mails,
- * mail_choices, mail_blocks and mail_report_tokens. Others send by `enqueueMail` within their command, and know nothing of the mail service.
+ * Mail: templates, layout, the job that sends, the log, and who wants which mails. It owns mails, mail_choices,
+ * mail_blocks and mail_report_tokens. Other domains only call `enqueueMail` within their command.
  */
 export { blockedAmong, blockOf } from './blocked-addresses.ts'
 export { moveChoices, readChoices, saveChoices } from './choices.ts'

@@ -7,7 +7,7 @@ export const mailJobs: Job[] = [
       'Sends a mail: codes first, then what is about one person’s matter, what many get at once, and reminders; while the mail service fails, it is tried for about a day.',
     concurrency: 4,
     importance: 'background',
-    // However many reminders wait, and however slowly the mail service takes them, codes leave.
+    // Codes must leave even if many reminders wait and the mail service is slow.
     reserved: 2,
     run: (ctx, order, jobId) => sendMail(ctx, order, jobId)
   })

@@ -14,10 +14,10 @@ import { Text } from '@react-email/text'
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { createElement as h, Fragment, type ReactElement } from 'react'
 
-/** What the mail service is given. */
+/** The input of the mail service. */
 export type RenderedMail = { subject: string; text: string; html: string }
 
-/** One mail: a heading, paragraphs, and at most one thing to do or to read off. */
+/** One mail: a heading, paragraphs, and at most one action or code. */
 export type Content = {
   subject: string
   heading: string
@@ -32,10 +32,10 @@ export type Content = {
   unsubscribeUrl?: string | undefined
 }
 
-/** A subject is one line: what follows a line break would become another header. */
+/** One line, because text after a line break would become another header. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200)
 
-/** Renders a mail as HTML that old and new mail programs show alike, and the text part from the same elements. */
+/** Renders a mail as HTML for old and new mail programs, and its text part from the same elements. */
 export async function renderMail(content: Content, language: Language): Promise<RenderedMail> {
   const subject = oneLine(content.subject)
   const html = await render(mail(subject, content, language))
@@ -56,7 +56,7 @@ const styles = {
   },
   container: { maxWidth: '560px' },
   card: { background: '#ffffff', border: '1px solid #eaecf0', borderRadius: '12px' },
-  // On a cell: old mail programs ignore it on a table.
+  // On the cell, because old mail programs ignore it on a table.
   cardCell: { padding: '32px' },
   heading: { margin: '0 0 16px', fontSize: '20px', lineHeight: '28px', color: '#101828' },
   paragraph: { margin: '0 0 16px', fontSize: '15px', lineHeight: '24px', color: '#344054' },
@@ -146,7 +146,7 @@ const factTable = (facts: [string, string][]): ReactElement =>
     )
   )
 
-/** The text of an element as it stands, its parts joined by `between`. */
+/** The plain text of an element, its parts joined by `between`. */
 const textOf = (node: DomNode, between = ''): string =>
   node.type === 'text' ? (node.data ?? '') : (node.children ?? []).map(child => textOf(child)).join(between)
 

@@ -9,8 +9,8 @@ import { mails } from './tables.ts'
 type Query = ListInput<'id'> & { state?: MailState | undefined }
 
 /**
- * Mails, found by address. A whole one that was mailed to finds its own mails only: by its parts, which it shares with
- * most others, the text's index would have to visit a great many of them.
+ * Mails by address. A complete known address matches exactly, because its parts occur in most others and the text index
+ * would visit many rows.
  */
 export const mailList = defineList<Query, SentMail>({
   name: 'mails',

@@ -5,7 +5,7 @@ import { mails } from './tables.ts'
 
 export type MailOutcome = { id: number; state: MailState; error: string | null; error_code: MailFailureCode | null }
 
-/** What came of mails, by the keys that they were sent with. One that no job has taken up yet has no entry. */
+/** The outcomes of mails by key. A mail without a job's attempt has no entry. */
 export async function mailOutcomes(db: Executor, keys: readonly string[]): Promise<Map<string, MailOutcome>> {
   if (keys.length === 0) return new Map()
   const rows = await db
@@ -15,7 +15,7 @@ export async function mailOutcomes(db: Executor, keys: readonly string[]): Promi
   return new Map(rows.map(({ key, ...outcome }) => [key, outcome]))
 }
 
-/** To whom mails went and what came of them, by the keys that they were sent with. */
+/** The recipients and states of mails by key. */
 export async function mailStates(
   db: Executor,
   keys: readonly string[]

@@ -5,7 +5,7 @@ import { pagesById } from '../../infra/db/pages-by-id.ts'
 import { wentTo, type Recipient } from './recipient.ts'
 import { mailContents, mails } from './tables.ts'
 
-/** The log of the mails to a user for the download of the own data, at former addresses as well, in batches, with what they said for as long as that is kept. */
+/** A user's mails, including former addresses, for the export of personal data, in batches, with stored content. */
 export async function* exportMails(db: Executor, user: Recipient): AsyncGenerator<object[]> {
   const pages = pagesById(({ after, limit }) =>
     db

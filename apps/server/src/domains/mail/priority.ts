@@ -3,15 +3,13 @@ import { URGENT } from '../../infra/jobs.ts'
 import type { MailTemplate } from './templates/define.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 
-/**
- * None is urgent: people cause notices about themselves as often as they like, and nobody waits for one.
- */
+/** Not urgent: users cause any number of notices about themselves, and do not wait for them. */
 const BY_KIND: Record<MailKind, number> = { security: 6, payments: 5, proxies: 5, operator: 5, support: 5, expiry: 0 }
 
-/** Behind everything that is about one person's matter, and before reminders, whatever its kind. */
+/** After mails about one person's matter, before reminders, for every kind. */
 const TO_MANY = 1
 
-/** Codes first: they expire within minutes and someone waits for them. What comes by the thousand last. */
+/** Codes first: they expire within minutes and people wait for them. Mass mails last. */
 export function priorityOf({ template, data }: { template: Template; data: object }): number {
   if ('sealed_code' in data) return URGENT + 10
   const { kind, many }: Pick<MailTemplate<never>, 'kind' | 'many'> = TEMPLATES[template]

@@ -7,7 +7,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { presentMail } from './list-mails.ts'
 import { mailContents, mails } from './tables.ts'
 
-/** One mail with what it said. Who reads what was written to somebody stands in the audit log; it does not repeat it. */
+/** One mail with its content. Reading other people's mail is audited; the entry does not repeat the content. */
 export const readMail = (ctx: AppContext, by: Actor, id: number): Promise<Result<MailDetail>> =>
   command(ctx, by, async unit => {
     const [found] = await unit.tx

@@ -10,7 +10,7 @@ import { readSettings } from '../settings/index.ts'
 import { reportTokens } from './tables.ts'
 import { takeEvents } from './take-events.ts'
 
-/** Takes a report of a mail service. Signed ones only: whoever could send others would keep customers from their mails. */
+/** Accepts a signed report of a mail service. A forged one could block customers' mails. */
 export async function receiveEvents(
   ctx: AppContext,
   request: FastifyRequest,
@@ -36,8 +36,8 @@ export async function receiveEvents(
 }
 
 /**
- * Mailgun's signature covers a token and not what the report says: one that was seen with any report counts for no other.
- * The repeat of a report finds its token here, and changes nothing.
+ * Mailgun's signature covers a token but not the report, so each token counts for one report only. A repeated report
+ * finds its token and changes nothing.
  */
 async function isNew({ tx, now }: Unit, token: string): Promise<boolean> {
   const [kept] = await tx

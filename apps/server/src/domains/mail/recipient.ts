@@ -3,30 +3,30 @@ import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { mailContents, mails } from './tables.ts'
 
-/** A user whose mails are meant: addresses and names go from one user to another. */
+/** A user as a recipient. Addresses and names may have belonged to other users before. */
 export type Recipient = {
   username: string
   email: string
-  /** When the account was made, and when it got the name that it has now. */
+  /** When the account was created, and when it got its current name. */
   since: Date
   namedSince: Date
-  /** The present name and former ones. */
+  /** The current name and former ones. */
   names: readonly string[]
-  /** The present address and former ones, each with the time in which it was the user's; `until` is null for the present one. */
+  /** The current address and former ones, each with its time as the user's; `until` is null for the current one. */
   addresses: readonly { address: string; from: Date; until: Date | null }[]
 }
 
 export const lowered = (texts: readonly string[]): string[] => texts.map(text => text.toLowerCase())
 
 /**
- * Which account a mail addressed, in lower case; null where that is not known, or it addressed none: a ticket's answer has
- * the name that its sender chose.
+ * The account that a mail addressed, in lower case. Null if unknown or none: a ticket's answer uses a name that its
+ * sender chose.
  */
 const accountOf: SQL = sql`case when ${mails.kind} <> 'support' then lower(coalesce(
   (select ${mailContents.username} from ${mailContents} where ${mailContents.mailId} = ${mails.id}),
   ${mails.carried} #>> '{data,username}')) end`
 
-/** The mails that went to this user. By its indexes: no more rows are looked at than have one of the names or addresses. */
+/** The mails to this user. Uses indexes, so it reads only rows with one of the names or addresses. */
 export function wentTo(db: Executor, { username, since, namedSince, names, addresses }: Recipient): SQL | undefined {
   const toThem = inArray(lower(mails.to), lowered(addresses.map(({ address }) => address)))
   const naming = db
@@ -56,8 +56,8 @@ export function wentTo(db: Executor, { username, since, namedSince, names, addre
 }
 
 /**
- * All mails to the present address since it is the user's, and those from before that name nobody: the code to sign up is one.
- * Up to the last one that named somebody else they were of who had the address before.
+ * All mails to the current address since it became the user's, and earlier ones without a name, such as the sign-up
+ * code. Earlier ones count only after the last mail that names another user, the previous owner of the address.
  */
 export function keptAtAddress({ email, names, addresses }: Recipient): SQL | undefined {
   const from = addresses.at(-1)?.from ?? new Date(0)

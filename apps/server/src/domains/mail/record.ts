@@ -8,26 +8,26 @@ import type { AppContext } from '../../infra/context.ts'
 import type { RenderedMail } from './layout.ts'
 import { mailContents, mails } from './tables.ts'
 
-/** Why a mail was not sent: for programs, and in English. */
+/** Why a mail was not sent: a code for programs, and an English sentence. */
 export type MailFailure = { code: MailFailureCode; sentence: string }
 export type MailToSend = { key: string; to: string; template: string; kind: MailKind; language: Language }
 
-/** Instead of the address of somebody whose account was deleted. */
+/** Replaces the address of a deleted account. */
 export const FORGOTTEN = 'deleted'
 
-/** What a mail said, without its secrets, and whom it addressed by name. */
+/** A mail's content without secrets, and the name that it addressed. */
 export type MailContent = RenderedMail & { username: string | null }
 
-/** `tries`: this one included. */
+/** `tries` includes this one. */
 export type ClaimedMail = { id: number; createdAt: Date; tries: number }
 
-/** Longer than any exchange with a mail service takes: a job that began earlier has died or waits for its next try. */
+/** Longer than any exchange with a mail service: an older claim belongs to a job that died or waits for a retry. */
 const CLAIM = 2 * MINUTE
 
 /**
- * Takes a mail for this job, so that one cause is mailed about once however many jobs were sent for it.
- * @returns null where it has ended, sent or not
- * @throws while another job is sending it: the outcome of that one decides
+ * Claims a mail for this job, so that each cause is mailed once, even with several jobs.
+ * @returns null if it has ended, sent or not
+ * @throws while another job is sending it: that job's outcome decides
  */
 export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Promise<ClaimedMail | null> {
   return command(ctx, SYSTEM, async ({ tx, now }) => {
@@ -48,7 +48,7 @@ export function claimMail(ctx: AppContext, mail: MailToSend, jobId: string): Pro
   })
 }
 
-/** What came of a mail that this job had taken. Of one whose recipient was forgotten meanwhile nothing is kept to send it again. */
+/** Records the outcome of a claimed mail. For a recipient deleted in the meantime, it keeps no data. */
 export async function recordMail(
   ctx: AppContext,
   id: number,
@@ -64,7 +64,7 @@ export async function recordMail(
     const [mail] = await tx
       .update(mails)
       .set({
-        // The service may have reported that the mail came back before its answer is written down here.
+        // The service may have reported a bounce before we record its answer.
         state: unlessBounced(mails.state, outcome.state),
         error: unlessForgotten(unlessBounced(mails.error, outcome.failure?.sentence ?? null)),
         errorCode: unlessBounced(mails.errorCode, outcome.failure?.code ?? null),
@@ -74,7 +74,7 @@ export async function recordMail(
       })
       .where(eq(mails.id, id))
       .returning({ to: mails.to })
-    // Under the row's lock: whoever forgets the address meanwhile finds what was written here.
+    // Under the row's lock, so that a concurrent deletion of the address also finds this content.
     if (!outcome.content || !mail || mail.to === FORGOTTEN) return
     const content = { ...outcome.content, createdAt: now }
     await tx
@@ -89,13 +89,13 @@ const unlessBounced = (kept: AnyPgColumn, value: string | null): SQL =>
 
 const unlessForgotten = (value: SQL): SQL => sql`case when ${mails.to} <> ${FORGOTTEN} then ${value} end`
 
-/** How long to wait after a try of which nobody knows whether the service took the mail: it may arrive twice. */
+/** Pauses after a try with an unknown result: the mail may arrive twice. */
 const UNCERTAIN_PAUSES = [10 * MINUTE, HOUR]
 
 /**
- * Notes that the service may have taken a mail, without an answer.
- * @param to whom the log names: nothing is noted where that one was forgotten meanwhile
- * @returns in how many milliseconds to hand it over once more; null where that was done often enough, or nobody is to get it
+ * Records that the service may have taken a mail but did not answer.
+ * @param to the name in the log: if the recipient was deleted in the meantime, nothing is recorded
+ * @returns the pause before the next try in milliseconds; null after enough tries or without a recipient
  */
 export async function recordUncertain(
   { tx }: Unit,
@@ -115,8 +115,8 @@ export async function recordUncertain(
 }
 
 /**
- * Notes that the service asked to be asked later; whichever job comes then may take the mail at once.
- * @returns false where nobody is to get it any more
+ * Records that the service asked us to retry later, and lets any later job claim the mail at once.
+ * @returns false if the recipient was deleted
  */
 export async function recordPutOff(
   { tx }: Unit,

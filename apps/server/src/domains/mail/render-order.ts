@@ -7,18 +7,18 @@ import type { MailTemplate, TemplateContext } from './templates/define.ts'
 import { renderTemplate, TEMPLATES } from './templates/index.ts'
 import { unsubscribeToken } from './unsubscribe.ts'
 
-/** Stands in a kept mail for a code, or for the part of a link that only its recipient may use. */
+/** Replaces codes and personal parts of links in stored mails. */
 const MASK = '••••••'
 
 export type RenderedOrder = {
   sent: RenderedMail
-  /** The same for the log: what was sealed was not opened for it, and its link to unsubscribe leads nowhere. */
+  /** The same for the log: secrets stay sealed, and its unsubscribe link leads nowhere. */
   kept: RenderedMail
-  /** Where one click ends such mails, for the mail's headers; undefined where they cannot be switched off. */
+  /** The one-click address for the mail's headers; undefined if such mails cannot be switched off. */
   oneClick: string | undefined
 }
 
-/** Fills the template twice, so that no secret is ever in what is kept. */
+/** Renders the template twice, so that the stored version never contains a secret. */
 export async function renderOrder(
   { config, secrets, now }: Pick<AppContext, 'config' | 'secrets' | 'now'>,
   { to, template, data, language = 'en' }: MailOrder,
@@ -41,5 +41,5 @@ export async function renderOrder(
   return { sent, kept, oneClick: links.oneClick }
 }
 
-/** Where such mails are switched off; nothing where they cannot be. */
+/** Where such mails can be switched off; empty if they cannot. */
 type Links = { page?: string; oneClick?: string }

@@ -5,7 +5,7 @@ import { among } from '../../infra/list/index.ts'
 import { countRows, removeRows, removeRowsGiving, type RetentionEntry } from '../../infra/retention.ts'
 import { mailContents, mails, reportTokens } from './tables.ts'
 
-/** With what mails said goes what they were made of; of one that failed that stays, as somebody may send it yet. */
+/** Also deletes the data that the mails were made of, except for failed ones, which may be sent again. */
 async function removeContents(unit: Unit, before: Date, limit: number): Promise<number> {
   const ids = await removeRowsGiving(unit, mailContents.mailId, lt(mailContents.createdAt, before), limit)
   if (ids.length > 0)

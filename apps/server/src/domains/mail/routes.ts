@@ -13,7 +13,7 @@ import { sendAgain } from './send-again.ts'
 import { previewTemplates } from './preview.ts'
 import { unsubscribe } from './unsubscribe.ts'
 
-/** The log of mails, blocked addresses and the previews of templates, for administrators, and what mail services report. */
+/** The log of mails, blocked addresses and template previews for administrators, and reports of mail services. */
 export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mountList(mount, ctx, routes.mail.mails, () => mailList)
   mount(routes.mail.mail, ({ caller, params }) => readMail(ctx, caller, params.id))
@@ -26,7 +26,7 @@ export function mailRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.mail.templates, async () => ok(await previewTemplates(ctx)))
 }
 
-/** What the links in mails lead to. Mail programs post a form here, so that they need a parser that takes one. */
+/** The targets of links in mails. Mail programs post a form to them, so they need a form parser. */
 export function unsubscribeRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.mail.openUnsubscribe, async ({ query, reply }) => {
     await reply.redirect(unsubscribePage('', encodeURIComponent(query.token)))

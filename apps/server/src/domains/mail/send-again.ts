@@ -12,18 +12,18 @@ import { keyPart, mails } from './tables.ts'
 
 type Mail = typeof mails.$inferSelect
 
-/** Whether a mail can be sent again, as its row tells; a copy may be refused still, see `sendCopy`. */
+/** Can a mail be sent again, according to its row? `sendCopy` may still refuse a copy. */
 export const sendAgainOf = ({ state, carried }: Pick<Mail, 'state' | 'carried'>): SendAgain => {
   if (state === 'waiting') return 'waits'
   if (state === 'skipped') return 'needless'
   return carried ? 'possible' : 'not_kept'
 }
-/** The same as a condition: letter for letter what `sendAgainOf` calls possible. */
+/** The same as a condition. It must match what `sendAgainOf` calls possible. */
 export const canBeSentAgain: SQL = sql`(${mails.state} not in ('waiting', 'skipped') and ${mails.carried} is not null)`
 
 /**
- * Sends a mail again as it was: one that failed for good, or a copy of one that was sent, which its recipient lost, or which
- * came back. `not_found` where there is no such mail, or it is not known any more.
+ * Sends a failed mail again, or a copy of a sent one that was lost or came back. `not_found` if there is no such mail,
+ * or its data is no longer kept.
  */
 export const sendAgain = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
@@ -33,7 +33,7 @@ export const sendAgain = (ctx: AppContext, by: Actor, id: number): Promise<Resul
   })
 
 async function sendFailed(unit: Unit, { id, carried, template }: Mail): Promise<Result<null>> {
-  // Claimed by nobody: the next job takes it at once.
+  // Unclaimed, so that the next job takes it at once.
   await unit.tx
     .update(mails)
     .set({ state: 'waiting', carried: null, uncertainTries: 0, claimedAt: new Date(0) })
@@ -45,21 +45,21 @@ async function sendFailed(unit: Unit, { id, carried, template }: Mail): Promise<
 }
 
 /**
- * A copy is a mail of its own: with the same key, mail services and mailboxes would take it for the one that they know. Its key
- * begins as the first one's, so that it is found wherever that is.
+ * A copy has its own key, because mail services and mailboxes would drop a repeated one. The key begins with the first
+ * one, so that the same searches find it.
  */
 async function sendCopy(unit: Unit, { id, to, key, carried, template, kind, language }: Mail): Promise<Result<null>> {
   const { tx, now } = unit
   const order = carried as MailOrder
   const first = key.replace(COPY, '')
-  // Under one lock for all that ask at once: that of the first mail, while it is kept, or of the copy that is asked for.
+  // Lock the first mail, or else the requested copy, so that concurrent requests wait.
   await tx.select({ id: mails.id }).from(mails).where(eq(mails.key, first)).for('update')
   const known = await tx
     .select({ key: mails.key, at: sql<Date>`coalesce(${mails.sentAt}, ${mails.createdAt})`.mapWith(mails.createdAt) })
     .from(mails)
     .where(
       and(
-        // By the index of both parts.
+        // For the index of both parts.
         eq(keyPart(mails.key, 2), first.split(':')[1] ?? ''),
         eq(keyPart(mails.key, 1), first.split(':')[0] ?? ''),
         sql`(${mails.key} = ${first} or starts_with(${mails.key}, ${`${first}:copy:`}))`
@@ -72,7 +72,7 @@ async function sendCopy(unit: Unit, { id, to, key, carried, template, kind, lang
     return refuse('mail_sent_lately', { params: { minutes: COPY_PAUSE_MINUTES } })
   if ((await blockOf(tx, order.to)) === 'bounced') return refuse('mail_address_blocked')
   const copy = `${first}:copy:${copies + 1}`
-  // In the log at once, where whoever asks next finds it; claimed by nobody.
+  // Logged at once, so that the next request finds it; unclaimed.
   await tx
     .insert(mails)
     .values({ key: copy, to, template, kind, language, jobId: '', claimedAt: new Date(0), tries: 0, createdAt: now })
@@ -83,7 +83,7 @@ async function sendCopy(unit: Unit, { id, to, key, carried, template, kind, lang
 
 const COPY = /:copy:(\d+)$/
 
-/** The keys that a mail with this key and its copies may have. */
+/** The keys that a mail and its copies may have. */
 export const keysOfCopies = (key: SQL): SQL =>
   sql`unnest(array[${key}, ${sql.join(
     Array.from({ length: MOST_COPIES }, (_, at) => sql`${key} || ${sql.raw(`':copy:${at + 1}'`)}`),

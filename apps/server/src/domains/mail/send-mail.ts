@@ -17,24 +17,24 @@ import type { MailTemplate } from './templates/define.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 import { priorityOf } from './priority.ts'
 
-/** Sent mail leaves the job table after minutes: it holds names and addresses. */
+/** Jobs of sent mails are deleted after minutes, because they contain names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
 
-/** The host of the address that somebody has who was deleted: nothing is sent there. */
+/** The host of a deleted user's address. Nothing is sent there. */
 export const DELETED_HOST = 'deleted.invalid'
 
 /**
- * Sends a mail if, and only if, the command commits, unless one with the same key was sent before, or its recipient has
- * switched off mails of its kind.
+ * Sends a mail if, and only if, the command commits, unless its key was sent before or the recipient has switched off
+ * its kind.
  */
 export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
   unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order) })
 }
 
 /**
- * Fills the template and hands the mail to the service, once for its key. A process that dies after the service took the
- * mail and before that was written down sends it again, with the same Message-ID: no service promises more.
- * @throws where another try may help
+ * Renders a mail and passes it to the service, once for its key. If the process dies between the service's answer and
+ * our record, the mail is sent twice with the same Message-ID; no service can exclude that.
+ * @throws if a retry may help
  */
 export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string): Promise<void> {
   const { log } = ctx
@@ -68,7 +68,7 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const isOld = ctx.now().getTime() - since > TRY_FOR
   if (sent.retryAfterMs && !isOld)
     return putOff(ctx, { id, to: named }, { order, failure, waitMs: Math.max(sent.retryAfterMs, pauseAfter(tries)) })
-  // A wrong key or a missing setting can be corrected by an administrator; a refused recipient cannot.
+  // An administrator can fix a wrong key or a missing setting, but not a refused recipient.
   const final = sent.uncertain || sent.reason === 'rejected' || isOld
   await recordMail(ctx, id, {
     state: final ? 'failed' : 'waiting',
@@ -80,22 +80,22 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   log.error({ ...about, reason: sent.message }, 'mail failed for good')
 }
 
-/** Codes and personal links are sealed, and end: a copy of such a mail would be of no use, or give them to somebody else. */
+/** Codes and personal links are sealed and expire. A copy would be useless, or reveal them to others. */
 const hasSecrets = ({ data }: Pick<MailOrder, 'data'>): boolean =>
   Object.keys(data).some(name => name.startsWith('sealed_'))
 
-/** The recipient's own server says that there is no such mailbox: no mail service stands between that would report it. */
+/** Direct SMTP: the recipient's server reports an unknown mailbox, because no mail service would. */
 const blockUnknown = (ctx: AppContext, address: string, reason: string): Promise<void> =>
   command(ctx, SYSTEM, unit =>
     blockAddresses(unit, [{ address, cause: 'bounced', reason, at: ctx.now(), source: 'smtp' }])
   )
 
-/** A little less than what the queue's tries take together: the last one says that it was the last. */
+/** A little less than all of the queue's retries take, so that the last one can record the failure. */
 const TRY_FOR = 22 * HOUR
 
 /**
- * The service may have the mail: it is handed over again after long pauses, and seldom, since each time may be a copy.
- * @returns false where that was done often enough
+ * The service may have the mail, so it is retried rarely and after long pauses: each retry may be a duplicate.
+ * @returns false after enough tries
  */
 function sendLater(
   ctx: AppContext,
@@ -110,13 +110,13 @@ function sendLater(
   })
 }
 
-/** However long a service asks us to stay away. */
+/** The longest pause that we accept from a service. */
 const MOST_AWAY = HOUR
 
-/** However soon it lets us come again: one that says "in a second" all day is not asked each second all day. */
+/** The shortest pause, growing with each try, even if the service allows a retry in a second. */
 const pauseAfter = (tries: number): number => Math.min(5 * SECOND * 2 ** (tries - 1), 10 * MINUTE)
 
-/** The service asks us to come again later: no sooner, and all the same to it whether this was the third time or the first. */
+/** The service asks us to retry later. These tries do not count as failures. */
 async function putOff(
   ctx: AppContext,
   mail: { id: number; to: string },
@@ -136,8 +136,7 @@ const COMPLAINED: MailFailure = { code: 'complained', sentence: 'its owner calls
 const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'switched off by its recipient' }
 
 /**
- * Why nobody needs this mail any more; null where somebody does.
- * @param mail `canEnd`: its recipient can end such mails in another way than by kind
+ * Why a mail is no longer needed; null if it is. @param mail `canEnd`: the recipient can end such mails without choices
  */
 async function whyNeedless(
   ctx: AppContext,
@@ -146,7 +145,7 @@ async function whyNeedless(
 ): Promise<MailFailure | null> {
   if ('sealed_code' in data && Date.parse(data.expires_at) <= ctx.now().getTime())
     return { code: 'code_expired', sentence: 'its code expired while it waited' }
-  // RFC 2606: nobody has such an address. Deleted users have one.
+  // RFC 2606: such addresses do not exist. Deleted users have one.
   if (/\.invalid$/i.test(to)) return NO_SUCH_ADDRESS
   const optional = optionalKind(kind)
   const blocked = await blockOf(ctx.db, to)
@@ -155,7 +154,7 @@ async function whyNeedless(
   return optional && !(await readChoices(ctx.db, to))[optional] ? SWITCHED_OFF : null
 }
 
-/** Hands a mail to the service that the settings name. */
+/** Passes a mail to the service in the settings. */
 export async function deliver(
   ctx: AppContext,
   order: Pick<MailOrder, 'to' | 'key'>,
@@ -189,7 +188,7 @@ function mailerOptions(settings: Settings, config: Config): MailerOptions {
   }
 }
 
-/** Is there all that the chosen mail service needs? Whether it takes mail shows only when one is sent. */
+/** Does the chosen mail service have all its settings? Only sending shows whether it works. */
 export function mailIsSetUp(settings: Settings, config: Pick<Config, 'smtpUrl'>): boolean {
   switch (settings.email_method) {
     case 'sendgrid':
@@ -201,7 +200,7 @@ export function mailIsSetUp(settings: Settings, config: Pick<Config, 'smtpUrl'>)
   }
 }
 
-/** `smtps://user:password@host:465` or `smtp://host:587`. Without one the mailer says what is missing. */
+/** `smtps://user:password@host:465` or `smtp://host:587`. Without one the mailer reports what is missing. */
 function smtpOptions(smtpUrl: string | undefined): MailerOptions {
   if (!smtpUrl) return { method: 'smtp', host: '', port: 0 }
   const url = new URL(smtpUrl)
@@ -216,6 +215,6 @@ function smtpOptions(smtpUrl: string | undefined): MailerOptions {
   }
 }
 
-/** Whom mails come from: an address, or `Name <address>`. */
+/** The sender of mails: an address, or `Name <address>`. */
 export const senderOf = (settings: Settings, config: Pick<Config, 'publicUrl'>): string =>
   settings.email_from || `Netlet <no-reply@${settings.mailgun_sender_domain || new URL(config.publicUrl).hostname}>`

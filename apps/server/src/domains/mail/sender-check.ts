@@ -4,17 +4,17 @@ import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { senderOf } from './send-mail.ts'
 
-/** What each service's own documents tell its customers to publish. */
+/** What each service tells its customers to publish. */
 type Service = { include: string | null; selectors: readonly string[]; delegate?: string }
 const SERVICES: Record<Settings['email_method'], Service> = {
-  // With its automated security the keys' names lead to it, and the return path is a name below the domain that does.
+  // With automated security the keys' names lead to it, and so does the return path below the domain.
   sendgrid: { include: 'sendgrid.net', selectors: ['s1', 's2', 'smtpapi'], delegate: 'sendgrid.net' },
   mailgun: { include: 'mailgun.org', selectors: ['smtp', 'mta', 'k1', 'krs', 'pic', 'mailo', 'mx', 'email'] },
-  // Whoever runs the server knows: the usual names are tried.
+  // An own server's selectors are unknown, so we try the usual names.
   smtp: { include: null, selectors: ['default', 'mail', 'dkim', 'selector1', 'selector2', 'google', 'k1', 's1'] }
 }
 
-/** Do others accept mail of the domain that the saved settings send from? */
+/** Will others accept mail from the domain of the saved settings? */
 export async function checkSender({ db, secrets, config }: AppContext): Promise<SenderCheck> {
   const settings = await readSettings(db, secrets)
   const { include, selectors, delegate = null } = SERVICES[settings.email_method]

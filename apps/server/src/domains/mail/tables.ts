@@ -12,21 +12,21 @@ import {
 } from '@netlet/contract'
 import { bytes, createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
 
-/** The `at`-th word of a mail's key, whose words are parted by ':'. The first one says what kind of cause it was. */
+/** The `at`-th part of a mail's key, separated by ':'. The first part is the kind of cause. */
 export const keyPart = (key: AnyPgColumn, at: 1 | 2 | 3): SQL => sql`split_part(${key}, ':', ${sql.raw(String(at))})`
 
-/** A mail whose key names an order third, after an outage: letter for letter the condition of its index. */
+/** A mail about an outage has its order third in the key. Letter for letter the condition of its index. */
 export const isAboutOutage = (key: AnyPgColumn): SQL => sql`${keyPart(key, 1)} in ('outage', 'credited')`
 
 /**
- * Every mail that a job has taken up: what it was for and what came of it. While its key is here,
- * its cause is not mailed about again. What fills the template stays in the job, until that has ended.
+ * Every mail that a job has tried: its purpose and outcome. A key in this table is not mailed again. The template's
+ * data stays in the job until that ends.
  */
 export const mails = pgTable(
   'mails',
   {
     id: id(),
-    /** Names the cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z'. */
+    /** The unique cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z'. */
     key: text().notNull().unique('mails_key'),
     to: text().notNull(),
     template: text().notNull(),
@@ -35,15 +35,15 @@ export const mails = pgTable(
     state: text({ enum: MAIL_STATES }).notNull().default('waiting'),
     error: text(),
     errorCode: text({ enum: MAIL_FAILURES }),
-    /** The mail service's name for it. */
+    /** The mail service's id for it. */
     providerId: text(),
-    /** The job that sends it, and when that last began to. */
+    /** The job that sends it, and when its last try began. */
     jobId: text().notNull(),
     claimedAt: instant().notNull(),
     tries: integer().notNull().default(1),
-    /** Tries after which nobody knows whether the service took it. */
+    /** Tries with an unknown result. */
     uncertainTries: integer().notNull().default(0),
-    /** What the job carried, to send it again: of a mail that failed, and of one without secrets as long as what it said is kept. */
+    /** The job's data to send it again: of failed mails, and of those without secrets while their content is kept. */
     carried: jsonb('unsent').$type<unknown>(),
     createdAt: createdAt(),
     sentAt: instant()
@@ -53,7 +53,7 @@ export const mails = pgTable(
     index('mails_to').on(sql`lower(${t.to})`, t.id),
     index('mails_state').on(t.state, t.id),
     index('mails_created').on(t.createdAt),
-    // By what their keys name: an order, or a payment of it.
+    // By the order or payment in their keys.
     index('mails_about').on(keyPart(t.key, 2), keyPart(t.key, 1)),
     index('mails_about_outage').on(keyPart(t.key, 3)).where(isAboutOutage(t.key)),
     check('mails_kind', oneOf(t.kind, MAIL_KINDS)),
@@ -63,7 +63,7 @@ export const mails = pgTable(
   ]
 )
 
-/** What a mail said that was handed to the mail service: rendered without its secrets, and kept for a shorter time. */
+/** The content of sent mails, without secrets and kept for a shorter time. */
 export const mailContents = pgTable(
   'mail_contents',
   {
@@ -73,14 +73,14 @@ export const mailContents = pgTable(
     subject: text().notNull(),
     text: text().notNull(),
     html: text().notNull(),
-    /** Whom it addressed: mails to a former address are found by it when their user is deleted. */
+    /** The name that it addressed. The deletion of a user finds mails to former addresses by it. */
     username: text(),
     createdAt: createdAt()
   },
   t => [index('mail_contents_created').on(t.createdAt), index('mail_contents_username').on(lower(t.username))]
 )
 
-/** Addresses that are not written to. A block that an operator lifted stays, and knows when: what was reported before is over. */
+/** Blocked addresses. A lifted block stays with its time, so that earlier reports do not restore it. */
 export const blockedAddresses = pgTable(
   'mail_blocks',
   {
@@ -91,7 +91,7 @@ export const blockedAddresses = pgTable(
     /** In the words of the mail service. */
     reason: text().notNull(),
     source: text({ enum: BLOCK_SOURCES }).notNull(),
-    /** When the mail came back, or was complained about. */
+    /** When the mail bounced or the complaint was made. */
     at: instant().notNull(),
     active: boolean().notNull(),
     liftedAt: instant()
@@ -107,14 +107,14 @@ export const blockedAddresses = pgTable(
   ]
 )
 
-/** Reports of a mail service whose signature counts once, by the hash of what it signed. */
+/** Tokens of signed reports, hashed: each one counts once. */
 export const reportTokens = pgTable(
   'mail_report_tokens',
   { token: bytes().primaryKey(), createdAt: createdAt() },
   t => [index('mail_report_tokens_created').on(t.createdAt)]
 )
 
-/** Kinds of mail that an address does not want. Who has no row wants all. */
+/** Kinds of mail that an address does not want. Without a row it wants all. */
 export const mailChoices = pgTable(
   'mail_choices',
   {

@@ -6,8 +6,8 @@ import { blockAddresses, type Block } from './blocked-addresses.ts'
 import { mails } from './tables.ts'
 
 /**
- * Notes what a mail service reports: the log of mails says what became of each, and addresses that take none, or whose owner
- * calls our mail spam, are blocked. The same report again changes nothing.
+ * Records a mail service's reports: the log of mails gets each mail's fate, and addresses that bounce or complain are
+ * blocked. A repeated report changes nothing.
  */
 export async function takeEvents(unit: Unit, source: BlockSource, events: readonly MailEvent[]): Promise<void> {
   const known = events.filter(({ key }) => key !== null)
@@ -18,7 +18,7 @@ export async function takeEvents(unit: Unit, source: BlockSource, events: readon
   await blockAddresses(unit, blocks)
 }
 
-/** A mail comes back although the service had taken it, or is called spam where it arrived. */
+/** A mail bounced although the service had accepted it, or its recipient reported it as spam. */
 async function noteOnMails({ tx }: Unit, events: readonly MailEvent[]): Promise<void> {
   const rows = new Map(events.map(event => [event.key, event]))
   const parts = [...rows.values()].map(

@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { renderOrder } from './render-order.ts'
 import { deliver } from './send-mail.ts'
 
-/** Hands a test mail to the mail service at once, past the queue and the log of mails. @returns what the service says */
+/** Sends a test mail at once, without the queue and the log of mails. @returns the service's answer */
 export async function sendTestMail(
   ctx: AppContext,
   { to, language }: { to: string; language: Language }

@@ -1,11 +1,13 @@
-// What is to be sent and is not: how many mails wait or failed, and what the mail service said.
+// Mails that wait or failed, and the mail service's words.
 import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql } from 'drizzle-orm'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { sendMailQueue } from './send-mail.ts'
 import { mails } from './tables.ts'
 
-/** What the mail service said, and when, of the oldest mail that waits because it does not take the key; undefined: none does. */
+/**
+ * The service's message and the time of the oldest mail that waits because of a refused key; undefined if none does.
+ */
 export async function refusedMail(db: Executor): Promise<{ message: string; since: Date } | undefined> {
   const [waiting] = await db
     .select({ message: mails.error, since: mails.createdAt })
@@ -16,18 +18,18 @@ export async function refusedMail(db: Executor): Promise<{ message: string; sinc
   return waiting && { message: waiting.message ?? '–', since: waiting.since }
 }
 
-/** What says that the mail service takes nobody's mails now; `unauthorized` is told as a refused token. */
+/** Failures of the service itself. `unauthorized` is reported as a refused token. */
 const SERVICE_FAILURES = ['not_configured', 'throttled', 'timeout', 'network', 'server_error'] as const
 
-/** How long the mail service takes no mail before that is told. */
+/** How long the service may take no mail before operators get a notice. */
 const OUTAGE = 15 * MINUTE
 
-/** So many of the mails that were sent last are looked at. */
+/** How many of the last sent mails are examined. */
 const LAST_SENT = 1000
 
 /**
- * The mails that wait because the mail service has taken none for a quarter of an hour, since when the oldest does, and what
- * was said of the newest; undefined: it takes mails, or none waits for it.
+ * Mails that wait because the service has taken none for a quarter of an hour: their number, since when the oldest
+ * waits, and the newest failure. Undefined if the service works or no mail waits for it.
  */
 export async function unsentMails(
   db: Executor,
@@ -56,7 +58,7 @@ export async function unsentMails(
   return { count: waiting.count, since: waiting.since, reason: waiting.reason ?? '–' }
 }
 
-/** Mails that failed for good, and what the service said last of one that waits. */
+/** How many mails failed permanently, and the last failure of a waiting one. */
 export async function mailTroubles(db: Executor): Promise<{ failed: number; error: string | null }> {
   const [failed] = await db.select({ count: count() }).from(mails).where(eq(mails.state, 'failed'))
   const [waiting] = await db
@@ -68,7 +70,7 @@ export async function mailTroubles(db: Executor): Promise<{ failed: number; erro
   return { failed: failed?.count ?? 0, error: waiting?.error ?? null }
 }
 
-/** Mails that are still to be sent, those between two tries as well, and since when somebody has waited for the oldest. */
+/** How many mails wait, including those between two tries, and since when people wait for the oldest. */
 export async function waitingMails(db: Executor): Promise<{ waiting: number; oldest: Date | null }> {
   const { rows } = await db.execute<{ waiting: number; oldest: string | null }>(sql`
     select count(*)::int as waiting,

@@ -8,11 +8,11 @@ import { switchOff } from './choices.ts'
 
 const PURPOSE = 'unsubscribe'
 
-/** The link's token names the address and the kind. It is sealed: nobody can make one, or read the address out of it. */
+/** The link's token contains the address and the kind. It is sealed, so it cannot be forged or read. */
 export const unsubscribeToken = (secrets: Secrets, address: string, kind: OptionalMail): string =>
   secrets.seal(JSON.stringify([PURPOSE, address, kind])).toString('base64url')
 
-/** Switches off what the link of a mail says. Following it twice changes nothing. */
+/** Switches off the kind in a mail's link. A repeat changes nothing. */
 export async function unsubscribe(ctx: AppContext, by: Actor, token: string): Promise<Result<{ kind: OptionalMail }>> {
   const named = openToken(ctx.secrets, token)
   if (!named) return refuse('wrong_unsubscribe_token')

@@ -15,9 +15,9 @@ type Query = { limit: number; earlier?: string | undefined }
 type Row = Omit<TimelineEntry, 'at'> & { micros: string; rank: number; at: string }
 
 /**
- * What happened to an order, newest first, from all that writes it down. What an operator did is told once: as the
- * order's own event of that transaction, with the operator's name, where it has one.
- * @returns `next`: pass it as `earlier` for what happened earlier; null at the beginning
+ * An order's history from all its sources, newest first. An operator's action appears once: as the order's event of the
+ * same transaction, with the operator's name, if there is one.
+ * @returns `next`: the next call's `earlier`; null at the beginning
  */
 export async function orderTimeline(
   db: Executor,
@@ -85,8 +85,8 @@ export async function orderTimeline(
 }
 
 /**
- * Which mails are about an order: their keys name it, or a payment of it, see `enqueueMail`. Each part has an index, also
- * the last one, whose keys are read first.
+ * The mails about an order: their keys contain its id or a payment's, see `enqueueMail`. Each branch has an index,
+ * including the last one, which reads the keys first.
  */
 export function isAbout(id: number, platformIds: string[]): SQL {
   const part = (at: 1 | 2) => keyPart(mails.key, at)

@@ -11,7 +11,7 @@ import { paymentStateOf, titleOf, type PaymentRow } from '../payments/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 import { readSettings } from '../settings/index.ts'
 
-/** What every list shows of a payment; amounts are decimals, `charged` in the payment's currency. */
+/** A payment in every list. Amounts are decimals, `charged` in the payment's currency. */
 const shownPayment = (payment: PaymentRow) => ({
   id: payment.id,
   created_at: iso(payment.createdAt),
@@ -24,7 +24,7 @@ const shownPayment = (payment: PaymentRow) => ({
   refunded_amount: payment.refundedAmount
 })
 
-/** Payments of a user's orders. Money that names no order of ours is in the inbox only. */
+/** Payments of a user's orders. Money without an order of ours is only in the inbox. */
 export const userPaymentList = (userId: number) =>
   defineList<ListInput<'id'>, Payment>({
     name: 'user_payments',
@@ -46,7 +46,7 @@ export const userPaymentList = (userId: number) =>
     }
   })
 
-/** What was paid for an order, each payment with the platform's lines and what was given back of it. */
+/** The payments of an order, each with the platform's lines and its refunds. */
 export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 'secrets'>) =>
   defineList<ListInput<'id'>, OrderPayment>({
     name: `order_${orderId}_payments`,
@@ -76,7 +76,7 @@ export const orderPaymentList = (orderId: number, { secrets }: Pick<AppContext, 
     }
   })
 
-/** The platform's ids are numbers: nothing else gets into an address that operators open. */
+/** Operators open this address, so it must contain nothing but the platform's numeric id. */
 const platformUrl = (shop: string | null, id: string): string | null =>
   shop && /^\d+$/.test(id) ? `${shop}/admin/orders/${id}` : null
 
@@ -98,7 +98,7 @@ async function refundsOf(db: Executor, platformIds: string[]) {
   }))
 }
 
-/** A user's payments for the download of the own data, in batches. */
+/** A user's payments for the export of personal data, in batches. */
 export async function* exportPayments(db: Executor, userId: number): AsyncGenerator<object[]> {
   const pages = pagesById(({ after, limit }) =>
     db

@@ -12,7 +12,7 @@ import { type PaymentRow, paymentStateOf } from '../payments/index.ts'
 import { paymentRefunds, payments, type PaidLine } from '../payments/tables.ts'
 
 /**
- * What the customer of an order paid for it, oldest first: the payments that counted, also where they were given back since, and
+ * What the customer of an order paid for it, oldest first: the payments that counted, including refunded ones, and
  * apart from them those that did not.
  */
 export async function receiptsOf(db: Executor, orderId: number, userId: number): Promise<Result<Receipts>> {
@@ -63,7 +63,7 @@ const uncountedOf = (payment: PaymentRow): UncountedPayment => {
 
 type Refund = Pick<typeof paymentRefunds.$inferSelect, 'amount' | 'createdAt'>
 
-/** What was given back of these payments and did not come back since, oldest first. */
+/** Refunds of these payments that were not reversed, oldest first. */
 async function refundsOfAll(db: Executor, platformIds: string[]): Promise<Map<string, Refund[]>> {
   if (platformIds.length === 0) return new Map()
   const rows = await db
@@ -99,7 +99,10 @@ const lineOf = ({ title, variant, quantity, price }: PaidLine) => ({
   amount: fromCents(BigInt(quantity) * toCents(price))
 })
 
-/** What each refund gave back: one of all of it what was left by then, and no more than that. An amount that is not known yet is left out. */
+/**
+ * Each refund's amount, up to what was left of the payment. One of everything takes the rest; unknown ones are left
+ * out.
+ */
 function partsOf(charged: string, refunds: Refund[]): { at: string; cents: bigint }[] {
   let left = toCents(charged)
   return refunds.flatMap(({ amount, createdAt }) => {

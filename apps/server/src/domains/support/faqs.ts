@@ -12,10 +12,10 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { faqs } from './tables.ts'
 
-/** What the help page searches: in both languages, whichever it is read in. */
+/** The help page searches both languages. */
 const searched = sql`(${faqs.question} || ' ' || ${faqs.answer} || ' ' || coalesce(${faqs.translations} #>> '{zh-CN,question}', '') || ' ' || coalesce(${faqs.translations} #>> '{zh-CN,answer}', ''))`
 
-/** Questions and answers, oldest first: those asked for most are written first. */
+/** Questions and answers, oldest first, because the most frequent ones were written first. */
 export const faqList = defineList<ListInput<'id'>, Faq>({
   name: 'questions',
   table: faqs,
@@ -71,8 +71,8 @@ export async function deleteFaq(ctx: AppContext, by: Actor, id: number): Promise
 }
 
 /**
- * Brings back a deleted question with its id, so that it stands where it stood, from what the audit log keeps of it. One
- * that is there already is left as it is; 'not_found' where the log knows of no deletion.
+ * Restores a deleted question from the audit log with its id, and so in its place. An existing one stays as it is;
+ * 'not_found' if the log has no deletion.
  */
 export const restoreFaq = (ctx: AppContext, by: Actor, id: number): Promise<Result<Faq>> =>
   command(ctx, by, async unit => {
@@ -98,7 +98,7 @@ export const restoreFaq = (ctx: AppContext, by: Actor, id: number): Promise<Resu
     return row ? ok(present(row)) : refuse('not_found')
   })
 
-/** What a deletion leaves in the audit log; entries of older versions lack the time. */
+/** The audit log's data of a deletion; entries of older versions lack the time. */
 const Deleted = z.object({
   question: z.string(),
   answer: z.string(),
@@ -108,7 +108,7 @@ const Deleted = z.object({
 
 type FaqRow = Pick<typeof faqs.$inferSelect, 'id' | 'question' | 'answer' | 'translations'>
 
-/** What the form of a question shows. */
+/** The fields of a question's form. */
 const fieldsOf = ({ question, answer, translations }: FaqRow) => ({ question, answer, translations })
 
 const present = (row: FaqRow): Faq => ({

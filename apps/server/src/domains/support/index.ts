@@ -1,6 +1,6 @@
 /**
- * Questions and answers for everyone, and the tickets that visitors send to the administrators. It owns faqs and
- * tickets. Others use its routes, and `createFaq` to fill a new shop.
+ * Questions and answers for everyone, and tickets from visitors to the administrators. It owns faqs and tickets. Other
+ * domains use `createFaq` to fill a new shop.
  */
 import { preferredLanguage, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
@@ -23,7 +23,7 @@ export { countOpenTickets } from './tickets.ts'
 export { supportFinders } from './notice-finders.ts'
 export { exportTickets, forgetSender } from './own-tickets.ts'
 
-/** Puts the calls about questions, answers and tickets on the server. */
+/** Mounts the calls about questions, answers and tickets. */
 export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { support } = routes
 

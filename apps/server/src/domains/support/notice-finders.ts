@@ -1,7 +1,7 @@
 import type { NoticeFinder } from '../notices/index.ts'
 import { countOpenTickets } from './tickets.ts'
 
-/** What operators are told of tickets. */
+/** Notices about tickets, for operators. */
 export const supportFinders: NoticeFinder[] = [
   {
     cause: 'tickets',

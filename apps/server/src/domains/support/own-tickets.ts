@@ -8,13 +8,13 @@ import { tickets } from './tables.ts'
 
 const sentWith = (email: string) => eq(lower(tickets.email), email.toLowerCase())
 
-/** Removes the tickets that were sent with this e-mail address. */
+/** Removes the tickets with this e-mail address. */
 export async function forgetSender(unit: Unit, email: string): Promise<void> {
   const removed = await unit.tx.delete(tickets).where(sentWith(email)).returning({ id: tickets.id })
   for (const { id } of removed) unit.publish('ticket', id)
 }
 
-/** The tickets that were sent with this e-mail address, for the download of the own data, in batches. */
+/** The tickets with this e-mail address for the export of personal data, in batches. */
 export async function* exportTickets(db: Executor, email: string): AsyncGenerator<object[]> {
   const pages = pagesById(({ after, limit }) =>
     db

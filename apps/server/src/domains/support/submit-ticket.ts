@@ -9,7 +9,7 @@ import { done, type Result } from '../../infra/result.ts'
 import { countForwarded, limitedClient, tryCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
 
-/** Tickets that one client may send within an hour. */
+/** Tickets that one client may send in an hour. */
 export const TICKETS_AN_HOUR = 10
 
 type TicketInput = {
@@ -22,8 +22,8 @@ type TicketInput = {
 }
 
 /**
- * Stores a ticket whose captcha was answered rightly; the captcha is used up either way. Refuses 'wrong_captcha', and
- * 'too_many' where this client has sent enough for an hour, or too many wrong answers.
+ * Stores a ticket after a captcha, which is used up in any case. Refuses 'wrong_captcha', and 'too_many' after too many
+ * tickets or wrong answers of this client within an hour.
  */
 export async function submitTicket(
   ctx: AppContext,
@@ -31,7 +31,7 @@ export async function submitTicket(
   { captcha, captcha_id, ...ticket }: TicketInput,
   language: Language = 'en'
 ): Promise<Result<null>> {
-  // Before the command that may be refused: a refused ticket must not bring its captcha back.
+  // Before the command that may be refused, because a refused ticket must not restore its captcha.
   const refused = await tryCaptcha(ctx, by, { id: captcha_id, answer: captcha })
   if (refused) return refused
   const client = limitedClient(by)

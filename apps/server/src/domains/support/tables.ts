@@ -28,13 +28,13 @@ export const tickets = pgTable(
     email: text().notNull(),
     phone: text().notNull(),
     message: text().notNull(),
-    /** The sender's network, for the limit of tickets per client. */
+    /** The sender's network, for the limit of each client. */
     clientIp: inet(),
     createdAt: createdAt(),
     state: text({ enum: TICKET_STATES }).notNull().default('open'),
-    /** Of the browser that sent it: what its answer is written in. */
+    /** The sender's browser's. The answer is written in it. */
     language: text({ enum: LANGUAGES }).notNull().default('en'),
-    /** Mailed under the key `ticket:<id>:answer`. */
+    /** Mailed with the key `ticket:<id>:answer`. */
     answer: text(),
     answeredBy: ref(),
     answeredAt: instant()

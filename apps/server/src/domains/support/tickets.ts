@@ -15,7 +15,7 @@ import { tickets } from './tables.ts'
 
 type Query = ListInput<'id'> & { state?: TicketState | undefined }
 
-/** Tickets, found by who sent them and what they say. */
+/** Tickets by sender and text. */
 export const ticketList = defineList<Query, Ticket>({
   name: 'tickets',
   table: tickets,
@@ -30,10 +30,10 @@ export const ticketList = defineList<Query, Ticket>({
   load: loadTickets
 })
 
-/** How many tickets nobody has answered or closed. */
+/** How many tickets are neither answered nor closed. */
 export const countOpenTickets = (db: Executor): Promise<number> => db.$count(tickets, eq(tickets.state, 'open'))
 
-/** Tickets that were sent with the e-mail address that a user has now. Whoever sent them may have been somebody else. */
+/** Tickets with a user's current e-mail address. Another person may have sent them before. */
 export const userTicketList = (userId: number) =>
   defineList<Query, Ticket>({
     ...ticketList,
@@ -50,8 +50,8 @@ export async function readTicket(db: Executor, id: number): Promise<Result<Ticke
 }
 
 /**
- * Mails the answer to whoever sent the ticket, and keeps it. A ticket is answered once: 'ticket_answered' where it was,
- * so that two administrators, or a form that is sent twice, mail one answer.
+ * Mails the answer to the ticket's sender and stores it. A ticket is answered once: 'ticket_answered' otherwise, so
+ * that two administrators, or a form that is sent twice, cause one mail.
  */
 export const answerTicket = (
   ctx: AppContext,
@@ -80,11 +80,11 @@ export const answerTicket = (
     return readTicket(unit.tx, id)
   })
 
-/** Nobody has to do anything about the ticket any more. One that is closed stays so. */
+/** Closes a ticket. A repeat changes nothing. */
 export const closeTicket = (ctx: AppContext, by: Actor, id: number, when: Expected = {}): Promise<Result<Changed>> =>
   command(ctx, by, unit => changeState(unit, id, { ...when, action: 'ticket.close', next: () => 'closed' }))
 
-/** Takes a closed ticket up again: it is answered where it has an answer, and open otherwise. */
+/** Reopens a closed ticket: as answered if it has an answer, otherwise as open. */
 export const reopenTicket = (ctx: AppContext, by: Actor, id: number, when: Expected = {}): Promise<Result<Changed>> =>
   command(ctx, by, unit =>
     changeState(unit, id, {
@@ -108,8 +108,8 @@ export async function deleteTicket(ctx: AppContext, by: Actor, id: number): Prom
 type Row = typeof tickets.$inferSelect
 
 /**
- * `expected`: the state that the ticket must be in; 'stale' where it is another. `changes`: how often its state must have
- * been changed so far: somebody who changed it and back again is noticed as well.
+ * `expected`: the state that the ticket must be in, otherwise 'stale'. `changes`: how often its state has changed so
+ * far, which also detects a change back and forth.
  */
 type Expected = { expected?: TicketState | undefined; changes?: number | undefined }
 type Changed = Ticket & { changes: number | null }
@@ -181,7 +181,7 @@ async function loadTickets(db: Executor, ids: number[]): Promise<Ticket[]> {
   }))
 }
 
-/** Who has these addresses now, by the address in lower case. Apart from the tickets: a join would read all users. */
+/** The current users of these addresses, by lowercase address. A join would read all users. */
 async function usersByEmail(db: Executor, emails: string[]) {
   const wanted = [...new Set(emails.map(email => email.toLowerCase()))]
   const email = lower(users.email)

@@ -1,7 +1,7 @@
 import type { Language, Scope } from '@netlet/contract'
 import { day, sender, template } from './define.ts'
 
-/** Something that was done to an account, and when (ISO 8601). */
+/** A change of an account and its time (ISO 8601). */
 type Notice = { username: string; at: string }
 
 const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
@@ -32,7 +32,7 @@ const ENDED = {
   rights: { en: 'The rights of your account were changed.', 'zh-CN': '您账号的权限已更改。' }
 }
 
-/** Who else gets at an account, and what became of a payment to a deleted one; it cannot be switched off. */
+/** Mails about others' access to an account, and payments to a deleted one. They cannot be switched off. */
 export const accessTemplates = {
   'api-key-made': template<Notice & { name: string; scopes: string }>({
     kind: 'security',

@@ -1,23 +1,23 @@
 import type { Language, MailKind } from '@netlet/contract'
 import type { Content } from '../layout.ts'
 
-/** What a template needs of the shop. */
+/** What a template needs from the shop. */
 export type TemplateContext = {
   shopUrl: string
   now: Date
-  /** Opens what was sealed. */
+  /** Opens a sealed secret. */
   open(sealed: string): string
 }
 
 export type MailTemplate<Data> = {
   kind: MailKind
-  /** One cause has it sent to thousands at once. */
+  /** One cause sends it to thousands. */
   many?: true
-  /** The log of mails does not name who got it. */
+  /** The log of mails does not name the recipient. */
   unnamed?: true
-  /** Where the recipient ends such mails, where that is no choice of kinds: paths of a page that asks first, and of one click. */
+  /** For mails that end without choices of kinds: the paths of a page that asks first, and of one click. */
   unsubscribe?: (data: Data, open: TemplateContext['open']) => { page: string; oneClick: string }
-  /** What the console's preview fills it with. */
+  /** For the console's preview. */
   sample: Data
   content: Record<Language, (data: Data, shop: TemplateContext) => Content>
 }
@@ -28,12 +28,12 @@ export const template = <Data extends object>(definition: MailTemplate<Data>): M
 /** '2026-11-21 10:00 UTC'. */
 export const day = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`
 
-/** A term as a fact of a mail: '1 day', '30 days'. A mail that was queued before terms were told has none. */
+/** A term in a mail's table: '1 day', '30 days'. Mails queued by old versions have none. */
 export const daysEn = (label: string, count: number | undefined): [string, string][] =>
   count === undefined ? [] : [[label, count === 1 ? '1 day' : `${count} days`]]
 /** The same in Chinese: '30 天'. */
 export const daysZh = (label: string, count: number | undefined): [string, string][] =>
   count === undefined ? [] : [[label, `${count} 天`]]
 
-/** Who sends, for the last line of a mail. */
+/** The sender in a mail's last line. */
 export const sender = (shop: TemplateContext): string => `Netlet, ${shop.shopUrl}`

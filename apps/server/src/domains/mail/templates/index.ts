@@ -30,13 +30,10 @@ export const TEMPLATES = {
 }
 
 export type Template = keyof typeof TEMPLATES
-/** What a template is filled with. */
+/** The data of a template. */
 export type TemplateData<T extends Template> = (typeof TEMPLATES)[T]['sample']
 
-/**
- * Fills a template and renders the mail.
- * @param unsubscribeUrl where its recipient can switch such mails off
- */
+/** Fills a template and renders the mail. @param unsubscribeUrl where the recipient can switch such mails off */
 export function renderTemplate<T extends Template>(
   name: T,
   data: TemplateData<T>,

@@ -1,6 +1,6 @@
 import { day, sender, template } from './define.ts'
 
-/** Worded by whoever sends it, in its recipient's language. */
+/** The sender provides the words, in the recipient's language. */
 type Notice = { subject: string; heading: string; text: string; url: string; link: string }
 
 const notice = ({ subject, heading, text, url, link }: Notice) => ({
@@ -31,7 +31,7 @@ export const operatorTemplates = {
       })
     }
   }),
-  // Of earlier versions: such mails may still wait, or be sent again.
+  // From earlier versions: such mails may still wait, or be sent again.
   'admin-notice': template<{ subject: string; text: string }>({
     kind: 'operator',
     sample: {

@@ -18,7 +18,7 @@ const orderRef: OrderRef = {
   product_name: 'Metro ISP · New York'
 }
 
-/** From the placing of an order to its end, beside the delivery. */
+/** From the placing of an order to its end, except for the delivery. */
 export const orderLifeTemplates = {
   'order-received': template<OrderRef & Received>({
     kind: 'payments',

@@ -8,7 +8,7 @@ const sample: OrderMail = {
   product_name: 'Metro ISP · New York'
 }
 
-/** Of the status page. Mails that were queued before incidents were named have none. */
+/** On the status page. Mails queued by old versions have none. */
 type Incident = { id: number; title: string }
 const incidentLink = ({ id, title }: Incident, shopUrl: string): string => `${title}\n${shopUrl}/status?incident=${id}`
 

@@ -34,7 +34,7 @@ const factsZh = (data: PaymentMail): [string, string][] => [
   ['金额', data.amount]
 ]
 
-/** Mails that were enqueued before it listed what was bought lack the rest. */
+/** Mails queued by old versions lack the purchase's details. */
 type Receipt = PaymentMail & { proxies?: number; rules?: string; paid_at?: string }
 
 const receiptEn = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
@@ -49,7 +49,7 @@ const receiptZh = ({ proxies, rules, paid_at }: Receipt): [string, string][] => 
   ...(paid_at ? [['付款时间', day(paid_at)] as [string, string]] : [])
 ]
 
-/** Why money was received and nothing delivered for it, in words for its customer. */
+/** Why a payment was received but nothing delivered, for the customer. */
 const WHY_NOT = {
   lines_missing: {
     en: 'The payment covers less than was ordered.',
@@ -68,7 +68,7 @@ const WHY_NOT = {
     en: 'The addresses of your order were gone when the payment arrived.',
     'zh-CN': '付款到账时，订单的地址已被释放。'
   },
-  // Only of mails that were enqueued before 'payment-again' existed.
+  // Only in mails queued before 'payment-again' existed.
   paid_twice: { en: 'The order had been paid before.', 'zh-CN': '该订单此前已付款。' },
   purchase_not_sold: {
     en: 'The plan or an access rule of the order was no longer sold when the payment arrived.',
@@ -82,7 +82,7 @@ const WHY_NOT = {
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
 
-/** Why a renewal was paid and not made. */
+/** Why a paid renewal was not made. */
 const WHY_NOT_RENEWED = {
   ...WHY_NOT,
   lines_missing: {
@@ -91,7 +91,7 @@ const WHY_NOT_RENEWED = {
   }
 } as const satisfies Record<WhyNotDelivered, object>
 
-/** What becomes of an order when all or a part of a payment went back. */
+/** How a full or partial refund affects an order. */
 export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'uncounted' | 'part'
 
 const REFUNDED = {
@@ -124,7 +124,7 @@ const DISPUTED = {
 
 type Refunded = PaymentMail & {
   ended: RefundEffect
-  /** The payer's bank took it: we gave nothing back. Left out by mails that were enqueued before it existed. */
+  /** The payer's bank took it back, not we. Missing in mails queued by old versions. */
   disputed?: boolean
 }
 

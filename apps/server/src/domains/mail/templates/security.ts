@@ -1,7 +1,7 @@
 import { deviceIn } from '@netlet/contract/device-words'
 import { day, sender, template } from './define.ts'
 
-/** Something that was done to an account, and when (ISO 8601). */
+/** A change of an account and its time (ISO 8601). */
 type Notice = { username: string; at: string }
 
 const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
@@ -12,7 +12,7 @@ const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密
 
 type Login = Notice & { device: string; ip: string; country: string }
 
-/** What the owner of an account has to hear of; it cannot be switched off. */
+/** What the owner of an account has to know. These mails cannot be switched off. */
 export const securityTemplates = {
   'new-login': template<Login>({
     kind: 'security',

@@ -1,7 +1,7 @@
 import type { IncidentState } from '@netlet/contract'
 import { day, sender, template } from './define.ts'
 
-/** `opens`: it is the first that is said of it. `text` may have several lines, or none. */
+/** `opens`: the incident's first update. `text` may have several lines, or none. */
 type StatusMail = {
   incident: number
   title: string
@@ -48,7 +48,7 @@ const STATES_ZH: Record<IncidentState, string> = {
 const page = (shopUrl: string, incident: number): string => `${shopUrl}/status?incident=${incident}`
 const isPlanned = (state: IncidentState) => state === 'scheduled'
 
-/** What subscribers of the status page are mailed. The log does not name who got it: they have no account here. */
+/** Mails to subscribers of the status page. The log does not name them, because they have no account here. */
 export const statusTemplates = {
   'status-confirm': template<{ sealed_token: string }>({
     kind: 'support',
@@ -126,6 +126,6 @@ export const statusTemplates = {
   })
 }
 
-/** A preview has none. */
+/** A preview has no token. */
 const tokenOf = ({ sealed_token }: { sealed_token: string }, open: (sealed: string) => string): string =>
   sealed_token === '' ? '' : open(sealed_token)

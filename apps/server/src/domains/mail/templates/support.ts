@@ -1,9 +1,9 @@
 import { sender, template } from './define.ts'
 
-/** `message` is what the ticket asked. Each may have several lines. */
+/** `message`: the ticket's text. Both may have several lines. */
 type TicketAnswer = { username: string; ticket: number; message: string; answer: string }
 
-/** What people are mailed who wrote to the operators. */
+/** Mails to people who wrote to the operators. */
 export const supportTemplates = {
   'ticket-answer': template<TicketAnswer>({
     kind: 'support',
