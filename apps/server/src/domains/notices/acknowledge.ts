@@ -10,8 +10,8 @@ import type { NoticeFinder } from './found.ts'
 import { notices } from './tables.ts'
 
 /**
- * Takes notice: it is not told again unless it gets worse, or ends. What nobody can search for ends with that.
- * Twice is once: who was first stays named.
+ * Acknowledges a notice: it is not sent again unless it gets worse or ends. A notice without a finder ends with it. A
+ * repeat changes nothing and keeps the first person's name.
  */
 export const acknowledgeNotice = (
   ctx: AppContext,
@@ -36,7 +36,7 @@ export const acknowledgeNotice = (
     return done
   })
 
-/** Nothing is told of an open notice for so many hours, nor that it ended; 0 ends that. */
+/** Mutes an open notice for some hours, including its end; 0 unmutes it. */
 export const muteNotice = (ctx: AppContext, by: UserActor, id: number, hours: number): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit

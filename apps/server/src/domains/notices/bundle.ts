@@ -5,24 +5,24 @@ import type { Unit } from '../../infra/command.ts'
 import { afterQuiet } from './local-time.ts'
 import { noticeSends, notices, type ChannelRow, type NoticeRow } from './tables.ts'
 
-/** Of one cause a channel gets so many messages an hour at once; what is over that is told in one, when there is room again. */
+/** Immediate messages of one cause that a channel gets in an hour. The rest is combined and waits for room. */
 const MOST_AN_HOUR = 20
-/** More notices than these, told at once of one cause, are one message. */
+/** More simultaneous notices of one cause than this become one message. */
 const MOST_SINGLE = 5
-/** In which so many single ones are told at most: those that come one by one are gathered. */
+/** After this many single messages within this time, further ones are collected. */
 const AT_ONCE = 2 * MINUTE
 const GATHERED_FOR = MINUTE
-/** What is critical does not wait longer for room. */
+/** Critical notices do not wait longer for room. */
 const LONGEST_WAIT = 5 * MINUTE
 
 type NewSend = typeof noticeSends.$inferInsert
 export type Told = { notice: NoticeRow; telling: Exclude<NoticeTelling, 'digest' | 'test'> }
-/** One message: of one notice, or of several, which then has a row of its own that theirs name. */
+/** One message: of one notice, or of several. The latter has a row of its own, to which theirs refer. */
 export type Planned = { key: string; dueAt: Date; sends: NewSend[]; leader?: 'new' | { id: number } }
 
 /**
- * Says which messages a channel gets of what is told now. Beginnings and ends have a budget each. Nothing is left out: what
- * has to wait, for room or for the end of the quiet hours, joins the message that waits already.
+ * Plans a channel's messages for these notices. Beginnings and ends have separate budgets. Nothing is dropped: what has
+ * to wait, for room or for the end of quiet hours, joins the waiting message.
  * @param told what this channel gets
  */
 export function planMessages(
@@ -73,14 +73,14 @@ const sendOf = ({ notice, telling }: Told, channel: ChannelRow, times: { dueAt: 
   ...times
 })
 
-/** What may stand in one message. Letter for letter how its row's key begins. */
+/** Notices with the same group may share a message. Its row's key begins with it, letter for letter. */
 const groupOf = ({ id }: ChannelRow, { notice: { cause, severity }, telling }: Told): string =>
   `bundle:${id}:${cause}:${telling}:${severity === 'critical' ? 'urgent' : 'other'}`
 
 const budgetOf = (channelId: number, cause: string, telling: NoticeTelling): string =>
   `${channelId}:${cause}:${telling === 'ended' ? 'ends' : 'begins'}`
 
-/** Messages of the last hour and of the last minutes, and when those of an hour are fewer than a channel gets (null: they are). */
+/** A channel's messages of the last hour and minutes, and when it has room again (null: it has). */
 export type Recent = Map<string, { count: number; lately: number; roomAt: Date | null }>
 
 export async function readRecent({ tx, now }: Unit): Promise<Recent> {
@@ -120,7 +120,7 @@ export async function readRecent({ tx, now }: Unit): Promise<Recent> {
 
 export type Held = { id: number; dueAt: Date }
 
-/** Messages that wait for their time, by what may join them. */
+/** Waiting messages by group. */
 export async function readHeld({ tx, now }: Unit): Promise<Map<string, Held>> {
   const rows = await tx
     .select({ id: noticeSends.id, key: noticeSends.key, dueAt: noticeSends.dueAt })

@@ -62,7 +62,7 @@ function present(row: ChannelRow, people: readonly Operator[]): NoticeChannel {
   }
 }
 
-/** It changes with each replacement, and tells nothing: the same text is sealed to other bytes each time. */
+/** Changes with each new value and reveals nothing: sealing the same text gives other bytes each time. */
 const sealed = (bytes: Buffer | null): string | null => bytes && bytes.toString('base64')
 
 const fieldsOf = (row: ChannelRow) => ({
@@ -77,7 +77,7 @@ const fieldsOf = (row: ChannelRow) => ({
   enabled: row.enabled
 })
 
-/** For the audit log, which names no address: a chat's holds its secret. */
+/** For the audit log, without the address: a chat's address contains its secret. */
 const logged = (row: ChannelRow) => ({ ...fieldsOf(row), host: row.host })
 
 export async function createChannel(
@@ -107,7 +107,7 @@ export async function createChannel(
   })
 }
 
-/** Changes a channel. Its kind stays; an empty address or secret keeps the one that is there. */
+/** Edits a channel. Its kind is fixed; an empty address or secret keeps the current one. */
 export async function updateChannel(
   ctx: AppContext,
   by: Actor,
@@ -149,7 +149,7 @@ export const deleteChannel = (ctx: AppContext, by: Actor, id: number): Promise<R
     return done
   })
 
-/** Sends a test, once: what comes of it is read by its id. */
+/** Sends a test message once. Read its result by its id. */
 export const testChannel = (ctx: AppContext, by: Actor, channelId: number): Promise<Result<{ send_id: number }>> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit
@@ -180,7 +180,7 @@ const valuesOf = ({ secrets }: AppContext, form: NoticeChannelForm) => {
   }
 }
 
-/** Is this what was sealed? What cannot be opened any more is replaced by anything. */
+/** Is this the sealed value? A value that can no longer be opened equals none. */
 function holds({ secrets }: AppContext, bytes: Buffer | null, value: string): boolean {
   try {
     return bytes !== null && sameText(secrets.open(bytes), value)
@@ -189,7 +189,7 @@ function holds({ secrets }: AppContext, bytes: Buffer | null, value: string): bo
   }
 }
 
-/** An address that nothing would ever be sent to. What its name leads to is looked at with each try. */
+/** Refuses an address that could never be sent to. Each attempt checks where its name resolves. */
 function whyWrong(
   ctx: AppContext,
   ports: Ports,
@@ -203,7 +203,7 @@ function whyWrong(
   return forbiddenTarget(new URL(target), readPolicy(ctx, ports)) ? ofField('notice_target', 'target') : undefined
 }
 
-/** Only operators get notices: they name servers, orders and payments. */
+/** Only operators get notices, because they name servers, orders and payments. */
 async function unknownPeople(
   { tx }: Unit,
   { operators }: Ports,

@@ -11,12 +11,12 @@ import { isMuted } from './tell.ts'
 export type SendRow = typeof noticeSends.$inferSelect
 export type Claimed = { send: SendRow; channel: ChannelRow; notices: NoticeRow[] }
 
-/** Longer than any exchange takes: a job that began earlier has died. */
+/** Longer than any exchange takes: an older job has died. */
 const CLAIM = 2 * MINUTE
 
 /**
- * Takes a message for this job, so that one is posted once, however many jobs were sent for it.
- * @returns null where it has ended, another job has it, or nobody needs it any more
+ * Claims a message for this job, so that it is posted once, even with several jobs.
+ * @returns null if it has ended, another job has it, or it is no longer needed
  */
 export const claimSend = (ctx: AppContext, sendId: number, jobId: string): Promise<Claimed | null> =>
   command(ctx, SYSTEM, async unit => {
@@ -48,10 +48,10 @@ export const claimSend = (ctx: AppContext, sendId: number, jobId: string): Promi
     return { send, channel, notices: rows }
   })
 
-/** A message's own row, and those of the notices that it tells of together. */
+/** A message's own row, and those of the notices in it. */
 export const isOf = (sendId: number): SQL | undefined => or(eq(noticeSends.id, sendId), eq(noticeSends.withId, sendId))
 
-/** What it tells of, the gravest first, and then what most hangs on. */
+/** The message's notices, the most severe first, then those with the most orders. */
 async function noticesOf(unit: Unit, send: SendRow, channel: ChannelRow): Promise<NoticeRow[]> {
   const { tx } = unit
   if (send.telling === 'test') return []
@@ -83,10 +83,10 @@ async function noticesOf(unit: Unit, send: SendRow, channel: ChannelRow): Promis
 
 const gravity = ({ severity }: NoticeRow): number => NOTICE_SEVERITIES.indexOf(severity)
 
-/** How much hangs on it: the orders that need it, or else the rows behind it. */
+/** The orders that a notice affects, or else the rows behind it. */
 const weight = ({ params, count }: NoticeRow): number => ordersOf(params) ?? count
 
-/** Notices that were muted, or of which this channel is told as well that they ended. */
+/** Notices that were muted, or whose end this channel also gets. */
 async function findNeedless(
   { tx, now }: Unit,
   send: SendRow,

@@ -8,12 +8,12 @@ import { readRules } from './rules.ts'
 import { noticeChannels, notices, noticeSends } from './tables.ts'
 import { enqueueSends } from './tell.ts'
 
-/** A digest names so many notices, the gravest first. */
+/** How many notices a digest lists, the most severe first. */
 const MOST = 50
 
 /**
- * Once a day, at its hour or as soon as somebody works after it: each channel gets what has opened, got worse or ended since
- * its last digest, without what it was told at once. The channel's row says for which day that was done.
+ * Once a day, at the configured hour or as soon after it as a worker runs: each channel gets what has opened, got worse
+ * or ended since its last digest, except for immediate messages. The channel's row stores the day.
  */
 export async function sendDigests(ctx: AppContext): Promise<void> {
   const rules = await readRules(ctx.db)
@@ -22,7 +22,7 @@ export async function sendDigests(ctx: AppContext): Promise<void> {
   const isDue = and(
     eq(noticeChannels.enabled, true),
     eq(noticeChannels.digest, true),
-    // After a change of the time zone it may be an earlier day there: its notices are told the day after the last digest's.
+    // A change of the time zone may go back a day. Its notices then come with the next day's digest.
     or(isNull(noticeChannels.digestDay), lt(noticeChannels.digestDay, day))
   )
   if ((await ctx.db.$count(noticeChannels, isDue)) === 0) return

@@ -1,40 +1,40 @@
 import type { NoticeCause, NoticeRules, NoticeSeverity, NoticeWords, Params } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 
-/** One thing that is the case now. Without `words` it says only that what is open lasts. */
+/** A present problem. Without `words` it only confirms that an open notice lasts. */
 export type Found = {
   subject: string
   words?: NoticeWords
   params?: Params
-  /** How many rows are behind it: told again when they have doubled. By default 1. */
+  /** How many rows are behind it. When they double, it is sent again. By default 1. */
   count?: number
-  /** In place of its cause's, where that is less urgent. */
+  /** Replaces the cause's severity if it is more severe. */
   severity?: NoticeSeverity
-  /** By default the moment when it was found. */
+  /** By default the time of the search. */
   since?: Date | null
 }
 
 export type Search = {
   now: Date
-  /** The figure from which on the cause is told of; 0 where it has none. */
+  /** The configured limit of the cause; 0 if it has none. */
   threshold: number
   rules: NoticeRules
-  /** Subjects of the cause's notices that are open. */
+  /** Subjects of the cause's open notices. */
   open: readonly string[]
 }
 
-/** Results after so many are left out; a search that gives so many ends none of its notices. */
+/** Further results are ignored, and a search with this many results ends no notices. */
 export const MOST_FOUND = 50
 
 /**
- * Finds what is the case of one cause, by the condition that the console's lists and counts go by. A bounded number of
- * queries, whatever the number of rows, and the gravest results first: `MOST_FOUND` of them count.
+ * Finds the present problems of one cause, with the condition of the console's lists and counts. It uses a bounded
+ * number of queries and returns the most severe results first; only `MOST_FOUND` of them count.
  */
 export type NoticeFinder = {
   cause: NoticeCause
-  /** It says of each notice that is open whether it lasts: all results count, and what is not among them has ended. */
+  /** It decides about every open notice: all results count, and notices without a result have ended. */
   complete?: true
-  /** Minutes between two searches: what takes long is done less often. */
+  /** Minutes between two searches; slow searches run less often. */
   every: number
   find(ctx: Pick<AppContext, 'db' | 'config' | 'secrets' | 'now'>, search: Search): Promise<Found[]>
 }

@@ -8,8 +8,8 @@ import { notices } from './tables.ts'
 import { isMuted, openTeller } from './tell.ts'
 
 /**
- * Opens the notice of what a command told of, or changes the open one about the same. An occurrence that is known changes
- * nothing: a job that runs twice tells once.
+ * Opens a notice that a command raised, or updates the open one of the same subject. A known occurrence changes
+ * nothing, so a job that runs twice sends once.
  */
 export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & { at: string }): Promise<void> {
   const { cause, subject, key, words, params } = raised
@@ -27,7 +27,7 @@ export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & 
       )
     if (known.some(notice => notice.key === key)) return
     const told = { toldCount: 1, toldSeverity: severity, toldAt: now, changedAt: now, seenAt: now }
-    // The search of each minute tells it when the mute is over.
+    // The search of each minute sends it when the mute ends.
     const untold = { ...told, toldSeverity: null }
     const says = { key, severity, words, params }
     const [open] = known
@@ -42,7 +42,7 @@ export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & 
           .values({ cause, subject, ...says, ...told, since: new Date(raised.since ?? at), createdAt: now })
           .returning()
     if (!row) throw new Error('the notice was not written')
-    // What a search opened a moment before says the same, in fewer words.
+    // If a search has just opened the notice, the command only adds better words.
     const isNews = !open || open.key !== null || open.toldAt === null
     if (isNews) teller.tell(row, open ? 'worse' : 'opened')
     await teller.send()

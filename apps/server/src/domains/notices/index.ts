@@ -1,8 +1,7 @@
 /**
- * Notices to operators: what they are told of, when, and where (docs/NOTICES.md). It owns notices, notice_sends,
- * notice_channels, notice_rules and refused_tokens. Other domains tell of something within their command by `raiseNotice`, and declare how
- * what is the case is found (`NoticeFinder`); this domain compares that with what was told. Who the operators are, and what
- * the finders are, is handed in (`NoticePorts`).
+ * Notices to operators: of what, when and where (docs/NOTICES.md). It owns notices, notice_sends, notice_channels,
+ * notice_rules and refused_tokens. Other domains call `raiseNotice` within a command, or declare a `NoticeFinder` for
+ * problems that last. `NoticePorts` provides the operators and the finders.
  */
 export { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
 export { noticeJobs } from './jobs.ts'

@@ -38,10 +38,10 @@ export const noticeJobs = (ports: NoticePorts): Job[] => [
 ]
 
 const BATCH = 200
-/** In which a message's own job should have come by. */
+/** How long a message's own job may take. */
 const GRACE = 5 * MINUTE
 
-/** Asks again for messages whose job was lost; where it waits, nothing changes. */
+/** Enqueues messages again if their job was lost. A waiting job is not doubled. */
 async function askAgain(ctx: AppContext): Promise<void> {
   const late = new Date(ctx.now().getTime() - GRACE)
   const lost = await ctx.db

@@ -24,7 +24,7 @@ type Query = ListInput<'id'> & {
   severity?: NoticeSeverity | undefined
 }
 
-/** A channel could not be told of it, and nobody has taken notice of that here. */
+/** A channel did not get it, and no operator has acknowledged it here. */
 const isUntold = (db: Executor): SQL | undefined =>
   and(
     isNull(notices.acknowledgedAt),
@@ -36,13 +36,13 @@ const isUntold = (db: Executor): SQL | undefined =>
     )
   )
 
-/** How many notices could not be told: what the list's state `failed` shows. */
+/** How many notices could not be delivered: the list's state `failed` shows them. */
 export const countUntold = (db: Executor): Promise<number> => db.$count(notices, isUntold(db))
 
-/** Letter for letter what its index is made of. */
+/** Letter for letter the expression of its index. */
 const searched = sql`(${notices.subject} || ' ' || ${notices.params}::text)`
 
-/** What operators were told of, found by what it is about. */
+/** Notices to operators, by their subject and parameters. */
 export const noticeList = defineList<Query, Notice>({
   name: 'notices',
   table: notices,
@@ -118,7 +118,7 @@ export async function readNotice(db: Executor, id: number): Promise<Result<Notic
   return ok({ ...notice, log: await readSends(db, eq(noticeSends.noticeId, id)) })
 }
 
-/** What came of one message, such as a test. */
+/** The result of one message, such as a test. */
 export async function readSend(db: Executor, id: number): Promise<Result<NoticeSend>> {
   const [send] = await readSends(db, eq(noticeSends.id, id))
   return send ? ok(send) : refuse('not_found')

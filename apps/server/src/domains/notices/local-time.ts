@@ -5,7 +5,7 @@ const DAY_MINUTES = 1440
 
 type Local = { day: string; hour: number; minutes: number }
 
-/** What a clock on the wall says there: '2026-11-21', the hour, and minutes since midnight. */
+/** The local time in a time zone: '2026-11-21', the hour, and minutes since midnight. */
 export function localTime(at: Date, timeZone: string): Local {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -26,8 +26,8 @@ const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Nu
 type Quiet = Pick<NoticeRules, 'time_zone' | 'quiet_hours' | 'quiet_from' | 'quiet_until'>
 
 /**
- * When something that is not critical may be told: at once, or at the end of the quiet hours. Where a clock change lies in
- * between, it is the end by the clock on the wall; hours that a spring night leaves out end with what follows them.
+ * When a notice that is not critical may be sent: now, or at the end of the quiet hours. The end follows the local
+ * clock, also across a clock change; an end in the skipped hour moves to the next valid time.
  */
 export function afterQuiet(at: Date, rules: Quiet): Date {
   const [from, until] = [minutesOf(rules.quiet_from), minutesOf(rules.quiet_until)]

@@ -4,16 +4,16 @@ import { startOf } from '../../infra/text.ts'
 import { pathOf } from './path.ts'
 import type { NoticeRow } from './tables.ts'
 
-/** What is said, in words and for programs, whichever way it goes. */
+/** The content of a message, in words and for programs. */
 export type Message = {
   telling: NoticeTelling
   severity: NoticeSeverity
   at: Date
-  /** Mostly one; several of one cause that are told together; of a digest those of the day; none: a test. */
+  /** Usually one; several of one cause; a digest's; none for a test. */
   notices: readonly NoticeRow[]
   /** How many more there are than `notices` has. */
   more: number
-  /** In which times are written. */
+  /** The time zone of its times. */
   timeZone: string
   publicUrl: string
 }
@@ -81,7 +81,7 @@ function linesOf({ notices, more, timeZone }: Message, language: Language): stri
   return [...lines, ...(more > 0 ? [other.more(more)] : [])].join('\n')
 }
 
-/** The orders that need what a notice is about, where its search counts them. */
+/** The orders that a notice affects, if its search counts them. */
 export const ordersOf = ({ orders }: NoticeRow['params']): number | undefined =>
   typeof orders === 'number' ? orders : undefined
 
@@ -90,7 +90,7 @@ export const severityWord = (severity: NoticeSeverity, language: Language): stri
 const COLOUR = { critical: 0xd92d20, warning: 0xdc6803, info: 0x175cd3 }
 const ENDED_COLOUR = 0x079455
 
-/** As the chat platform's incoming webhooks take it. Names in it call nobody (`allowed_mentions`). */
+/** For the chat platform's incoming webhooks. `allowed_mentions`: names in it mention no users. */
 export function chatPayload(message: Message, language: Language): object {
   const { title, text, url } = worded(message, language)
   const { telling, severity } = message
@@ -110,7 +110,7 @@ export function chatPayload(message: Message, language: Language): object {
   }
 }
 
-/** JSON for programs; its shape is written down in docs/NOTICES.md. */
+/** JSON for programs. docs/NOTICES.md documents its shape. */
 export function webhookPayload(message: Message, language: Language): object {
   const { title, text, url } = worded(message, language)
   return {

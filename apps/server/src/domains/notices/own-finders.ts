@@ -11,7 +11,7 @@ const waitFor = ({ count, since, reason }: { count: number; since: Date; reason:
   count
 })
 
-/** What operators are told of that this domain finds itself: of mails and of jobs, which know no notices. */
+/** This domain's own finders: mails and jobs, which do not know notices. */
 export const ownFinders: NoticeFinder[] = [
   {
     cause: 'mails',

@@ -3,7 +3,7 @@ import type { NoticeRow } from './tables.ts'
 
 const index = '/dashboard/index'
 
-/** Where in the console the rows behind a notice are. */
+/** The console's page with the rows behind a notice. */
 const PATHS: Record<NoticeCause, (subject: string, params: NoticeRow['params']) => string> = {
   server_down: id => `${index}/servers?open=${firstOf(id)}`,
   server_trouble: id => `${index}/servers?open=${firstOf(id)}`,

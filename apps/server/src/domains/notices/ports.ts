@@ -6,19 +6,19 @@ import type { NoticeFinder } from './found.ts'
 
 export type Operator = { id: number; username: string; email: string; language: Language }
 
-/** What notices need of the domains above them, and of the network. */
+/** What notices need from higher domains and from the network. */
 export type NoticePorts = {
   finders: readonly NoticeFinder[]
-  /** Active operators: these, or without ids all whose work it is to act on notices. */
+  /** Active operators: these, or without ids all who act on notices. */
   operators(db: Executor, ids: readonly number[]): Promise<Operator[]>
-  /** Are some of these addresses the shop's own: its servers', or of its ranges? */
+  /** Do some of these addresses belong to the shop's servers or ranges? */
   ownsAddresses(db: Executor, addresses: readonly string[]): Promise<boolean>
   /** By default the DNS, and 10 s for an exchange. */
   resolve?: Resolve
   timeoutMs?: number
 }
 
-/** Where notices may be posted: to public addresses with https, and to origins that the environment names. */
+/** Where notices may be posted: public addresses with https, and origins that the environment names. */
 export const readPolicy = (
   { db, config }: Pick<AppContext, 'db' | 'config'>,
   { ownsAddresses }: Pick<NoticePorts, 'ownsAddresses'>

@@ -3,26 +3,26 @@ import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 
-/** Something that a command tells operators of. */
+/** A problem that a command reports to operators. */
 export type Raised = {
   cause: NoticeCause
-  /** What it is about within its cause, as the cause's search names it. */
+  /** The subject within its cause, as the cause's finder names it. */
   subject: string
-  /** Names the occurrence, such as 'payment:evt-1': the same one is no news. */
+  /** The unique occurrence, such as 'payment:evt-1'. A known one is ignored. */
   key: string
-  /** Since when it is so, ISO 8601; by default the moment of the command. */
+  /** Since when, ISO 8601; by default the command's time. */
   since?: string
-  /** A sentence of the contract's, and what is in its braces. */
+  /** A sentence of the contract, and its parameters. */
   words: NoticeWords
   params: Params
 }
 
-/** It holds what a notice says, which names orders: it leaves the job table after minutes. */
+/** Its jobs are deleted after minutes, because their data names orders. */
 export const raiseNoticeQueue = queue<Raised & { at: string }>('raise-notice', { deleteAfterSeconds: 300 })
 
 /**
- * Tells operators of something if, and only if, the command commits. What a search finds by itself within a minute needs
- * no call; what a command knows better, or nobody could find afterwards, does.
+ * Notifies operators if, and only if, the command commits. Use it for problems that a finder could not detect later, or
+ * that the command can describe better.
  */
 export function raiseNotice(unit: Unit, raised: Raised): void {
   unit.jobs.send(raiseNoticeQueue, { ...raised, at: iso(unit.now) }, { key: raised.key })

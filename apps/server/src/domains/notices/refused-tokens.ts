@@ -9,7 +9,7 @@ import type { Found } from './found.ts'
 import { raiseNotice } from './raise.ts'
 import { refusedTokens } from './tables.ts'
 
-/** Services that are told of here, as notices name them. */
+/** The services of this file, by their names in notices. */
 const SERVICES = {
   platform: 'E-commerce platform',
   platform_key: 'E-commerce platform (API key and secret)',
@@ -17,7 +17,7 @@ const SERVICES = {
 } as const
 type Service = keyof typeof SERVICES
 
-/** A service refused these credentials: operators are told at once, and once for each of them. */
+/** A service refused these credentials. Operators get one notice, at once. */
 export async function noteRefused(ctx: AppContext, service: Service, token: string, message: string): Promise<void> {
   const hash = hashToken(token)
   if (await readRefusal(ctx.db, service, hash)) return
@@ -41,7 +41,7 @@ export async function noteRefused(ctx: AppContext, service: Service, token: stri
   })
 }
 
-/** A service took its credentials: nothing is known against them any more. */
+/** A service accepted its credentials, so its earlier refusal is deleted. */
 export async function noteTaken(ctx: AppContext, service: Service): Promise<void> {
   const [known] = await ctx.db
     .select({ one: sql`1` })
@@ -55,7 +55,7 @@ async function readRefusal(db: Executor, service: Service, token: Buffer) {
   return row?.token.equals(token) ? row : undefined
 }
 
-/** For the search of the cause `token`: were these credentials refused? Of others nothing is known. */
+/** For the finder of the cause `token`: were exactly these credentials refused? */
 export async function findRefusal(db: Executor, service: Service, token: string): Promise<Found[]> {
   const row = await readRefusal(db, service, hashToken(token))
   if (!row) return []

@@ -8,7 +8,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { noticeRules } from './tables.ts'
 
-/** What was saved, with the standard for what was not; a value of another version that is none of ours counts as not saved. */
+/** The saved rules, with defaults for missing ones. Rules of another version that do not parse count as not saved. */
 export async function readRules(db: Executor): Promise<NoticeRules> {
   const [row] = await db.select({ rules: noticeRules.rules }).from(noticeRules)
   const saved = NoticeRules.safeParse(row?.rules ?? {})
@@ -17,7 +17,7 @@ export async function readRules(db: Executor): Promise<NoticeRules> {
 
 export const presentRules = (rules: NoticeRules): ShownNoticeRules => ({ ...rules, version: versionOf(rules) })
 
-/** Saves when operators are told of what. What is open is judged by it with the next search. */
+/** Saves the rules of notices. The next search applies them to open notices. */
 export function saveRules(
   ctx: AppContext,
   by: Actor,
@@ -38,7 +38,7 @@ export function saveRules(
   })
 }
 
-/** Only what differs: a long form says little in a log otherwise. */
+/** Only the differences, because a whole form would hide them in the log. */
 function changesOf(before: NoticeRules, after: NoticeRules): { before: object; after: object } {
   const differs = (key: keyof NoticeRules) => JSON.stringify(before[key]) !== JSON.stringify(after[key])
   const keys = (Object.keys(after) as (keyof NoticeRules)[]).filter(differs)

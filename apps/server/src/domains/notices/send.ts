@@ -17,19 +17,19 @@ import { enqueueSend } from './tell.ts'
 
 const TIMEOUT_MS = 10_000
 const DETAIL = 500
-/** A message of several notices names so many; a chat takes 4,000 characters. */
+/** How many of several notices a message names; a chat takes 4,000 characters. */
 const MOST_NAMED = 20
 
-/** Pauses after failed tries: about a day together. Then it is given up, and stands in the console. */
+/** Pauses between tries, about a day in all. Then the message has failed, and the console shows it. */
 const PAUSES = [10_000, 30_000, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 8 * HOUR]
-/** A chat cannot tell a repeat from news: what it may have taken already is posted so often at most. */
+/** A chat cannot recognize a repeat, so a message that it may already have is posted this often at most. */
 const UNCERTAIN_TRIES = 3
-/** The longest that a `Retry-After` is heeded. */
+/** The longest accepted `Retry-After`. */
 const LONGEST_WISH = 6 * HOUR
 
 type Sending = Pick<NoticePorts, 'operators' | 'ownsAddresses' | 'resolve' | 'timeoutMs'>
 
-/** Sends one message, and writes down what came of it. A job that runs twice sends it once. */
+/** Sends one message and records the result. A job that runs twice sends it once. */
 export async function sendNotice(ctx: AppContext, ports: Sending, sendId: number, jobId: string): Promise<void> {
   const claimed = await claimSend(ctx, sendId, jobId)
   if (!claimed) return
@@ -48,7 +48,7 @@ async function messageOf({ db, config, now }: AppContext, { send, notices: all }
   return { telling, severity, at: now(), notices, more, timeZone, publicUrl: config.publicUrl }
 }
 
-/** Hands it to the log of mails, which sends each mail once and says what came of it. */
+/** Enqueues mails, whose log makes each one unique and records its outcome. */
 const mail = (ctx: AppContext, { operators }: Sending, claimed: Claimed, message: Message): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const { send, channel } = claimed
@@ -85,11 +85,11 @@ type Outcome = {
   failure: NoticeFailure
   status?: number | null
   detail?: string | null
-  /** Another try would fail the same way. */
+  /** A retry would fail in the same way. */
   isFinal?: boolean
-  /** The other side may have taken it. */
+  /** The receiver may have got it. */
   isUncertain?: boolean
-  /** Milliseconds that the other side asks to wait. */
+  /** Milliseconds that the receiver asks to wait. */
   wish?: number
 } | null
 
@@ -108,7 +108,7 @@ async function post(ctx: AppContext, ports: Sending, claimed: Claimed, message: 
   return outcomeOf(reply, channel.kind === 'chat', ctx.now())
 }
 
-/** Undefined where what was sealed cannot be opened. */
+/** Undefined if a sealed value cannot be opened. */
 function requestOf({ secrets, now }: AppContext, { send, channel }: Claimed, message: Message) {
   try {
     if (!channel.target) return undefined
@@ -129,10 +129,10 @@ function requestOf({ secrets, now }: AppContext, { send, channel }: Claimed, mes
   }
 }
 
-/** These say that the request itself is wrong; all other 4xx do not, or not for ever. */
+/** These may pass. All other 4xx mean that the request itself is wrong. */
 const WORTH_ANOTHER_TRY = new Set([408, 425, 429])
 
-/** What an answer means; null: it was taken. */
+/** The result of a reply; null: delivered. */
 function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Date): Outcome {
   const { status } = reply
   if (!reply.ok) {
@@ -143,7 +143,7 @@ function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Dat
   }
   const detail = startOf(reply.answer.trim(), DETAIL)
   if (reply.status >= 200 && reply.status < 300) {
-    // A page of a proxy or a log-in answers 200 as well, and tells nobody anything.
+    // A proxy's or a login's page also answers 200, but delivers nothing.
     const isTaken = !isChat || reply.status === 204 || detail === '' || detail.startsWith('{')
     return isTaken ? null : { failure: 'no_chat', status, detail }
   }
@@ -151,19 +151,19 @@ function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Dat
   return { failure: 'status', status, detail, isFinal, wish: wishOf(reply.retryAfter, now) }
 }
 
-/** `Retry-After`: seconds (the chat platform gives fractions), or an instant. */
+/** `Retry-After`: seconds (the chat platform sends fractions), or an instant. */
 function wishOf(header: string | undefined, now: Date): number {
   if (header === undefined) return 0
   const wished = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now.getTime()
   return Number.isFinite(wished) ? Math.min(LONGEST_WISH, Math.max(0, wished)) : 0
 }
 
-/** Writes down what came of a try, and asks for the next one where there is to be one. */
+/** Records the result of a try and enqueues the next one if needed. */
 async function record(unit: Unit, { send, channel }: Claimed, outcome: Outcome): Promise<void> {
   const { tx, now } = unit
   const { failure, status = null, detail = null, isFinal = false, isUncertain = false, wish = 0 } = outcome ?? {}
   const most = isUncertain && channel.kind === 'chat' ? UNCERTAIN_TRIES : PAUSES.length + 1
-  // A test says at once what is wrong.
+  // A test reports its failure at once, without retries.
   const gaveUp = isFinal || send.telling === 'test' || send.tries >= most
   const pause = Math.max(wish, PAUSES[send.tries - 1] ?? 0)
   const state = !failure ? 'sent' : gaveUp ? 'failed' : 'waiting'
@@ -181,7 +181,7 @@ async function record(unit: Unit, { send, channel }: Claimed, outcome: Outcome):
     })
     .where(and(isOf(send.id), eq(noticeSends.state, 'waiting')))
     .returning({ id: noticeSends.id, noticeId: noticeSends.noticeId })
-  // Skipped or ended meanwhile: what was written then stays.
+  // It was skipped or ended in the meantime, and that result stays.
   if (!written.some(({ id }) => id === send.id)) return
   if (state === 'waiting') enqueueSend(unit, send.id, pause)
   await tx

@@ -25,7 +25,7 @@ import {
 } from '@netlet/contract'
 import { bytes, createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'
 
-/** The one row that says when operators are told of what; the defaults are in the contract. */
+/** The rules of notices, in one row; the defaults are in the contract. */
 export const noticeRules = pgTable(
   'notice_rules',
   {
@@ -36,22 +36,22 @@ export const noticeRules = pgTable(
   t => [check('notice_rules_one', sql`${t.id} = 1`)]
 )
 
-/** Where operators are told. */
+/** Where operators get notices. */
 export const noticeChannels = pgTable(
   'notice_channels',
   {
     id: id(),
     name: text().notNull(),
-    /** Of what is posted; a mail is in its recipient's. */
+    /** Of posts; a mail is in its recipient's language. */
     language: text({ enum: LANGUAGES }).notNull().default('en'),
     kind: text({ enum: NOTICE_CHANNELS }).notNull(),
-    /** Where to post, sealed: the address of a chat's webhook holds its secret. Null for mail. */
+    /** Where to post, sealed, because a chat's webhook address contains its secret. Null for mail. */
     target: bytes(),
-    /** The host of it, to be shown. */
+    /** Its host, for display. */
     host: text(),
-    /** What signs the posts of a `webhook`, sealed. */
+    /** The key that signs the posts of a `webhook`, sealed. */
     secret: bytes(),
-    /** Operators that get the mails; none: all whose work it is. */
+    /** Operators who get the mails; none: all who act on notices. */
     userIds: bigint({ mode: 'number' })
       .array()
       .notNull()
@@ -59,7 +59,7 @@ export const noticeChannels = pgTable(
     severities: text().array().$type<NoticeSeverity[]>().notNull(),
     digest: boolean().notNull(),
     enabled: boolean().notNull().default(true),
-    /** The day (of the shop's time zone) for which the digest was made last, and up to when it tells. */
+    /** The day of the last digest in the shop's time zone, and until when it reports. */
     digestDay: text(),
     digestUntil: instant().notNull(),
     lastSentAt: instant(),
@@ -75,31 +75,33 @@ export const noticeChannels = pgTable(
   ]
 )
 
-/** What operators are told of: one row for each cause and subject, as long as it is open. */
+/** Notices to operators: one row for each cause and subject while it is open. */
 export const notices = pgTable(
   'notices',
   {
     id: id(),
     cause: text({ enum: NOTICE_CAUSE_NAMES }).notNull(),
-    /** What it is about within its cause; '' where the cause has one notice for all its rows. */
+    /** The subject within its cause; '' if the cause has one notice for all its rows. */
     subject: text().notNull(),
-    /** Names the occurrence, where it was told of by a command: while its row is here, it is no news. */
+    /** The unique occurrence if a command raised it. While its row exists, a repeat is ignored. */
     key: text().unique('notices_key'),
     severity: text({ enum: NOTICE_SEVERITIES }).notNull(),
     words: text().$type<NoticeWords>().notNull(),
     params: jsonb().$type<Params>().notNull(),
     count: integer().notNull().default(1),
-    /** What the count was when it was put to the channels last, and how urgent: it is told again when either gets worse. Null: something new waits for the end of a mute. */
+    /**
+     * Count and severity when last sent. When either gets worse it is sent again. Null: waits for the end of a mute.
+     */
     toldCount: integer().notNull().default(0),
     toldSeverity: text({ enum: NOTICE_SEVERITIES }),
-    /** How often it was told: a part of each message's key. */
+    /** How often it was sent: a part of each message's key. */
     told: integer().notNull().default(0),
-    /** When it was put to the channels last; when one of them got it is written down with its message. */
+    /** When it was last planned for the channels; each message has its own time. */
     toldAt: instant(),
     since: instant().notNull(),
-    /** When it was last found; a search that began before that does not end it. */
+    /** When it was last found. A search that began earlier does not end it. */
     seenAt: instant().notNull(),
-    /** When its row last changed in what the digest tells. */
+    /** When it last changed in a way that the digest reports. */
     changedAt: instant().notNull(),
     closedAt: instant(),
     acknowledgedAt: instant(),
@@ -113,7 +115,7 @@ export const notices = pgTable(
       .where(sql`${t.closedAt} is null`),
     index('notices_cause').on(t.cause, t.id),
     index('notices_severity').on(t.severity, t.id),
-    // What it is about, and what its sentence names.
+    // By its subject and the parameters of its sentence.
     index('notices_search').using('gin', sql`(${t.subject} || ' ' || ${t.params}::text) gin_trgm_ops`),
     index('notices_changed').on(t.changedAt),
     index('notices_closed').on(t.closedAt),
@@ -122,7 +124,7 @@ export const notices = pgTable(
   ]
 )
 
-/** One message to one channel. Its key makes it one, however many jobs and processes ask for it. */
+/** One message to one channel. Its key makes it unique across jobs and processes. */
 export const noticeSends = pgTable(
   'notice_sends',
   {
@@ -132,23 +134,23 @@ export const noticeSends = pgTable(
     channelId: ref()
       .notNull()
       .references(() => noticeChannels.id, { onDelete: 'cascade' }),
-    /** The message that tells of this notice with others: it is sent, and what came of it is written down here too. */
+    /** The message that contains this notice with others. It is sent instead, and its result is copied here. */
     withId: ref().references((): AnyPgColumn => noticeSends.id, { onDelete: 'cascade' }),
     key: text().notNull().unique('notice_sends_key'),
     telling: text({ enum: NOTICE_TELLINGS }).notNull(),
-    /** Of a digest: the notices that it tells of, and how many more there are. */
+    /** For a digest: its notices, and how many more there are. */
     noticeIds: bigint({ mode: 'number' }).array(),
     more: integer().notNull().default(0),
     state: text({ enum: NOTICE_SEND_STATES }).notNull().default('waiting'),
     dueAt: instant().notNull(),
     tries: integer().notNull().default(0),
-    /** The job that sends it, and when that last began to. */
+    /** The job that sends it, and when its last try began. */
     jobId: text(),
     claimedAt: instant(),
     status: integer(),
     failure: text({ enum: NOTICE_FAILURES }),
     detail: text(),
-    /** Of mail: the keys of the mails that it became. */
+    /** For mail: the keys of its mails. */
     mailKeys: text().array(),
     createdAt: createdAt(),
     endedAt: instant()
@@ -175,11 +177,11 @@ export const noticeSends = pgTable(
 export type NoticeRow = typeof notices.$inferSelect
 export type ChannelRow = typeof noticeChannels.$inferSelect
 
-/** Which credentials other services refused last: one row a service, see refused-tokens.ts. */
+/** The last refused credentials of other services, one row for each service, see refused-tokens.ts. */
 export const refusedTokens = pgTable('refused_tokens', {
-  /** As the subject of the cause `token` names it. */
+  /** The subject of the cause `token`. */
   service: text().primaryKey(),
-  /** SHA-256 of what was refused: nothing is known of another one. */
+  /** SHA-256 of the refused credentials. It says nothing about other ones. */
   token: bytes().notNull(),
   message: text().notNull(),
   since: instant().notNull()

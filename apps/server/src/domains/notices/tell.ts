@@ -11,14 +11,14 @@ export const sendNoticeQueue = queue<{ sendId: number }>('send-notice')
 
 type NewSend = typeof noticeSends.$inferInsert
 
-/** Is the first one more urgent? */
+/** Is the first one more severe? */
 export const isMoreSevere = (one: NoticeSeverity, than: NoticeSeverity): boolean =>
   NOTICE_SEVERITIES.indexOf(one) < NOTICE_SEVERITIES.indexOf(than)
 
 export const isMuted = ({ mutedUntil }: Pick<NoticeRow, 'mutedUntil'>, now: Date): boolean =>
   mutedUntil !== null && mutedUntil > now
 
-/** Gathers what is told within a command, and enqueues it at the end: a fixed number of queries for any number of notices. */
+/** Collects a command's notices and enqueues their messages at the end, with a fixed number of queries. */
 export type Teller = {
   rules: NoticeRules
   channels: readonly ChannelRow[]
@@ -26,7 +26,7 @@ export type Teller = {
   send(): Promise<void>
 }
 
-/** Called under the lock `notices`. */
+/** Call it under the lock `notices`. */
 export async function openTeller(unit: Unit): Promise<Teller> {
   const { tx, now } = unit
   const rules = await readRules(tx)
@@ -49,7 +49,7 @@ export async function openTeller(unit: Unit): Promise<Teller> {
       const known = { recent: await readRecent(unit), held: await readHeld(unit) }
       const planned = channels.flatMap(channel => {
         const gets = told.filter(({ notice, telling }) =>
-          // Who was told that it began is told that it ended.
+          // A channel that got the beginning gets the end.
           telling === 'ended' ? before.has(`${notice.id}:${channel.id}`) : channel.severities.includes(notice.severity)
         )
         return planMessages(unit, rules, channel, gets, known)
@@ -64,9 +64,8 @@ export async function openTeller(unit: Unit): Promise<Teller> {
 }
 
 /**
- * Which channels were told of these notices, or are about to be. What still waits for its time is not sent any more: what is
- * told now says it better, and what has ended by then is no news. What is critical is told all the same, in the message that
- * it waits in, which says that it has ended.
+ * The channels that got these notices or are about to. Waiting messages are skipped: the new one replaces them, or the
+ * problem has already ended. A critical one is still sent, in its waiting message, which says that it has ended.
  * @returns 'notice:channel'
  */
 async function earlierSends({ tx, now }: Unit, told: readonly Told[]): Promise<Set<string>> {
@@ -94,7 +93,7 @@ async function earlierSends({ tx, now }: Unit, told: readonly Told[]): Promise<S
   return new Set(rows.map(row => `${row.noticeId}:${row.channelId}`))
 }
 
-/** Adds what was planned: first the rows of messages of several notices, which those of the notices name. */
+/** Inserts the planned messages: first the shared ones, to which the others refer. */
 async function enqueuePlanned(unit: Unit, planned: readonly Planned[]): Promise<void> {
   const leaders = planned.flatMap(({ key, dueAt, sends: [first], leader }) =>
     leader === 'new' && first
@@ -115,7 +114,7 @@ async function enqueuePlanned(unit: Unit, planned: readonly Planned[]): Promise<
 }
 
 /**
- * Adds messages and asks for each to be sent when it is due; one that is there already stays as it is.
+ * Inserts messages and enqueues each for its time; known ones stay as they are.
  * @returns the ids of new ones, by key
  */
 export async function enqueueSends(unit: Unit, sends: readonly NewSend[]): Promise<Map<string, number>> {

@@ -11,19 +11,19 @@ import { readRules } from './rules.ts'
 import { notices, type NoticeRow } from './tables.ts'
 import { isMoreSevere, isMuted, openTeller, type Teller } from './tell.ts'
 
-/** What has no cause of its own is over, as far as anybody knows, when it was not told of again for so long. */
+/** A notice without a cause of its own ends when it was not raised again for this time. */
 const FORGOTTEN_AFTER = 7 * DAY
 
-/** What was found last so long ago ended before: while nothing was looked for, as in a restored database. */
+/** A notice last found this long ago ended in between, while no search ran, for example in a restored database. */
 const LONG_OVER = DAY
 
-/** What a search found; null: it could not be done, or was not due, so that nothing is known. */
+/** A cause's results; null: the search failed or was not due, so nothing is known. */
 type Findings = Map<NoticeCause, Found[]>
 
 /**
- * Looks for what operators are to be told of, and tells what is new, what got worse, what lasts and what has ended. A fixed
- * number of queries: one or two for each cause, some for what is open, and those for what has changed.
- * @param all also what is searched for less often than each minute
+ * Searches all causes and sends what is new, what got worse, what lasts and what has ended. A fixed number of queries:
+ * one or two for each cause, some for open notices, and those for changes.
+ * @param all also searches that are not due every minute
  */
 export async function watchNotices(
   ctx: AppContext,
@@ -60,7 +60,7 @@ export async function watchNotices(
       notice =>
         !seen.includes(notice.id) && isOver(notice, { findings, rules: teller.rules, startedAt, wereOpen, finders })
     )
-    // What got worse while it was muted is told when the mute is over, although nothing changes then.
+    // What got worse during a mute is sent when the mute ends, although nothing changes then.
     const rest = open.filter(notice => !ended.includes(notice) && !isChanged(notice))
     const late = rest.filter(notice => isWorse(notice, unit.now))
     await openAll(unit, teller, fresh)
@@ -96,7 +96,7 @@ async function search(ctx: AppContext, finders: readonly NoticeFinder[], all: bo
       const found = await finder.find(ctx, { now: startedAt, threshold: threshold ?? 0, rules, open: subjects })
       findings.set(cause, complete ? found : found.slice(0, MOST_FOUND))
     } catch (error) {
-      // One that cannot be searched for must not keep the others from being told.
+      // A failing search must not stop the others.
       ctx.log.error({ err: error, cause }, 'a cause of notices cannot be searched for')
     }
   }
@@ -127,10 +127,10 @@ function newNotice(
   }
 }
 
-/** An open notice as it is now; undefined where nothing about it has changed. */
+/** An open notice with its new values; undefined if nothing has changed. */
 function renewed(notice: NoticeRow, found: Found, standard: NoticeRow['severity']): NoticeRow | undefined {
   const severity = found.severity && isMoreSevere(found.severity, standard) ? found.severity : standard
-  // What a command told of has better words than a search.
+  // A command's words are better than a search's.
   const says = found.words && notice.key === null ? { words: found.words, params: found.params ?? {} } : {}
   const count = found.count ?? 1
   const now = { ...notice, ...says, severity, count }
@@ -141,19 +141,19 @@ type Known = {
   findings: Findings
   rules: NoticeRules
   startedAt: Date
-  /** Which notices were open when the search began. */
+  /** The notices that were open when the search began. */
   wereOpen: ReadonlySet<string>
   finders: readonly NoticeFinder[]
 }
 
 /**
- * Has it ended, as far as this search knows? What was opened while it ran was not looked for, also where the command that
- * opened it had begun before and waited.
+ * Has it ended, as far as this search knows? One that was opened during the search was not searched for, even if its
+ * command began earlier and waited.
  */
 function isOver(notice: NoticeRow, { findings, rules, startedAt, wereOpen, finders }: Known): boolean {
   if (!rules.causes[notice.cause].enabled) return true
   const finder = finders.find(({ cause }) => cause === notice.cause)
-  // Of the others without a search, only whoever acknowledges one knows that it is over.
+  // Other causes without a finder end only when acknowledged.
   if (!finder) return notice.cause === 'other' && startedAt.getTime() - notice.seenAt.getTime() > FORGOTTEN_AFTER
   const found = findings.get(notice.cause)
   if (found === undefined || notice.seenAt >= startedAt || !wereOpen.has(idOf(notice))) return false
@@ -169,14 +169,14 @@ async function openAll(unit: Unit, teller: Teller, fresh: (typeof notices.$infer
   }
 }
 
-/** It has become more urgent, or twice as many rows are behind it, as when it was told last. */
+/** More severe than when it was last sent, or twice as many rows. */
 function isWorse(notice: NoticeRow, now: Date): boolean {
   if (isMuted(notice, now)) return false
   const { severity, count, toldSeverity, toldCount } = notice
   return toldSeverity === null || isMoreSevere(severity, toldSeverity) || count >= 2 * Math.max(1, toldCount)
 }
 
-/** What got worse is told again; fewer rows are news when they grow again. */
+/** Sends what got worse. Fewer rows lower the mark for the next growth. */
 async function change(unit: Unit, teller: Teller, changed: readonly NoticeRow[]): Promise<void> {
   const { tx, now } = unit
   for (const notice of changed) {
@@ -198,7 +198,7 @@ async function change(unit: Unit, teller: Teller, changed: readonly NoticeRow[])
   }
 }
 
-/** Tells again of what lasts, where the rules say so and nobody has taken notice. */
+/** Repeats lasting notices if the rules say so and they are not acknowledged. */
 async function remind({ tx, now }: Unit, teller: Teller, lasting: readonly NoticeRow[]): Promise<void> {
   const { repeat_hours: hours } = teller.rules
   if (hours === 0) return
@@ -221,7 +221,7 @@ async function end(unit: Unit, teller: Teller, ended: readonly NoticeRow[]): Pro
   const { tx, now } = unit
   const isLongOver = ({ seenAt }: NoticeRow) => now.getTime() - seenAt.getTime() > LONG_OVER
   const [before, lately] = [ended.filter(isLongOver), ended.filter(notice => !isLongOver(notice))]
-  // Nobody is told now, as of news, of what ended at a time that nobody knows.
+  // Closed without a message, because the time of its end is unknown.
   if (before.length > 0) {
     const ids = before.map(({ id }) => id)
     await tx.update(notices).set({ closedAt: notices.seenAt }).where(inArray(notices.id, ids))

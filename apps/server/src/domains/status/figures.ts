@@ -10,17 +10,17 @@ import { statusDaysFrom } from './page.ts'
 import { shareUp, type Minutes } from './states.ts'
 import { statusDays } from './tables.ts'
 
-/** Orders of a week from which on their median says something of the shop. */
+/** With fewer orders in a week their median says nothing about the shop. */
 const ENOUGH_ORDERS = 5
-/** Minutes that have to be known: 100 % of a shop's first minutes are no uptime. */
+/** Known minutes that an uptime needs: 100 % of a shop's first minutes would be misleading. */
 const ENOUGH_MINUTES = DAY / MINUTE
-/** Names of a country's locations. */
+/** The most names of a country's locations. */
 const NAMES = 20
 
-/** How long orders took lately. Handed in by the composition: who knows is above this domain. */
+/** Recent delivery times. A higher domain provides them through the composition. */
 export type ReadDeliveryTimes = (db: Executor, now: Date) => Promise<{ week: { orders: number; p50: number | null } }>
 
-/** What the shop can say of itself in figures. Six queries, some of them over the whole inventory: its callers share one reply. */
+/** The shop's public figures. Six queries, some over the whole inventory, so its callers share one reply. */
 export async function readFigures(db: Executor, readDeliveries: ReadDeliveryTimes, now: Date): Promise<ShopFigures> {
   const locations = await readLocations(db, { onSale: true })
   const stock = await addressesToLease(
@@ -44,7 +44,7 @@ export function roundedDown(count: number): number {
   return Math.floor(count / unit) * unit
 }
 
-/** Where operators say that a location's servers stand; where nobody said it, where its name says that it is. */
+/** The countries that operators entered for a location's servers, or else those that its name suggests. */
 async function readCountries(db: Executor, locations: readonly Location[]): Promise<ShopFigures['countries']> {
   const places = await countriesOfGroups(
     db,
@@ -66,7 +66,7 @@ async function readCountries(db: Executor, locations: readonly Location[]): Prom
     )
 }
 
-/** Of the locations that the status page shows, each server once. */
+/** Of the status page's locations, each server once. */
 async function readUptime(db: Executor, now: Date): Promise<ShopFigures['uptime']> {
   const groupIds = (await readLocations(db)).flatMap(location => location.groupIds)
   if (groupIds.length === 0) return null

@@ -23,16 +23,16 @@ import { fieldsOf, type IncidentRow } from './present.ts'
 import { statusMailsQueue } from './queues.ts'
 import { incidentLocations, incidents, incidentUpdates } from './tables.ts'
 
-/** Planned work lasts no longer. */
+/** The longest planned work. */
 const MOST_DAYS = 90
 const UNIQUE = { unique: { incidents_open_title_key: 'incident_exists' } } as const
 const MAINTENANCE: readonly IncidentState[] = MAINTENANCE_STATES
 
-/** Writes an incident or planned work, which everybody sees at once; subscribers are mailed. */
+/** Creates a public incident or planned work and mails the subscribers. */
 export const createIncident = (ctx: AppContext, by: Actor, form: IncidentForm): Promise<Result<Incident>> =>
   command(ctx, by, UNIQUE, unit => createIncidentIn(unit, form))
 
-/** The same as part of a larger write, whose command maps the violated key `incidents_open_title_key`. */
+/** The same as a part of a larger write. Its command maps the key `incidents_open_title_key`. */
 export async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<Result<Incident>> {
   const { tx, now, by } = unit
   const state = form.state ?? (form.severity === 'maintenance' ? 'scheduled' : 'investigating')
@@ -40,7 +40,7 @@ export async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<
   const wrong =
     wrongState(form.severity, state) ??
     wrongTimes(form.severity, times, now) ??
-    // Work that is over may be written down as completed, but not planned.
+    // Past work may be recorded as completed, but not planned.
     (isEnded(state) ? undefined : wrongEnd(times, now))
   if (wrong) return wrong
   const [made] = await tx
@@ -119,7 +119,7 @@ export const deleteIncident = (ctx: AppContext, by: Actor, id: number): Promise<
     return done
   })
 
-/** Says what is new. What says the same as the last one is that one: a form that is sent twice mails once. */
+/** Adds an update. One that equals the last is ignored, so a form that is sent twice mails once. */
 export const addUpdate = (
   ctx: AppContext,
   by: Actor,
@@ -146,7 +146,7 @@ export const addUpdate = (
     return readIncident(unit.tx, id, unit.now)
   })
 
-/** Corrects what an update says; `was` is what it said as the form was opened. Nobody is mailed again. */
+/** Corrects an update's text; `was` is the text when the form was opened. Sends no mail. */
 export const correctUpdate = (
   ctx: AppContext,
   by: Actor,
@@ -168,14 +168,14 @@ export async function lockIncident({ tx }: Unit, id: number): Promise<IncidentRo
   return row
 }
 
-/** What a locked incident is from now on; it ends or begins anew by it. */
+/** Sets a locked incident's state, which may end or reopen it. */
 const setState = ({ tx, now }: Unit, { id, resolvedAt }: IncidentRow, state: IncidentState, endedAt = now) =>
   tx
     .update(incidents)
     .set({ state, resolvedAt: isEnded(state) ? (resolvedAt ?? endedAt) : null })
     .where(eq(incidents.id, id))
 
-/** Writes an update down, and has the subscribers mailed. */
+/** Adds an update and mails the subscribers. */
 async function say(
   unit: Unit,
   incidentId: number,
@@ -186,12 +186,12 @@ async function say(
   unit.jobs.send(statusMailsQueue, { updateId: made.id, after: 0 }, { key: `${made.id}:0` })
 }
 
-/** The groups of these locations, which are named as they are called now. */
+/** Sets the groups of these locations, with their current names. */
 async function setLocations({ tx }: Unit, incidentId: number, ids: readonly number[]): Promise<Refusal | undefined> {
   const wanted = new Set(ids)
   const locations = (await readLocations(tx)).filter(({ id }) => wanted.has(id))
   if (locations.length < wanted.size) {
-    // One that is not sold any more stays on an incident that has it.
+    // An incident may keep a location that is no longer sold.
     const kept = await tx.select().from(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
     const gone = kept.filter(({ groupId }) => wanted.has(groupId) && !locations.some(({ id }) => id === groupId))
     if (locations.length + gone.length < wanted.size) return refuse('unknown_location')
@@ -206,7 +206,7 @@ async function setLocations({ tx }: Unit, incidentId: number, ids: readonly numb
 
 type Times = { startedAt: Date; endsAt: Date | null }
 
-/** Only planned work has an end beforehand. */
+/** Only planned work has an end in advance. */
 const timesOf = (form: Pick<IncidentEdit, 'severity' | 'started_at' | 'ends_at'>, now: Date): Times => ({
   startedAt: form.started_at === undefined ? now : new Date(form.started_at),
   endsAt: form.severity === 'maintenance' && form.ends_at !== undefined ? new Date(form.ends_at) : null
@@ -214,7 +214,7 @@ const timesOf = (form: Pick<IncidentEdit, 'severity' | 'started_at' | 'ends_at'>
 
 function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: Times, now: Date): Refusal | undefined {
   if (severity !== 'maintenance')
-    // An operator's clock may be a little ahead.
+    // An operator's clock may be slightly ahead.
     return startedAt.getTime() > now.getTime() + MINUTE ? refuse('incident_in_future') : undefined
   const lasts = endsAt ? endsAt.getTime() - startedAt.getTime() : 0
   return lasts > 0 && lasts <= MOST_DAYS * DAY
@@ -222,7 +222,7 @@ function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: T
     : refuse('maintenance_times', { params: { days: MOST_DAYS } })
 }
 
-/** Planned work is still to end: by the clock it would be completed as soon as it was announced. */
+/** Planned work must end in the future, or it would be completed as soon as it is announced. */
 const wrongEnd = ({ endsAt }: Times, now: Date): Refusal | undefined =>
   endsAt && endsAt <= now ? refuse('maintenance_over') : undefined
 
@@ -242,7 +242,7 @@ const audited = ({ title, severity, state, started_at, ends_at, locations }: Inc
   locations: locations.map(({ name }) => name)
 })
 
-/** Planned work whose time is over has ended. Asked for each minute. */
+/** Ends planned work whose time is over. Runs every minute. */
 export const endMaintenance = (ctx: AppContext, by: Actor): Promise<number> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit

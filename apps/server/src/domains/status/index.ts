@@ -1,8 +1,8 @@
 /**
- * The public status page (docs/STATUS.md): how each location does, 90 days of it, what operators tell of incidents, and who
- * is mailed of them. It owns status_days, status_cursor, incidents, incident_updates, incident_locations, incident_outages
- * and status_subscribers. Others read which incident an outage was (`incidentsOfOutages`) and say it (`nameIncidentIn`); what
- * came of the checks of proxies is a port, since these are above.
+ * The public status page (docs/STATUS.md): the state of each location, its last 90 days, incidents, and subscribers. It
+ * owns status_days, status_cursor, incidents, incident_updates, incident_locations, incident_outages and
+ * status_subscribers. Other domains use `incidentsOfOutages` and `nameIncidentIn`. The results of proxy checks come
+ * through a port, because their domain is higher.
  */
 export { statusJobs } from './jobs.ts'
 export { locationsOfServers } from './locations.ts'

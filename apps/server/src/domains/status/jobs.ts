@@ -9,7 +9,7 @@ import type { ReadProxyChecks } from './signs.ts'
 
 type Ports = { proxyChecks: (config: AppContext['config']) => ReadProxyChecks }
 
-/** @param ports.proxyChecks what came of the checks of proxies lately */
+/** @param ports.proxyChecks recent results of proxy checks */
 export const statusJobs = ({ proxyChecks }: Ports): Job[] => [
   job(sampleStatusQueue, {
     purpose: 'Folds the state of every server into the day of the status page; ends planned work whose time is over.',

@@ -12,7 +12,7 @@ import { incidentLocations, incidentOutages, incidents, incidentUpdates } from '
 
 type Query = ListInput<'id'> & { view?: IncidentView | undefined }
 
-/** Incidents and planned work, found by title. */
+/** Incidents and planned work, by title. */
 export const incidentList = (now: () => Date) =>
   defineList<Query, Incident>({
     name: 'incidents',
@@ -60,10 +60,10 @@ async function readIncidents(db: Executor, ids: number[], now: Date): Promise<In
   )
 }
 
-/** So many incidents that have ended are shown, the newest first. */
+/** How many ended incidents are shown, newest first. */
 const MOST_PAST = 100
 
-/** What everybody sees: what goes on or is planned, and what has ended since a time. */
+/** The public incidents: current, planned, and ended since a time. */
 export async function readPublicIncidents(
   db: Executor,
   { since, now }: { since: Date; now: Date }
@@ -86,7 +86,7 @@ export async function readPublicIncident(db: Executor, id: number, now: Date): P
   return whole ? ok(presentPublic(whole, await readLocations(db), now)) : refuse('not_found')
 }
 
-/** The incidents in the order given, with their updates and locations. */
+/** The incidents in the given order, with their updates and locations. */
 async function withParts(db: Executor, rows: readonly IncidentRow[]): Promise<WholeIncident[]> {
   const ids = rows.map(({ id }) => id)
   if (ids.length === 0) return []

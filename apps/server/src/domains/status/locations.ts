@@ -5,14 +5,14 @@ import { products, variants } from '../catalog/tables.ts'
 import { serverGroups, serverGroupServers } from '../fleet/tables.ts'
 import { leases } from '../inventory/tables.ts'
 
-/** A place as plans call it, in each language, and the server groups that sell it. `id` is the lowest of theirs. */
+/** A place by its plans' name, in each language, and the server groups that sell it. `id` is their lowest. */
 export type Location = { id: number; name: string; translations: Translations; groupIds: number[] }
 
 /**
- * The locations that visitors know: each group is one by the location that most of its plans name, or by its own name where
- * they name none; groups of one name are one location. Shown are groups that plans on sale or live leases need. What is not
- * on sale any more names its group only where nothing that is does. By name.
- * @param onSale without the groups that only live leases need
+ * The public locations. A group belongs to the location that most of its plans name, or else to one with its own name;
+ * groups with the same name are one location. Only groups of plans on sale or of live leases are included. Plans that
+ * are no longer sold name a group only if no other plan does. Sorted by name.
+ * @param onSale without groups that only have live leases
  */
 export async function readLocations(db: Executor, { onSale = false } = {}): Promise<Location[]> {
   const { rows } = await db.execute<{ group_id: number; name: string; word: string | null }>(sql`
@@ -40,7 +40,7 @@ export async function readLocations(db: Executor, { onSale = false } = {}): Prom
   return [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-/** For a reply that names locations: what they are called in other languages, by their names. */
+/** The locations' names in other languages, by name, for a reply. */
 export function locationWords(locations: readonly Pick<Location, 'name' | 'translations'>[]) {
   const words = Object.fromEntries(
     locations.flatMap(({ name, translations }) => {
@@ -51,11 +51,11 @@ export function locationWords(locations: readonly Pick<Location, 'name' | 'trans
   return Object.keys(words).length > 0 ? { translations: { 'zh-CN': { words } } } : {}
 }
 
-/** The locations that groups belong to, each once. A group that is none any more is left out. */
+/** The locations of these groups, each once. Unknown groups are left out. */
 export const locationsOf = (locations: readonly Location[], groupIds: readonly number[]): Location[] =>
   locations.filter(location => location.groupIds.some(id => groupIds.includes(id)))
 
-/** The locations that sell from servers now, by server. */
+/** The locations that currently sell from servers, by server. */
 export async function locationsOfServers(
   db: Executor,
   serverIds: readonly number[]

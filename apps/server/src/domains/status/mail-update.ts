@@ -11,12 +11,12 @@ import { statusMailsQueue } from './queues.ts'
 import { sealedToken } from './subscribers.ts'
 import { incidentLocations, incidents, incidentUpdates, statusSubscribers } from './tables.ts'
 
-/** Mails that one command asks for: thousands at once would hold it up for seconds. */
+/** How many mails one command enqueues. Thousands at once would hold it up for seconds. */
 const SLICE = 100
 
 /**
- * Asks for the mails of one update to a slice of the subscribers, and for the next slice. A mail's key names update and
- * subscriber, so that whatever runs twice mails once. One that was deleted meanwhile is not mailed any more.
+ * Enqueues one update's mails to a slice of the subscribers, and the next slice. A mail's key names update and
+ * subscriber, so a repeat mails once. Deleted updates are not mailed.
  */
 export const mailUpdate = (
   ctx: AppContext,
@@ -42,7 +42,7 @@ export const mailUpdate = (
       'complained',
       to.map(({ address }) => address)
     )
-    // Who calls such a mail spam does not want the next one either.
+    // A subscriber who reported the mail as spam is removed.
     if (complained.size > 0)
       await tx.delete(statusSubscribers).where(inArray(statusSubscribers.address, [...complained]))
     const { update, incident } = found

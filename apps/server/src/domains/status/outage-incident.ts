@@ -12,7 +12,7 @@ import { incidentOutages, incidents } from './tables.ts'
 
 export type NamedIncident = { id: number; title: string }
 
-/** Which incidents outages were, by outage. */
+/** The incidents of outages, by outage. */
 export async function incidentsOfOutages(
   db: Executor,
   outageIds: readonly number[]
@@ -26,7 +26,7 @@ export async function incidentsOfOutages(
   return new Map(rows.map(({ outageId, ...incident }) => [outageId, incident]))
 }
 
-/** Writes an incident of an outage that was seen. An outage that names one already is refused: it would be told twice. */
+/** Creates an incident for a detected outage. Refused if the outage already has one. */
 export const createIncidentOfOutage = (
   ctx: AppContext,
   by: Actor,
@@ -43,7 +43,7 @@ export const createIncidentOfOutage = (
     return named.ok ? readIncident(unit.tx, made.data.id, unit.now) : named
   })
 
-/** Says which incident an outage was; null: none. */
+/** Links an outage to its incident; null: to none. */
 export const nameIncident = (
   ctx: AppContext,
   by: Actor,
@@ -51,7 +51,7 @@ export const nameIncident = (
   incidentId: number | null
 ): Promise<Result<null>> => command(ctx, by, unit => nameIncidentIn(unit, outageId, incidentId))
 
-/** The same as part of a larger write. Naming the same one again changes nothing. */
+/** The same as a part of a larger write. Idempotent. */
 export async function nameIncidentIn(unit: Unit, outageId: number, incidentId: number | null): Promise<Result<null>> {
   const { tx } = unit
   const outage = await lockOutage(unit, outageId, 'update')

@@ -15,7 +15,7 @@ export const statusDaysFrom = (now: Date): string => iso(new Date(now.getTime() 
 
 type DayMinutes = Minutes & { groupId: number; day: string; servers: number }
 
-/** What the status page shows. Whatever number of locations there are, it is six queries; its callers share one reply. */
+/** The content of the status page, with six queries for any number of locations. Its callers share one reply. */
 export async function readStatusPage(db: Executor, readChecks: ReadProxyChecks, now: Date): Promise<StatusPage> {
   const days = Array.from({ length: STATUS_DAYS }, (_, at) =>
     iso(new Date(now.getTime() - (STATUS_DAYS - 1 - at) * DAY)).slice(0, 10)
@@ -29,7 +29,7 @@ export async function readStatusPage(db: Executor, readChecks: ReadProxyChecks, 
   return { at: iso(now), from, state: worstState(shown.map(({ state }) => state)), locations: shown, current, past }
 }
 
-/** Minutes by group and day, of all its servers of that day together. */
+/** Minutes by group and day, summed over its servers of that day. */
 async function readMinutes(db: Executor, from: string): Promise<DayMinutes[]> {
   const sum = (column: AnyPgColumn) => sql<number>`sum(${column})::int`
   return db
@@ -51,7 +51,7 @@ type Known = { states: readonly ServerNow[]; minutes: readonly DayMinutes[]; day
 
 function present({ id, name, translations, groupIds }: Location, { states, minutes, days }: Known): StatusLocation {
   const own = minutes.filter(({ groupId }) => groupIds.includes(groupId))
-  // A server of two groups of one location counts once.
+  // A server in two groups of one location counts once.
   const servers = new Map(states.filter(one => groupIds.includes(one.groupId)).map(one => [one.serverId, one.state]))
   return {
     id,

@@ -8,14 +8,14 @@ export type IncidentRow = typeof incidents.$inferSelect
 export type UpdateRow = typeof incidentUpdates.$inferSelect
 export type PlaceRow = typeof incidentLocations.$inferSelect
 
-/** An incident with what belongs to it. `updates`: the newest first. */
+/** An incident with its parts. `updates`: newest first. */
 export type WholeIncident = {
   incident: IncidentRow
   updates: readonly UpdateRow[]
   places: readonly PlaceRow[]
 }
 
-/** Planned work begins by the clock, whatever was said last. */
+/** Planned work begins by the clock, even if its last update says otherwise. */
 function stateAt({ state, severity, startedAt }: IncidentRow, now: Date): IncidentState {
   if (severity !== 'maintenance' || state === 'completed') return state
   return startedAt <= now ? 'in_progress' : 'scheduled'
@@ -36,7 +36,7 @@ const presentBoth = ({ incident, updates }: WholeIncident, now: Date) => ({
 
 type Place = Pick<Location, 'id' | 'name' | 'translations'>
 
-/** The names that its locations have now; where one is none any more, the name that it had. */
+/** The current names of an incident's locations, or their names at that time if they no longer exist. */
 export function placesOf(places: readonly PlaceRow[], locations: readonly Location[]): Place[] {
   const found = new Map<string, Place>()
   for (const { groupId, name } of places) {
@@ -70,7 +70,7 @@ export function presentIncident(
 
 type Shown = Pick<Incident, 'title' | 'severity' | 'started_at' | 'ends_at'> & { locations: { id: number }[] }
 
-/** What the form of an incident shows. */
+/** The fields of an incident's form. */
 export const fieldsOf = ({ title, severity, started_at, ends_at, locations }: Shown) => ({
   title,
   severity,

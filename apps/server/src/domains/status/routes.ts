@@ -13,13 +13,13 @@ import { readStatusPage } from './page.ts'
 import type { ReadProxyChecks } from './signs.ts'
 import { confirmSubscriber, countSubscribers, subscribe, unsubscribeStatus } from './subscribers.ts'
 
-/** Milliseconds for which the page's reply is shared: what it says changes by the minute. */
+/** Milliseconds for which callers share the page's reply, which changes every minute. */
 const SHARED_FOR = 10_000
 
-/** As long for the figures, whose queries are over the whole inventory. */
+/** The same for the figures, whose queries read the whole inventory. */
 const FIGURES_FOR = 30_000
 
-/** Puts the figures of the shop on the server. */
+/** Mounts the figures of the shop. */
 export function figureRoutes(mount: Mount, ctx: AppContext, deliveryTimes: ReadDeliveryTimes): void {
   const replies = openReplyCache({ ttl: FIGURES_FOR, maxEntries: 1, maxBytes: 4 * 1024 * 1024, now: ctx.now })
   mount(routes.status.figures, async ({ reply }) => {
@@ -35,10 +35,10 @@ export function figureRoutes(mount: Mount, ctx: AppContext, deliveryTimes: ReadD
 
 type Ports = { app: Pick<FastifyInstance, 'addHook'>; proxyChecks: ReadProxyChecks }
 
-/** Puts the status page's calls on the server. The reply that it keeps follows the change feed until `app` closes. */
+/** Mounts the status page's calls. The cached reply follows the change feed until `app` closes. */
 export function statusRoutes(mount: Mount, ctx: AppContext, { app, proxyChecks }: Ports): void {
   const { status } = routes
-  // When a location fails, everybody looks at once: one read for all of them.
+  // When a location fails, many visitors look at once: one read serves all.
   const replies = openReplyCache({ ttl: SHARED_FOR, maxEntries: 1, maxBytes: 32 * 1024 * 1024, now: ctx.now })
   const unsubscribe = ctx.changes.subscribe(event => {
     if (!event || event.changes.some(({ resource }) => resource === 'incident')) replies.clear()
@@ -60,7 +60,7 @@ export function statusRoutes(mount: Mount, ctx: AppContext, { app, proxyChecks }
   mountList(mount, ctx, status.incidents, () => incidentList(ctx.now))
   mount(status.incident, call => readIncident(ctx.db, call.params.id, ctx.now()))
   mount(status.subscribers, async () => ok({ confirmed: await countSubscribers(ctx.db) }))
-  // At once as well: whoever wrote it sees it with the next call, before the feed has told.
+  // Cleared at once too, so that the author sees the change in the next call, before the feed reports it.
   const written = <T>(result: T): T => {
     replies.clear()
     return result
@@ -76,7 +76,7 @@ export function statusRoutes(mount: Mount, ctx: AppContext, { app, proxyChecks }
   mount(status.nameIncident, call => nameIncident(ctx, call.caller, call.params.id, call.body.incident_id))
 }
 
-/** What the links in mails lead to. Mail programs post a form here, so that they need a parser that takes one. */
+/** The targets of links in mails. Mail programs post a form to them, so they need a form parser. */
 export function statusUnsubscribeRoutes(mount: Mount, ctx: AppContext): void {
   const { status } = routes
   mount(status.openUnsubscribe, async ({ query, reply }) => {

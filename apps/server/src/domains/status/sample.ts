@@ -6,19 +6,18 @@ import type { AppContext } from '../../infra/context.ts'
 import { readServerStates, type ReadProxyChecks, type ServerNow } from './signs.ts'
 import { statusCursor, statusDays } from './tables.ts'
 
-/** A look at the servers stands for so many minutes before it that nobody looked: a job may be late. */
+/** A sample also covers this many minutes before it, because a job may be late. */
 const MOST_MINUTES = 3
 
-/** What a clock that was ahead has counted already makes a day no longer. */
+/** A clock that ran ahead must not count more minutes than a day has. */
 const MINUTES_A_DAY = 1440
 
-/** Milliseconds by which clocks of several processes may differ. */
+/** How far the clocks of several processes may differ, in milliseconds. */
 const AHEAD_MS = 2 * MINUTE
 
 /**
- * Folds the present states of all servers into the day: the minutes since the last look, at most `mostMinutes` of them.
- * What lies further back was not watched, and stays unknown. Each minute is counted once, however many processes do
- * this at once: all of it happens under the cursor's lock.
+ * Adds the current states of all servers to the day: the minutes since the last sample, at most `mostMinutes`. Earlier
+ * ones stay unknown. The cursor's lock makes concurrent processes count each minute once.
  * @returns how many minutes were counted
  */
 export const sampleStatus = (
@@ -29,7 +28,7 @@ export const sampleStatus = (
   command(ctx, SYSTEM, async unit => {
     const minute = Math.floor(unit.now.getTime() / MINUTE)
     const last = await lockCursor(unit, minute)
-    // A clock that was ahead left a cursor of the future: nothing is counted again, and from now on it goes on.
+    // A clock that ran ahead left a future cursor. Reset it without counting a minute twice.
     const first = minute - last > mostMinutes ? minute : last + 1
     if (minute < first) {
       if ((last - minute) * MINUTE > AHEAD_MS) await moveCursor(unit, minute)
@@ -41,7 +40,7 @@ export const sampleStatus = (
     return minute - first + 1
   })
 
-/** The last minute that was counted; the one before this where none ever was. Nobody else counts until the commit. */
+/** The last counted minute, by default the previous one. Locked until the commit. */
 async function lockCursor({ tx }: Unit, minute: number): Promise<number> {
   await tx
     .insert(statusCursor)
@@ -54,7 +53,7 @@ async function lockCursor({ tx }: Unit, minute: number): Promise<number> {
 
 const moveCursor = ({ tx }: Unit, minute: number) => tx.update(statusCursor).set({ minute: new Date(minute * MINUTE) })
 
-/** How many of the minutes from `first` to `last` lie in each day (UTC). */
+/** The minutes from `first` to `last` in each day (UTC). */
 function daysOf(first: number, last: number): { day: string; minutes: number }[] {
   const days = new Map<string, number>()
   for (let minute = first; minute <= last; minute++) {

@@ -6,18 +6,15 @@ import { serverGroups, serverGroupServers, serverReports, servers } from '../fle
 import { serverState, type ProxyChecks } from './states.ts'
 import { incidentLocations, incidents } from './tables.ts'
 
-/**
- * What came of the checks of live proxies since a time, by server. Handed in by the domain that checks them, which is
- * above this one.
- */
+/** Recent results of checks of live proxies, by server. The checking domain is higher and provides them. */
 export type ReadProxyChecks = (db: Executor, since: Date) => Promise<ReadonlyMap<number, ProxyChecks>>
 
-/** Each proxy is checked once a day, spread over it: an hour has a share of all servers' proxies. */
+/** Each proxy is checked once a day, at spread times, so an hour contains a share of every server's. */
 const CHECKED_WITHIN = HOUR
 
 export type ServerNow = { groupId: number; serverId: number; state: LocationState }
 
-/** How each server of each group does now; those that are not in use are left out. Three queries. */
+/** The current state of each server in each group, without unused ones. Three queries. */
 export async function readServerStates(db: Executor, readChecks: ReadProxyChecks, now: Date): Promise<ServerNow[]> {
   const rows = await db
     .select({
@@ -43,7 +40,7 @@ export async function readServerStates(db: Executor, readChecks: ReadProxyChecks
   })
 }
 
-/** The groups on which planned work goes on: what fails there meanwhile is no outage. */
+/** Groups with planned work in progress. Failures there are not outages. */
 async function groupsInMaintenance(db: Executor, now: Date): Promise<ReadonlySet<number>> {
   const rows = await db
     .selectDistinct({ groupId: incidentLocations.groupId })

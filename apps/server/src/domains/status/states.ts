@@ -1,32 +1,32 @@
 import type { LocationState } from '@netlet/contract'
 import { MINUTE } from '../../infra/clock.ts'
 
-/** What is known of a server, to say how it does. */
+/** The facts that decide a server's state. */
 export type ServerSigns = {
   status: 'active' | 'paused' | 'draining' | 'given_up' | 'returning'
-  /** Its agent answered its last health check, and when it did so last. */
+  /** Whether its agent answered the last health check, and when it last answered. */
   connected: boolean
   lastSeenAt: Date | null
-  /** Since when it does not answer; null: it does, or nobody ever asked. */
+  /** Since when it does not answer; null: it does, or was never checked. */
   unreachableSince: Date | null
-  /** What its agent says is wrong. */
+  /** The problems that its agent reports. */
   problems: readonly string[]
-  /** What came of the checks of its proxies lately; undefined: none. */
+  /** Recent checks of its proxies; undefined: none. */
   checks: ProxyChecks | undefined
 }
 
-/** Checks of one server's proxies: each customer counts as one, with the share of its proxies that reached no site. */
+/** Checks of one server's proxies. Each customer counts once, with the share of its proxies that reached no site. */
 export type ProxyChecks = { customers: number; failing: number; share: number }
 
-/** Older signs say nothing: a minute's health checks and the proxies' own take less. */
+/** Older signs are outdated: health checks and proxy checks take less time. */
 const STALE = 5 * MINUTE
 
-/** Customers whose proxies fail before that counts: what one customer's proxies do may be that customer's own doing. */
+/** How many customers' proxies must fail: one customer's may fail by its own doing. */
 const CUSTOMERS = 2
 const DEGRADED_SHARE = 0.2
 const DOWN_SHARE = 0.9
 
-/** Troubles of an agent that its customers meet. A full disk and a wrong clock are the operators' alone. */
+/** Agents' problems that customers notice. A full disk or a wrong clock concerns operators only. */
 const FELT: ReadonlySet<string> = new Set([
   'worker_missing',
   'handles_low',
@@ -35,7 +35,7 @@ const FELT: ReadonlySet<string> = new Set([
   'dns_failing'
 ])
 
-/** How a server does for its customers; null: it is not in use, and counts nowhere. docs/STATUS.md says it in words. */
+/** A server's state for its customers; null: unused, so it does not count. See docs/STATUS.md. */
 export function serverState(signs: ServerSigns, now: Date): LocationState | null {
   const { status, connected, lastSeenAt, unreachableSince, problems, checks } = signs
   if (status === 'given_up' || status === 'returning') return null
@@ -47,10 +47,10 @@ export function serverState(signs: ServerSigns, now: Date): LocationState | null
   return failing >= DEGRADED_SHARE || problems.some(problem => FELT.has(problem)) ? 'degraded' : 'up'
 }
 
-/** Of the servers that are known and not in maintenance, this share has to be down for the location to be. */
+/** The share of known servers, without maintenance, that must be down for the location to be down. */
 const DOWN_SERVERS = 0.5
 
-/** How a location does, by the states of its servers. */
+/** A location's state from its servers' states. */
 export function locationState(servers: readonly LocationState[]): LocationState {
   const known = servers.filter(state => state !== 'unknown')
   const serving = known.filter(state => state !== 'maintenance')
@@ -62,25 +62,25 @@ export function locationState(servers: readonly LocationState[]): LocationState 
 
 const WORST: readonly LocationState[] = ['down', 'degraded', 'maintenance', 'up']
 
-/** The worst of several; `unknown` only where nothing else is. */
+/** The worst of several; `unknown` only if there is no other. */
 export const worstState = (states: readonly LocationState[]): LocationState =>
   WORST.find(state => states.includes(state)) ?? 'unknown'
 
 /** Minutes in each state, of one server or of several. */
 export type Minutes = { up: number; degraded: number; down: number; maintenance: number }
 
-/** From this percentage on a day counts as up, below the other one as down. */
+/** A day is up from this percentage on, and down below the other one. */
 const UP_DAY = 99.5
 const DOWN_DAY = 50
 
-/** Percent of the time without maintenance that servers worked, degraded or not, rounded down to 2 decimals. */
+/** Percent of the time without maintenance in which servers worked, even degraded, rounded down to 2 decimals. */
 export function shareUp({ up, degraded, down }: Minutes): number | null {
   const all = up + degraded + down
-  // Rounded up, a minute of silence in three months would be none.
+  // Rounding up would hide a minute of silence in three months.
   return all === 0 ? null : Math.floor(((up + degraded) * 10_000) / all) / 100
 }
 
-/** What a day was, by its minutes. */
+/** A day's state from its minutes. */
 export function dayState(minutes: Minutes): LocationState {
   const share = shareUp(minutes)
   if (share === null) return minutes.maintenance > 0 ? 'maintenance' : 'unknown'

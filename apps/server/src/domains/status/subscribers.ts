@@ -11,18 +11,18 @@ import { enqueueMail, forgetWaitingMails } from '../mail/index.ts'
 import { statusSubscribers } from './tables.ts'
 import { readToken, statusToken } from './tokens.ts'
 
-/** Addresses that one client may enter within an hour. */
+/** Addresses that one client may enter in an hour. */
 export const ASKS_AN_HOUR = 5
-/** Links that one address is mailed until it is confirmed or forgotten, and the pause between two. */
+/** Links mailed to one address until it is confirmed or forgotten, and the pause between two. */
 const ASKS_OF_ADDRESS = 3
 const PAUSE = 10 * MINUTE
-/** For how long a link can be followed. */
+/** How long a link is valid. */
 export const UNCONFIRMED_FOR = 2 * DAY
 
 /**
- * Mails an address the link that confirms it. The reply is the same whether it is new, waits, or is confirmed already, so
- * that nobody learns who subscribed; 'status_mails_limit' says only how often this client asked. A stranger cannot have an
- * address flooded: it gets three links at most.
+ * Mails an address its confirmation link. The reply is the same for new, waiting and confirmed addresses, so that it
+ * reveals no subscription; 'status_mails_limit' depends on the client only. An address gets three links at most, so
+ * strangers cannot flood it.
  */
 export const subscribe = (
   ctx: AppContext,
@@ -31,7 +31,7 @@ export const subscribe = (
 ): Promise<Result<null>> =>
   command(ctx, by, async unit => {
     const { tx, now } = unit
-    // Each time counts, also where nothing is mailed: else the limit would tell which addresses are subscribed.
+    // Counted even if no mail is sent, or the limit would reveal which addresses are subscribed.
     const asked = await countAsk(unit, `status:${limitedClient(by)}`, { most: ASKS_AN_HOUR, withinMs: HOUR })
     if (asked === null) return refuse('status_mails_limit')
     const flooded = await countForwarded(unit, by, 'status')
@@ -57,7 +57,7 @@ export const subscribe = (
     return done
   })
 
-/** The address is mailed from now on; nothing is kept of who asked. Following the link twice changes nothing. */
+/** Confirms an address. Nothing about the requester is stored. A repeat changes nothing. */
 export async function confirmSubscriber(ctx: AppContext, by: Actor, token: string): Promise<Result<null>> {
   const id = readToken(ctx.secrets, 'confirm', token)
   if (id === null) return refuse('wrong_status_token')
@@ -79,7 +79,7 @@ export async function confirmSubscriber(ctx: AppContext, by: Actor, token: strin
   })
 }
 
-/** Forgets the address of a link, and what waits to be mailed to it. Following the link twice changes nothing. */
+/** Removes a link's address and its waiting mails. A repeat changes nothing. */
 export async function unsubscribeStatus(ctx: AppContext, by: Actor, token: string): Promise<Result<null>> {
   const id = readToken(ctx.secrets, 'unsubscribe', token)
   if (id === null) return refuse('wrong_status_token')
@@ -92,7 +92,7 @@ export async function unsubscribeStatus(ctx: AppContext, by: Actor, token: strin
 
 const STATUS_TEMPLATES = ['status-incident', 'status-confirm'] as const
 
-/** Whoever has this address is forgotten, with the account or without one. */
+/** Removes a deleted user's address, subscribed with or without the account. */
 export async function forgetSubscriber({ tx }: Unit, address: string): Promise<void> {
   await tx.delete(statusSubscribers).where(eq(statusSubscribers.address, address.toLowerCase()))
 }
@@ -100,9 +100,9 @@ export async function forgetSubscriber({ tx }: Unit, address: string): Promise<v
 export const countSubscribers = (db: Executor): Promise<number> =>
   db.$count(statusSubscribers, isNotNull(statusSubscribers.confirmedAt))
 
-/** Of links that nobody followed. */
+/** Links that were never followed. */
 export const isUnconfirmed = isNull(statusSubscribers.confirmedAt)
 
-/** A mail opens it as it is sent; its job and the log of mails hold nothing that anybody could follow. */
+/** Sealed, so that neither the job nor the log of mails contains a working link. It is opened when the mail is sent. */
 export const sealedToken = ({ secrets }: Pick<AppContext, 'secrets'>, purpose: 'confirm' | 'unsubscribe', id: number) =>
   secrets.seal(statusToken(secrets, purpose, id)).toString('base64')

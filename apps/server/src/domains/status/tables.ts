@@ -5,8 +5,8 @@ import { createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/column
 import { serverGroups, serverOutages, servers } from '../fleet/tables.ts'
 
 /**
- * How many minutes of a day (UTC) a server of a group was in each state. What is missing of the day, nobody watched. By
- * group and server, as it was then: a server that leaves a group takes nothing of its past along.
+ * How many minutes of a day (UTC) a server of a group was in each state. Missing minutes were not observed. By the
+ * group at that time: a server that leaves a group leaves its past there.
  */
 export const statusDays = pgTable(
   'status_days',
@@ -31,14 +31,14 @@ export const statusDays = pgTable(
   ]
 )
 
-/** The last minute that was folded into the days: one row, under whose lock each minute is counted once. */
+/** The last sampled minute: one row, whose lock makes each minute count once. */
 export const statusCursor = pgTable(
   'status_cursor',
   { single: boolean().primaryKey().default(true), minute: instant().notNull() },
   t => [check('status_cursor_single', sql`${t.single}`)]
 )
 
-/** What operators tell of a failure, or of planned work. */
+/** Failures and planned work that operators report. */
 export const incidents = pgTable(
   'incidents',
   {
@@ -48,7 +48,7 @@ export const incidents = pgTable(
     /** Of its last update. Planned work begins by the clock. */
     state: text({ enum: INCIDENT_STATES }).notNull(),
     startedAt: instant().notNull(),
-    /** When planned work is to end. */
+    /** The end of planned work. */
     endsAt: instant(),
     /** Null: it has not ended. */
     resolvedAt: instant(),
@@ -72,7 +72,7 @@ export const incidents = pgTable(
   ]
 )
 
-/** What was said of an incident, and when. The first one is its beginning. */
+/** An incident's updates. The first one is its beginning. */
 export const incidentUpdates = pgTable(
   'incident_updates',
   {
@@ -90,7 +90,7 @@ export const incidentUpdates = pgTable(
   ]
 )
 
-/** Which locations an incident concerns: the group that stood for each, and what the location was called then. */
+/** An incident's locations: the group that stood for each, and the location's name at that time. */
 export const incidentLocations = pgTable(
   'incident_locations',
   {
@@ -105,7 +105,7 @@ export const incidentLocations = pgTable(
   t => [primaryKey({ columns: [t.incidentId, t.groupId] }), index('incident_locations_group').on(t.groupId)]
 )
 
-/** Which incident an outage was. */
+/** The incident of an outage. */
 export const incidentOutages = pgTable(
   'incident_outages',
   {
@@ -119,7 +119,7 @@ export const incidentOutages = pgTable(
   t => [index('incident_outages_incident').on(t.incidentId)]
 )
 
-/** Addresses that are mailed about incidents, once they were confirmed. Who unsubscribes is deleted. */
+/** Addresses that get mails about incidents after a confirmation. Unsubscribed ones are deleted. */
 export const statusSubscribers = pgTable(
   'status_subscribers',
   {
@@ -127,9 +127,9 @@ export const statusSubscribers = pgTable(
     /** In lower case. */
     address: text().notNull().unique('status_subscribers_address_key'),
     language: text({ enum: LANGUAGES }).notNull().default('en'),
-    /** Null: nobody has followed the link. */
+    /** Null: the link was not followed. */
     confirmedAt: instant(),
-    /** How often it was asked for. */
+    /** How many links were requested. */
     asks: integer().notNull().default(1),
     askedAt: createdAt()
   },
