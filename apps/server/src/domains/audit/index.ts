@@ -1,6 +1,6 @@
 /**
- * Shows the audit log to administrators. The table is infra's, and commands write it: nobody changes a row, and only
- * retention removes those of years ago. Others need nothing from here but the routes and that entry.
+ * Shows the audit log to administrators. Infra owns the table and commands write it. Rows never change; only retention
+ * removes them after years.
  */
 import { refuse, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
@@ -12,7 +12,7 @@ import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { entryList, type OrderNumbers } from './list-entries.ts'
 
-/** Puts the domain's calls on the server. */
+/** Mounts the domain's calls. */
 export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db' | 'now'>, names: OrderNumbers): void {
   const list = entryList(names)
   mountList(mount, ctx, routes.settings.audit, () => list)

@@ -6,7 +6,7 @@ import { lower } from '../../infra/db/columns.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { auditLog, verbOf } from '../../infra/tables.ts'
 
-// Letter for letter what the trigram index is made of, or the database would read every row.
+// Must equal the expression of the trigram index, letter for letter, or the database would read every row.
 const searched = sql`(${auditLog.actorName} || ' ' || ${auditLog.action} || ' ' || ${auditLog.targetType} || ' ' || ${auditLog.targetId})`
 
 type Query = ListInput<'id'> & {
@@ -18,15 +18,15 @@ type Query = ListInput<'id'> & {
   until?: string | undefined
 }
 
-/** The numbers by which people know orders, which the domains above have. */
+/** The numbers of orders for people, from a higher domain. */
 export type OrderNumbers = {
   orderNumbers: (db: Executor, ids: number[]) => Promise<ReadonlyMap<number, string>>
   orderOf: (db: Executor, number: string) => Promise<number | undefined>
 }
 
 /**
- * What was changed. 'user 42' finds what was done to that user, an order's number what was done to that order; other text
- * is looked for in who, what and on what.
+ * Changes, by text. 'user 42' finds changes of that user, an order's number those of that order; other text is searched
+ * in actor, action and target.
  */
 export const entryList = ({ orderNumbers, orderOf }: OrderNumbers) =>
   defineList<Query, AuditEntry>({
@@ -64,16 +64,13 @@ export const entryList = ({ orderNumbers, orderOf }: OrderNumbers) =>
     }
   })
 
-/** More than any transaction takes: entries get their ids in the order of their times, but for that long. */
+/** Longer than any transaction: within this time ids and times of entries may be in different order. */
 const DISORDER = HOUR
 
-/**
- * The entries between two moments. The list is walked by id, so the times are turned into ids first: the index of times
- * finds those at once, however far back they are.
- */
+/** The entries between two times. The list goes by id, so the index of times first finds the range of ids. */
 async function within(db: Executor, from: string | undefined, until: string | undefined): Promise<SQL | undefined> {
   const first = from === undefined ? undefined : new Date(from)
-  // The day counts as a whole.
+  // Includes the whole day.
   const end = until === undefined ? undefined : new Date(Date.parse(until) + (until.length === 10 ? DAY : 1))
   const [below] = first
     ? await nearest(db, lt(auditLog.at, new Date(first.getTime() - DISORDER)), desc(auditLog.at))

@@ -6,7 +6,7 @@ import { done, type Result } from '../../infra/result.ts'
 import { findRun } from './list-runs.ts'
 import { transition } from './states.ts'
 
-/** Stops a run before its next row. Repeating it changes nothing. */
+/** Stops a run before its next row. A repeat changes nothing. */
 export function cancelRun(ctx: AppContext, by: UserActor, id: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const found = await findRun(unit.tx, id)

@@ -1,7 +1,7 @@
 /**
- * Bulk runs: one thing done to many rows, as a job with progress, a result for each row, and a cancel button. It owns
- * `bulk_runs` and `bulk_rows`, which nobody else writes; it reads whether the administrator who asked still is one.
- * It knows actions by name only: what they do comes as `BulkActions` from where the server and workers are put together.
+ * Bulk runs: one action on many rows, as a job with progress, a result for each row, and a cancel button. It owns
+ * `bulk_runs` and `bulk_rows`, and reads whether the administrator still is one. It knows actions by name only; the
+ * composition provides their work as `BulkActions`.
  */
 export { forgetActor } from './forget-actor.ts'
 export type { BulkActions, BulkWork, RunInput } from './actions.ts'

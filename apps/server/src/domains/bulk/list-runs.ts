@@ -32,8 +32,8 @@ export async function findRun(db: Executor, id: number): Promise<Result<BulkRun>
 }
 
 /**
- * A page of a run's rows, for those who may run it: what its rows are called may be worth money. The run's own figures say
- * how many there are: nothing is counted.
+ * A page of a run's rows, for those who may run it, because names such as codes may be worth money. The run has their
+ * number, so nothing is counted.
  */
 export async function listRows(
   db: Executor,

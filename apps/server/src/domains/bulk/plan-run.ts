@@ -6,13 +6,12 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { BulkActions } from './actions.ts'
 import { choose, rowsVersion, type Selection } from './start-run.ts'
 
-/** So long somebody waits for a question (milliseconds). */
+/** How long the outcomes of a confirmation may take, in milliseconds. */
 const PLAN_MS = 5_000
 
 /**
- * What a run of these rows would do, for the question before it: it reads only, and asks the database once, however many
- * rows there are.
- * @param options.planMs after this long the question is asked without outcomes
+ * What a run of these rows would do, for the confirmation. It reads only, with one query for any number of rows.
+ * @param options.planMs after this time the confirmation comes without outcomes
  */
 export async function planRun(
   ctx: AppContext,

@@ -7,7 +7,7 @@ export const bulkRetention: RetentionEntry[] = [
     what: 'bulk_runs',
     keep: { setting: 'keep_bulk_runs_days' },
     why: 'What a bulk action did to each of its rows; the audit log keeps what was changed.',
-    // One at a time: each takes up to 100,000 rows with it.
+    // One at a time: each has up to 100,000 rows.
     async remove(unit, before) {
       const [old] = await unit.tx
         .select({ id: bulkRuns.id })

@@ -25,12 +25,12 @@ import { bulkRows, bulkRuns } from './tables.ts'
 
 export type Selection = z.output<typeof BulkSelection>
 
-/** Rows that are named and written at once. */
+/** Rows in one statement. */
 const BATCH = 10_000
 
 /**
- * Writes down a run with all its rows and enqueues it: what is worked on is what was asked for, whatever the list's
- * query matches later. Asked for again before it has ended, it is the same run.
+ * Stores a run with all its rows and enqueues it, so that it works on the rows of the request even if the list changes.
+ * A repeat before its end returns the same run.
  */
 export async function startRun(
   ctx: AppContext,
@@ -51,7 +51,7 @@ export async function startRun(
   })
 }
 
-/** The ids of what somebody selected, where its role may do this to them; however many were expected. */
+/** The ids of the selected rows if the caller's role may do this, regardless of the expected number. */
 export async function choose(
   ctx: AppContext,
   by: UserActor,
@@ -68,11 +68,11 @@ type RunOrder = Pick<BulkWork, 'labels'> & {
   action: RunAction
   ids: number[]
   input?: RunInput
-  /** What the rows were chosen by, for the audit log. */
+  /** The query that selected the rows, for the audit log. */
   query?: Readonly<Record<string, string>>
 }
 
-/** Starts a run of these rows as part of a larger write; one of the same rows that has not ended yet is given back. */
+/** Starts a run of these rows as a part of a larger write, or returns an unfinished run of the same rows. */
 export async function startRunIn(
   unit: Unit,
   by: UserActor,
@@ -106,7 +106,7 @@ export async function startRunIn(
   return presentRun(run)
 }
 
-/** The run of the same person, action and rows that has not ended yet. */
+/** The unfinished run of the same person, action and rows. */
 async function findUnended(
   tx: Transaction,
   { actorId, action, ids, input }: { actorId: number; action: RunAction; ids: number[]; input: RunInput }
@@ -139,7 +139,7 @@ async function idsOf(db: Database, work: BulkWork, selection: Selection, now: Da
   return matching
 }
 
-/** Whether a few rows more than somebody was asked about do no harm, since nothing is changed for their customers. */
+/** Whether some rows more than confirmed do no harm, because nothing changes for their customers. */
 const HARMLESS: Readonly<Record<BulkAction, boolean>> = {
   'order.change': false,
   'order.reset': false,
@@ -155,12 +155,12 @@ const HARMLESS: Readonly<Record<BulkAction, boolean>> = {
   'level_code.create_there': false
 }
 
-/** What tells whether a query matches the same rows as before, in whatever order. */
+/** Two sets of rows are the same if their versions are equal, in any order. */
 export const rowsVersion = (ids: readonly number[]): string => versionOf({ ids: ids.toSorted((a, b) => a - b) })
 
 /**
- * Refuses other rows than somebody was asked about. A few come and go while somebody reads a list: these are let through
- * where they do no harm. Where they do, not one row more is, and where the plan's version is given no other one either.
+ * Refuses rows that differ from the confirmed ones. Lists change while people read them, so harmless actions may have a
+ * few more rows. Others may not have one more, nor, given the plan's version, a different one.
  */
 function refuseOther(
   action: BulkAction,

@@ -5,25 +5,25 @@ import { bulkRuns } from './tables.ts'
 
 type BulkState = BulkRun['state']
 
-/** The life of a run: what may happen in which state, and where it leads. */
+/** The states of a run and its transitions. */
 export const TRANSITIONS = {
-  /** A worker has taken it up. */
+  /** A worker has started it. */
   start: { from: ['queued'], to: 'running' },
   /** No row is left. */
   finish: { from: ['running'], to: 'done' },
-  /** An administrator stopped it. Rows that are done stay done. */
+  /** An administrator stopped it. Finished rows stay done. */
   cancel: { from: ['queued', 'running'], to: 'cancelled' },
-  /** Who asked for it may not do it any more. */
+  /** The administrator may no longer do this. */
   fail: { from: ['queued', 'running'], to: 'failed' }
 } as const satisfies Record<string, { from: readonly BulkState[]; to: BulkState }>
 
 export type BulkEvent = keyof typeof TRANSITIONS
 
-/** States from which nothing leads on. */
+/** States without a transition to another one. */
 const hasEnded = (state: BulkState): boolean =>
   !Object.values(TRANSITIONS).some(({ from }) => (from as readonly BulkState[]).includes(state))
 
-/** Moves a run along the table and tells whoever watches it. False where its state has no such way. */
+/** Moves a run to its next state and notifies its viewers. False if its state does not allow it. */
 export async function transition(
   unit: Unit,
   id: number,

@@ -3,20 +3,20 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
 
-/** One thing that is done to many rows, by the administrator who asked for it. */
+/** One action on many rows, by an administrator. */
 export const bulkRuns = pgTable(
   'bulk_runs',
   {
     id: id(),
     action: text().$type<RunAction>().notNull(),
-    /** See states.ts: the one table of states and transitions. */
+    /** See states.ts. */
     state: text().$type<BulkRun['state']>().notNull().default('queued'),
-    /** What the action needs to know beside the rows: the server to leave, the outage to credit. */
+    /** The action's parameters beside the rows: the server to leave, the outage to credit. */
     input: jsonb().$type<Record<string, number>>().notNull().default({}),
     total: integer().notNull(),
     succeeded: integer().notNull().default(0),
     refused: integer().notNull().default(0),
-    /** Who asked, as the audit log names them; the account may be gone by now. */
+    /** Who asked for it, as in the audit log. The account may have been deleted. */
     actorId: ref().notNull(),
     actorName: text().notNull(),
     actorIp: inet().notNull(),
@@ -37,7 +37,7 @@ export const bulkRuns = pgTable(
   ]
 )
 
-/** A row of a run, and what became of it. */
+/** A row of a run, and its result. */
 export const bulkRows = pgTable(
   'bulk_rows',
   {
@@ -50,7 +50,7 @@ export const bulkRows = pgTable(
     state: text().$type<BulkRow['state']>().notNull().default('pending'),
     reason: text().$type<Reason>(),
     params: jsonb().$type<Params>(),
-    /** The sentence, where the refusal had one of its own. */
+    /** The refusal's own sentence, if it has one. */
     msg: text()
   },
   t => [

@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import type { RunInput } from './actions.ts'
 import { bulkRuns } from './tables.ts'
 
-/** @returns the id of a run of anybody that does this with this input and has not ended; undefined where there is none */
+/** @returns the id of any unfinished run of this action with this input; undefined if there is none */
 export async function unendedRun(
   db: Executor,
   { action, input }: { action: RunAction; input: RunInput }

@@ -9,13 +9,13 @@ import type { BulkActions, BulkWork } from './actions.ts'
 import { transition } from './states.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
 
-/** Ids that are read at once. */
+/** Ids in one query. */
 const BATCH = 100
-/** After this long a job gives way, so that it never expires and other runs get their turn (milliseconds). */
+/** The job gives way after this time, so that it never expires and other runs get their turn (milliseconds). */
 const SLICE_MS = 20_000
-/** Rows in a row that fail temporarily: then it is not the rows that are at fault, and the job is tried again later. */
+/** After this many temporary failures in a row the rows are not at fault, and the job is retried later. */
 const MOST_FAILURES = 5
-/** Watchers are told of the progress at most once in this time (milliseconds). */
+/** The least time between two notifications of the progress (milliseconds). */
 const PROGRESS_MS = 300
 
 type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'input' | 'actorId' | 'actorName' | 'actorIp'> & {
@@ -24,11 +24,10 @@ type Run = Pick<typeof bulkRuns.$inferSelect, 'id' | 'action' | 'input' | 'actor
 type Outcome = 'done' | 'taken' | 'stopped' | 'not_allowed'
 
 /**
- * Works on a run's rows. Each row is one command, which does the work and writes the row's result: whoever dies in
- * between leaves a row that is either done or still to be done. Several may work on one run at once. A row that fails
- * temporarily is left for the next call, and the rows after it are done first.
- * @returns whether rows may be left: then it wants to be called again
- * @throws the first temporary failure, where rows were left for that reason
+ * Works on a run's rows. Each row is one command with its work and its result, so a crash leaves it either done or
+ * pending. Several workers may share a run. Rows that fail temporarily are left for the next call.
+ * @returns whether rows may be left: then call it again
+ * @throws the first temporary failure, if rows were left because of one
  */
 export async function workOnRun(
   ctx: AppContext,
@@ -80,7 +79,7 @@ async function takeUp(ctx: AppContext, runId: number): Promise<Run | null> {
   })
 }
 
-/** Ends a run of which no row is left. Another worker may still be at one: then it is the one who finds nothing left. */
+/** Ends a run without pending rows. If another worker still has a row, that one ends the run. */
 async function finishRun(ctx: AppContext, runId: number): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const pending = unit.tx
@@ -108,7 +107,7 @@ async function pendingAfter(db: Database, runId: number, last: number): Promise<
 function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: number) => Promise<Outcome> {
   const [by, runId] = [actorOf(run, run.role), run.id]
   let publishedAt = 0
-  /** Runs a command of one row, and lets it publish the progress where that is due. */
+  /** Runs a row's command, which publishes the progress when due. */
   async function commandOfRow<T>(run: (unit: Unit, publish: () => void) => Promise<T>): Promise<T> {
     const isDue = performance.now() - publishedAt > PROGRESS_MS
     const result = await command(ctx, by, unit => run(unit, () => isDue && unit.publish('bulk_run', runId)))
@@ -139,7 +138,7 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
       const result = await work.run(unit, rowId, run.input)
       if (!result.ok) return result
       await unit.tx.update(bulkRows).set({ state: 'succeeded' }).where(isPending(runId, rowId))
-      // Last, since every worker of the run waits for it.
+      // Last, because every worker of the run waits for it.
       await unit.tx
         .update(bulkRuns)
         .set({ succeeded: sql`${bulkRuns.succeeded} + 1` })
@@ -149,7 +148,7 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
     })
   }
 
-  /** The refused work has been undone, so that what became of the row is a command of its own. */
+  /** A command of its own, because the refused one was rolled back. */
   async function writeRefusal(rowId: number, { reason, params, msg }: Refusal): Promise<void> {
     await commandOfRow(async (unit, publish) => {
       const written = await unit.tx
@@ -172,9 +171,9 @@ function createRowWorker(ctx: AppContext, run: Run, work: BulkWork): (rowId: num
       if (typeof outcome === 'string') return outcome
       await writeRefusal(rowId, outcome)
     } catch (error) {
-      // The row is still to be done.
+      // The row stays pending.
       if (isTemporaryFailure(error)) throw error
-      // A bug that one row brings out must not keep the others from being done.
+      // A bug in one row must not stop the others.
       ctx.log.error({ err: error, run: runId, row: rowId }, 'a row of a bulk run failed')
       await writeRefusal(rowId, refuse('internal'))
     }

@@ -14,11 +14,11 @@ export type ChatAnswer = { content: string; link: { label: string; url: string }
 
 const SHOWN_ORDERS = 10
 
-/** Who asks: the bound user, and in which language it is answered. */
+/** The bound user, if there is one, and texts in the member's language. */
 type Asker = { user: BoundUser | undefined; say: (text: ChatText, params?: Params) => string }
 type BoundUser = { id: number; username: string; isActive: boolean; coins: number; levelPoints: number }
 
-/** Answers a slash command of a member; the answer is for that member alone. */
+/** Answers a member's slash command. Only that member sees the answer. */
 export async function answerCommand(
   ctx: AppContext,
   settings: Settings,
@@ -43,7 +43,7 @@ export async function answerCommand(
   return name === 'points' ? points(ctx, settings, user, say) : proxies(ctx, user, say)
 }
 
-/** The words of a refusal that needs no look at the database. */
+/** A refusal's text that needs no database. */
 export const refusalIn = (locale: string, text: 'slowly' | 'failed'): ChatAnswer => ({
   content: sayIn(languageOf(locale))(text),
   link: null
@@ -56,7 +56,7 @@ const sayIn =
 
 const languageOf = (locale: string): Language => (locale.startsWith('zh') ? 'zh-CN' : 'en')
 
-/** Where a chat account is connected. The password is asked for there. */
+/** The page that connects a chat account. It asks for the password. */
 export const settingsPage = ({ config }: Pick<AppContext, 'config'>): string =>
   `${config.publicUrl}/dashboard/index/setting`
 

@@ -8,33 +8,32 @@ import { answerCommand, refusalIn, settingsPage } from './answer-command.ts'
 import { countedChannels, countMessage, forgetTold, readCursor, setCursor } from './count-message.ts'
 import { COMMANDS, howToBind } from './texts.ts'
 
-/** Of what was written while no bot was there: so many messages of a channel are read, in pages. */
+/** How many messages of a channel are read after a gap, in pages. */
 const PAGE = 100
 const MOST_PAGES = 10
-/** Where the settings name no channel: so many of those that were counted are read. */
+/** How many known channels are read if the settings name none. */
 const MOST_CHANNELS = 50
-/** Messages that wait to be counted; more are counted by the next connection, out of the history. */
+/** Messages that wait to be counted. The next connection counts more from the history. */
 const MOST_WAITING = 5000
-/** Members that are being told how to connect; the platform takes some messages a second. */
+/** How many members get instructions at the same time. The platform limits messages by the second. */
 const MOST_TOLD = 5
-/** A member asks so many commands in so many milliseconds. */
+/** Commands that a member may use within this time, in milliseconds. */
 const COMMANDS_OF_WINDOW = 5
 const WINDOW_MS = 10_000
 
 export type ConnectionEvents = {
   onConnected(name?: string): void
   onLost(): void
-  /** Called once, and last. */
+  /** Called once, as the last event. */
   onFailed(problem: ChatBotProblem, detail: string, retryAfterMs: number): void
-  /** The commands are registered, or are not: why. */
+  /** Null: the commands are registered; otherwise why not. */
   onCommands(problem: string | null): void
   onUnreadable(channels: string[]): void
 }
 
 /**
- * One connection of the bot: counts the messages of each channel one after the other, in their order, and those before
- * them that were written while no bot was there. Anything that keeps a message from being counted ends the connection:
- * the next one takes up what is left.
+ * One connection of the bot. It counts each channel's messages in order, first those from the time without a bot. If a
+ * message cannot be counted, the connection ends, and the next one continues there.
  */
 export function connectBot(
   ctx: AppContext,
@@ -49,7 +48,7 @@ export function connectBot(
   let waiting = 0
   let telling = 0
   const chains = new Map<string, Promise<void>>()
-  /** Channels whose history was asked for since the session began. */
+  /** Channels whose history has been requested in this session. */
   const caughtUp = new Set<string>()
   const unreadable = new Set<string>()
   const recent = new LRUCache<string, number>({ max: 5000, ttl: WINDOW_MS, noUpdateTTL: true })
@@ -77,7 +76,7 @@ export function connectBot(
     }
   )
 
-  /** All channels where the settings name none; a thread only where they name it. */
+  /** All channels if the settings name none, but threads only if named. */
   function counts(channelId: string, inThread: boolean): boolean {
     const channels = chatChannels(settings)
     return channels.length === 0 ? !inThread : channels.includes(channelId)
@@ -92,7 +91,7 @@ export function connectBot(
     events.onFailed(problem, detail, retryAfterMs)
   }
 
-  /** Does work for a channel after all that was asked for before, and after its history. */
+  /** Runs a channel's work in order, after its history. */
   function enqueue(channelId: string, work: () => Promise<void>): void {
     if (!caughtUp.has(channelId)) {
       caughtUp.add(channelId)
@@ -105,7 +104,7 @@ export function connectBot(
       if (over) return
       await work().catch((error: unknown) => {
         ctx.log.error({ err: error, channel: channelId }, 'a chat message could not be counted')
-        // What would fail each time is left out; everything else is tried again by the next connection.
+        // Skips what would fail every time. The next connection retries the rest.
         if (error instanceof HistoryError) fail(error.problem, error.message, error.retryAfterMs)
         else if (isTemporaryFailure(error)) fail('crashed', 'Messages could not be counted.')
       })
@@ -120,7 +119,7 @@ export function connectBot(
     void catchUpCounted()
   }
 
-  /** The settings name no channel: all that were counted before. */
+  /** If the settings name no channel: all that were counted before. */
   async function catchUpCounted(): Promise<void> {
     try {
       for (const channelId of await countedChannels(ctx.db, MOST_CHANNELS))
@@ -131,11 +130,11 @@ export function connectBot(
     }
   }
 
-  /** Counts what was written since the last message that was counted, within a day. */
+  /** Counts messages since the last counted one, at most a day old. */
   async function catchUp(channelId: string): Promise<void> {
     const now = ctx.now().getTime()
     const cursor = await readCursor(ctx.db, channelId)
-    // A channel that is new to the bot is counted from now on.
+    // A channel that is new to the bot counts from now on.
     if (cursor === null) await setCursor(ctx, channelId, firstIdOf(now))
     const oldest = firstIdOf(now - OLDEST_CHAT_MESSAGE)
     let after = cursor === null ? firstIdOf(now) : BigInt(cursor) > BigInt(oldest) ? cursor : oldest
@@ -155,16 +154,16 @@ export function connectBot(
   function markUnreadable(channelId: string, failure: CallFailure): void {
     const { status, message } = failure
     if (over) return
-    // It was taken out of the settings meanwhile.
+    // It was removed from the settings in the meantime.
     if (!counts(channelId, false)) return forget(channelId)
-    // The channel is gone, or the bot was not let in: what is written there is not told to it either.
+    // The channel was deleted or the bot has no access, so it gets no new messages either.
     if (status !== 403 && status !== 404) throw new HistoryError(failure)
     ctx.log.warn({ channel: channelId, detail: message }, 'the chat bot cannot read a channel of the settings')
     unreadable.add(channelId)
     events.onUnreadable([...unreadable])
   }
 
-  /** A channel that cannot be read, and is no longer of the settings: it is looked at anew where it is entered again. */
+  /** Forgets an unreadable channel that left the settings, so that it is tried again when it returns. */
   function forget(channelId: string): void {
     unreadable.delete(channelId)
     caughtUp.delete(channelId)
@@ -173,7 +172,7 @@ export function connectBot(
   async function count(message: ChatMessage): Promise<void> {
     const { tell } = await countMessage(ctx, settings, message, telling < MOST_TOLD)
     if (!tell) return
-    // Nobody's message waits for that.
+    // Not awaited, so that no message is delayed.
     void tellHowToBind(message)
   }
 
@@ -198,7 +197,7 @@ export function connectBot(
   }
 
   return {
-    /** Takes up settings that were saved meanwhile. */
+    /** Applies newly saved settings. */
     apply(saved: Settings): void {
       const before = settings.discord_bot_channels
       settings = saved
@@ -208,7 +207,7 @@ export function connectBot(
       catchUpAll()
     },
 
-    /** Ends the connection. Nothing is told any more; what is being counted is finished. */
+    /** Ends the connection. No more events are sent; messages that are being counted are finished. */
     async close(): Promise<void> {
       over = true
       await bot.close()
@@ -217,7 +216,7 @@ export function connectBot(
   }
 }
 
-/** The history of a channel could not be read, for a reason that may pass. */
+/** A channel's history could not be read, for a reason that may pass. */
 class HistoryError extends Error {
   override name = 'HistoryError'
   readonly problem: ChatBotProblem
@@ -229,5 +228,5 @@ class HistoryError extends Error {
   }
 }
 
-/** The platform's ids begin with their time: the first one of a moment. */
+/** The first id of a time: the platform's ids begin with their time. */
 const firstIdOf = (ms: number): string => String((BigInt(Math.trunc(ms)) - 1_420_070_400_000n) << 22n)

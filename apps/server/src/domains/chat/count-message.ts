@@ -10,14 +10,14 @@ import { users } from '../accounts/tables.ts'
 import { chatAccountHash, grantForChatMessage, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
 import { chatCursors, chatTold } from './tables.ts'
 
-/** A member is told how to connect the account at a message that is no older than that. */
+/** The oldest message that makes the bot tell its author how to connect. */
 const NEWS = 15 * MINUTE
 
 /**
- * Counts a message, and that it was counted, in one command: what a dying process left uncounted follows the channel's
- * cursor, and what it counted is known by its id.
- * @param mayTell false where nobody can be told now; a later message of that member may do
- * @returns `tell`: its author is bound to nobody and was never told how to be; that is written down as done
+ * Counts a message and moves the channel's cursor in one command. After a crash the cursor finds uncounted messages,
+ * and their ids prevent double counts.
+ * @param mayTell false if the author cannot be instructed now; a later message may do it
+ * @returns `tell`: the author has no bound account and never got instructions; recorded as done
  */
 export function countMessage(
   ctx: AppContext,
@@ -28,9 +28,9 @@ export function countMessage(
   return command(ctx, SYSTEM, async unit => {
     const { tx, now } = unit
     const { id, authorId, channelId } = message
-    // A clock of the platform's that runs ahead brings nobody a day more.
+    // A platform clock that runs ahead must not add a day.
     const at = message.at > now ? now : message.at
-    // Whatever its id says: that it was counted would be forgotten.
+    // Too old: the record that it was counted might be deleted already.
     if (now.getTime() - at.getTime() > OLDEST_CHAT_MESSAGE) {
       await moveCursor(unit, channelId, id)
       return { tell: false }
@@ -52,13 +52,13 @@ export function countMessage(
   })
 }
 
-/** Takes back that a member was told: the message did not reach the platform. */
+/** Reverts the record of instructions that did not reach the platform. */
 export const forgetTold = (ctx: AppContext, discordId: string): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx.delete(chatTold).where(eq(chatTold.account, chatAccountHash(ctx.config, discordId)))
   })
 
-/** Up to which message a channel was counted; null where none ever was. */
+/** The last counted message of a channel; null if there is none. */
 export async function readCursor(db: Executor, channelId: string): Promise<string | null> {
   const [row] = await db
     .select({ messageId: chatCursors.messageId })
@@ -67,7 +67,7 @@ export async function readCursor(db: Executor, channelId: string): Promise<strin
   return row?.messageId ?? null
 }
 
-/** Channels that were counted, those with the latest messages first. */
+/** Counted channels, those with the latest messages first. */
 export async function countedChannels(db: Executor, limit: number): Promise<string[]> {
   const rows = await db
     .select({ channelId: chatCursors.channelId })
@@ -77,7 +77,7 @@ export async function countedChannels(db: Executor, limit: number): Promise<stri
   return rows.map(row => row.channelId)
 }
 
-/** Sets a channel's cursor, never back. */
+/** Moves a channel's cursor forward only. */
 export const setCursor = (ctx: AppContext, channelId: string, messageId: string): Promise<void> =>
   command(ctx, SYSTEM, unit => moveCursor(unit, channelId, messageId))
 

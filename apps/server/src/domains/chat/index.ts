@@ -1,6 +1,6 @@
 /**
- * The bot on the chat platform: coins for messages, the slash commands, and which process runs it. It owns chat_bot,
- * chat_cursors and chat_told; what a message earns is rewards' own.
+ * The bot on the chat platform: coins for messages, slash commands, and which process runs it. It owns chat_bot,
+ * chat_cursors and chat_told; rewards decide what a message earns.
  */
 export { findRefusedBot } from './refused-bot.ts'
 export { chatRetention } from './retention.ts'

@@ -6,14 +6,14 @@ import type { AppContext } from '../../infra/context.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { chatBot } from './tables.ts'
 
-/** What the holder has to know: how long to wait before the next try, in milliseconds. */
+/** For the holder: how long to wait before the next try, in milliseconds. */
 export type Lease = { waitMs: number }
 
 const until = (ms: number): SQL => sql`clock_timestamp() + make_interval(secs => ${ms / 1000}::float8)`
 
 /**
- * Takes the right to run the bot, or renews it; null while another process has it. What was said of another token is
- * forgotten.
+ * Takes or renews the right to run the bot; null while another process has it. A new token clears the state of the old
+ * one.
  */
 export function takeLease(
   ctx: AppContext,
@@ -46,7 +46,7 @@ export function takeLease(
   })
 }
 
-/** Gives the right back, so that another process need not wait for its end. */
+/** Releases the right, so that another process need not wait for its end. */
 export const releaseLease = (ctx: AppContext, holder: string): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx
@@ -55,7 +55,7 @@ export const releaseLease = (ctx: AppContext, holder: string): Promise<void> =>
       .where(sql`${chatBot.holder} = ${holder}`)
   })
 
-/** Notes how the bot is doing, where this process still runs it. */
+/** Records the bot's state if this process still runs it. */
 export const noteState = (
   ctx: AppContext,
   holder: string,
@@ -69,7 +69,7 @@ export const noteState = (
       .where(sql`${chatBot.holder} = ${holder}`)
   })
 
-/** Notes why the bot's commands are not registered; null: they are. */
+/** Records why the bot's commands are not registered; null: they are. */
 export const noteCommands = (ctx: AppContext, holder: string, commandsProblem: string | null): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx
@@ -78,7 +78,7 @@ export const noteCommands = (ctx: AppContext, holder: string, commandsProblem: s
       .where(sql`${chatBot.holder} = ${holder}`)
   })
 
-/** Notes which channels of the settings the bot cannot read. */
+/** Records which channels of the settings the bot cannot read. */
 export const noteUnreadable = (ctx: AppContext, holder: string, unreadable: string[]): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx
@@ -90,14 +90,14 @@ export const noteUnreadable = (ctx: AppContext, holder: string, unreadable: stri
 export type Failure = {
   problem: ChatBotProblem
   detail: string
-  /** The wait that the platform asks for (milliseconds). */
+  /** The wait that the platform asks for, in milliseconds. */
   atLeastMs: number
-  /** It had worked for a while: its failures are counted from one. */
+  /** It had worked for a while, so counting starts with one failure. */
   afresh: boolean
 }
 
 /**
- * Notes that the bot failed, and when it is tried again: a process that takes over meanwhile waits as long.
+ * Records a failure and the time of the next try, which also binds a process that takes over.
  * @param backoff the pause after so many failures in a row
  * @returns the pause, in milliseconds
  */

@@ -2,7 +2,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Found } from '../notices/index.ts'
 import { readChatBot } from './status.ts'
 
-/** The chat bot's token, where the platform refuses it. */
+/** The chat bot's token if the platform refuses it. */
 export async function findRefusedBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<Found[]> {
   const { state, problem, detail } = await readChatBot(ctx)
   if (state === 'off' || problem !== 'token_refused') return []

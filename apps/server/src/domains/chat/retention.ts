@@ -3,7 +3,7 @@ import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { chatTold } from './tables.ts'
 
-/** The channels' cursors are as many as the platform has channels, and are kept. */
+/** Channels' cursors are kept: there are as many as the platform has channels. */
 export const chatRetention: RetentionEntry[] = [
   {
     what: 'chat_told',

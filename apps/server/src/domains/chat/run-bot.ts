@@ -9,17 +9,17 @@ import { noteCommands, noteFailure, noteState, noteUnreadable, releaseLease, tak
 
 /** All in milliseconds. */
 export type ChatBotTimes = {
-  /** How often the settings and the lease are looked at. */
+  /** How often settings and lease are checked. */
   everyMs: number
-  /** How long a process that says nothing keeps the bot. With `everyMs` it is the time until another one takes over. */
+  /** How long a silent process keeps the bot. Together with `everyMs`, the time until another one takes over. */
   leaseMs: number
-  /** How long the platform may take to let the bot in. */
+  /** How long the platform may take to connect the bot. */
   connectMs: number
-  /** How long one call of the platform's API may take. It is made twice before it counts as failed. */
+  /** How long one API call may take. It is made twice before it has failed. */
   callMs: number
-  /** The pause after a registration of the commands that failed; it doubles with each. */
+  /** The pause after a failed registration of the commands. It doubles each time. */
   registerMs: number
-  /** A connection that lasted so long was a good one: its end is the first failure, not one more. */
+  /** After a connection this long, its end counts as the first failure. */
   goodMs: number
   backoff: (failures: number, problem: ChatBotProblem) => number
 }
@@ -31,19 +31,19 @@ export const TIMES: ChatBotTimes = {
   callMs: 10_000,
   registerMs: 5000,
   goodMs: MINUTE,
-  // What an operator has to mend is not mended by asking often; the platform counts how often a bot begins.
+  // Retries do not fix what an operator must fix, and the platform limits a bot's sessions.
   backoff: (failures, problem) =>
     problem === 'token_refused' || problem === 'intents_refused'
       ? 5 * MINUTE
       : Math.min(5 * MINUTE, 5000 * 2 ** Math.min(failures - 1, 10))
 }
 
-/** What is stopped before the lease is over: the timer of a busy process is late. */
+/** The share of the lease after which the bot stops, because a busy process's timer may be late. */
 const MARGIN = 0.85
 
 /**
- * Runs the chat bot where a token is set, in one process of all that do this. It follows the settings as they are saved.
- * @returns ends it, and lets another process take over at once
+ * Runs the chat bot in exactly one process while a token is set, and follows the settings.
+ * @returns `stop` ends it and lets another process take over at once
  */
 export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {}): { stop(): Promise<void> } {
   const times = { ...TIMES, ...changed }
@@ -66,7 +66,7 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
     }
     held = true
     clearTimeout(guard)
-    // Another process takes over once the lease is over, whatever keeps this one from renewing it.
+    // Another process takes over when the lease ends, even if this one is only blocked.
     guard = setTimeout(() => void drop(), times.leaseMs * MARGIN - (performance.now() - asked))
     if (connection && connection.token !== token) await drop()
     if (connection) return connection.opened.apply(settings)
@@ -78,12 +78,12 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
   function open(token: string, settings: Awaited<ReturnType<typeof readSettings>>) {
     let connectedAt: number | null = null
     let noting = Promise.resolve()
-    // One after the other: what was said last stays.
+    // In order, so that the last state stays.
     const note = (write: () => Promise<void>) =>
       void (noting = noting
         .then(write)
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'the state of the chat bot was not noted')))
-    // What another connection found says nothing of this one.
+    // Clears the results of the previous connection.
     note(() => noteUnreadable(ctx, holder, []))
     const opened = connectBot(
       ctx,
@@ -101,7 +101,7 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
           const noted = noteFailure(ctx, holder, { problem, detail, atLeastMs, afresh }, times.backoff)
           const tell = (retryInMs?: number) =>
             ctx.log.warn({ problem, detail, retryInMs }, 'the chat bot does not work')
-          // Forgotten only then: what is looked at next has to know how long to wait.
+          // Only after the record: the next check needs its pause.
           void noted
             .then(tell, () => tell())
             .finally(() => {

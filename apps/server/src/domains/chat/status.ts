@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { chatBot } from './tables.ts'
 
-/** How the chat bot is doing, as the process that runs it wrote down. */
+/** The chat bot's state, as its process recorded it. */
 export async function readChatBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<ChatBotStatus> {
   const nothing = {
     since: null,

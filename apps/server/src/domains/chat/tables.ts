@@ -4,30 +4,30 @@ import { bytes, createdAt, instant, oneOf } from '../../infra/db/columns.ts'
 import { CHAT_BOT_PROBLEMS, type ChatBotProblem } from '@netlet/contract'
 
 /**
- * Which process runs the chat bot, and how it is doing: one row. All its times are the database's own, since the processes
- * of several machines compare them.
+ * The process that runs the chat bot, and its state: one row. Its times come from the database, because processes of
+ * several machines compare them.
  */
 export const chatBot = pgTable(
   'chat_bot',
   {
     one: boolean().primaryKey().default(true),
-    /** The process that runs the bot until `leaseUntil`; it renews that while it lives. */
+    /** The process that runs the bot until `leaseUntil`, which it keeps renewing. */
     holder: text(),
     leaseUntil: instant(),
     state: text().$type<'connecting' | 'connected' | 'waiting'>().notNull().default('connecting'),
-    /** Since when it is in that state. */
+    /** Since when it has that state. */
     since: createdAt(),
-    /** What the chat platform calls it. */
+    /** Its name on the chat platform. */
     name: text(),
     problem: text().$type<ChatBotProblem>(),
     detail: text(),
-    /** Tries in a row that failed. */
+    /** Failed tries in a row. */
     failures: integer().notNull().default(0),
-    /** Not before then, unless another token is saved. */
+    /** The earliest next try, unless another token is saved. */
     retryAt: instant(),
-    /** Of which token all this is said, hashed. */
+    /** The token that this state belongs to, hashed. */
     tokenHash: bytes(),
-    /** Why its commands are not registered; null: they are, or nobody has tried yet. */
+    /** Why its commands are not registered; null: they are, or it was not tried yet. */
     commandsProblem: text(),
     /** Channels of the settings that it cannot read. */
     unreadable: text()
@@ -42,14 +42,14 @@ export const chatBot = pgTable(
   ]
 )
 
-/** Up to which message each channel was counted: what follows was written while no bot was there. */
+/** The last counted message of each channel. Later ones were written without a bot. */
 export const chatCursors = pgTable('chat_cursors', {
   channelId: text().primaryKey(),
-  /** Ids of the platform grow with time; they are beyond what JavaScript's numbers hold. */
+  /** The platform's ids grow with time and exceed JavaScript's safe integers. */
   messageId: numeric({ precision: 20, scale: 0 }).notNull()
 })
 
-/** Members that were told how to connect their account, hashed: each is told once. */
+/** Members who were told how to connect their account, hashed: each is told once. */
 export const chatTold = pgTable(
   'chat_told',
   {

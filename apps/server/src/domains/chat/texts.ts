@@ -1,6 +1,6 @@
 import type { Language } from '@netlet/contract'
 
-/** What the bot says, in the shop's languages. */
+/** The bot's texts, in the shop's languages. */
 const english = {
   points:
     'Coins: {coins}\nOf them not yet to be spent: {pending}\nLevel points: {level}\nFrom messages today: {today} of {most}',
@@ -51,11 +51,11 @@ const chinese: Record<ChatText, string> = {
 
 export const chatTexts: Record<Language, Record<ChatText, string>> = { en: english, 'zh-CN': chinese }
 
-/** In a channel nobody's language is known, so it stands there in both. */
+/** In both languages, because a channel's members read either. */
 export const howToBind = (link: string): string =>
   `Your messages here earn coins once your account is connected: log in to the shop and connect it under ${link}\n在此发言可获得金币：请登录商店并绑定您的聊天账户。`
 
-/** The slash commands, as they are registered. */
+/** The slash commands to register. */
 export const COMMANDS = [
   {
     name: 'points',

@@ -8,9 +8,9 @@ import { areFiguresOlder, writeFigures } from './figures.ts'
 import { keptFor } from './kept-for.ts'
 
 const BATCH = 1000
-/** How long one entry may take of a run; what is left is removed by the next ones. In milliseconds. */
+/** How long a run may spend on one entry, in milliseconds. Later runs remove the rest. */
 const SLICE_MS = 30_000
-/** How long a run goes on: its last entry, which is counted too, ends before the queue gives the job up. In milliseconds. */
+/** When a run stops, in milliseconds: early enough to finish and count its last entry before the queue's limit. */
 const RUN_MS = 7 * MINUTE
 /** Counting reads more than removing does. In milliseconds. */
 const COUNT_EVERY = 6 * HOUR
@@ -18,10 +18,9 @@ const COUNT_EVERY = 6 * HOUR
 export type RetentionPace = { batch?: number; sliceMs?: number; runMs?: number }
 
 /**
- * Removes what the entries have kept long enough, for as long as a run may take. One that fails is logged, and keeps none of
- * the others from its turn.
- * @param from with which entry to begin; by default, and where there is none of that name, with the first
- * @returns with which entry the next run goes on; null where all of them had their turn
+ * Removes rows whose time is over, within the time of a run. A failing entry is logged and does not stop the others.
+ * @param from the first entry; by default, or if unknown, the first of all
+ * @returns the entry with which the next run continues; null if all are done
  */
 export async function applyRetention(
   ctx: AppContext,

@@ -17,7 +17,7 @@ export async function areFiguresOlder(db: Executor, what: Retained, since: Date)
   )
 }
 
-/** @param removed what this run removed; 0 leaves the figures of the last removal */
+/** @param removed what this run removed; 0 keeps the figures of the last removal */
 export async function writeFigures(
   { tx, now }: Unit,
   what: Retained,
@@ -30,7 +30,7 @@ export async function writeFigures(
     .onConflictDoUpdate({ target: retentionFigures.what, set: values })
 }
 
-/** What is kept how long and why, with what the last run found. */
+/** What is kept, how long and why, with the last run's figures. */
 export async function retentionOverview(
   { db, secrets }: Pick<AppContext, 'db' | 'secrets'>,
   entries: readonly RetentionEntry[]

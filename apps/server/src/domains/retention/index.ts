@@ -1,6 +1,6 @@
 /**
- * Removes what is kept long enough. Each domain declares what of its own grows (`RetentionEntry`); the composition hands
- * all of them in, and one job works on them. It owns `retention_figures`, what the last run found and removed.
+ * Removes rows whose time is over. Each domain declares its growing rows as `RetentionEntry`; one job works on all. It
+ * owns `retention_figures`, the results of the last run.
  */
 export { jobArchive } from './job-archive.ts'
 export { retentionJobs } from './jobs.ts'

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
 
-/** Finished jobs. The queue removes them by itself: this entry only counts them. */
+/** Finished jobs. The queue removes them itself; this entry only counts them. */
 export const jobArchive: RetentionEntry = {
   what: 'jobs',
   keep: { ms: DAY },

@@ -6,7 +6,7 @@ import { queue } from '../../infra/jobs.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
 import { applyRetention, type RetentionPace } from './apply.ts'
 
-/** `from` is where a run that took too long stopped. */
+/** `from`: where the previous run stopped for lack of time. */
 const retentionQueue = queue<{ from?: string }>('apply-retention', {
   retryLimit: 0,
   expireInSeconds: 540,

@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
 import { retentionOverview } from './figures.ts'
 
-/** Puts the domain's call on the server. */
+/** Mounts the domain's call. */
 export function retentionRoutes(mount: Mount, ctx: AppContext, entries: readonly RetentionEntry[]): void {
   mount(routes.settings.retention, async () => ok(await retentionOverview(ctx, entries)))
 }

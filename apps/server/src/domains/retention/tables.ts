@@ -1,12 +1,12 @@
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from '../../infra/db/columns.ts'
 
-/** What retention last found of each entry of its list, and removed. */
+/** The last result for each retention entry. */
 export const retentionFigures = pgTable('retention_figures', {
   what: text().primaryKey(),
   rows: bigint({ mode: 'number' }).notNull(),
   oldest: instant(),
-  /** How many rows the last removal took, and when that was; null where nothing was removed yet. */
+  /** How many rows the last removal took, and when; null if nothing was removed yet. */
   removed: bigint({ mode: 'number' }).notNull().default(0),
   removedAt: instant(),
   countedAt: instant().notNull()

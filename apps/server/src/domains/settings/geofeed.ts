@@ -2,14 +2,14 @@ import { refuse, type Refusal } from '@netlet/contract'
 import ipaddr from 'ipaddr.js'
 import { iso31661, iso31662 } from 'iso-3166'
 
-// Readers of geofeeds drop lines with other codes, such as UK for GB, without a word.
+// Readers of geofeeds silently drop lines with other codes, such as UK for GB.
 const countries: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2))
 const regions: ReadonlySet<string> = new Set(iso31662.map(({ code }) => code))
 
 /**
- * Reads a geofeed (RFC 8805): a line is `prefix,country,region,city,postal code`, of which all but the prefix may be
- * empty; `#` begins a comment.
- * @returns the refusal of the first wrong line; undefined where all are right
+ * Checks a geofeed (RFC 8805). A line is `prefix,country,region,city,postal code`; all but the prefix may be empty; `#`
+ * begins a comment.
+ * @returns the refusal of the first wrong line; undefined if all are right
  */
 export function checkGeofeed(text: string): Refusal | undefined {
   const seen = new Map<string, number>()
@@ -24,10 +24,10 @@ export function checkGeofeed(text: string): Refusal | undefined {
 const linesOf = (text: string): string[] => text.split(/\r\n|\r|\n/)
 const withoutComment = (line: string): string => line.replace(/#.*$/, '').trim()
 
-/** A line of a geofeed. `prefix` is canonical; `fields` are country, region, city and postal code, as they are compared. */
+/** A line of a geofeed. `prefix` is canonical; `fields`: country, region, city, postal code, normalized to compare. */
 export type GeofeedLine = { raw: string; prefix: string; fields: [string, string, string, string] }
 
-/** The lines of a geofeed that name a range; comments, and what `checkGeofeed` would refuse for its range, are left out. */
+/** The lines of a geofeed with a valid range, without comments. */
 export const readGeofeed = (text: string): GeofeedLine[] =>
   linesOf(text).flatMap(raw => {
     const [given = '', country = '', region = '', city = '', postal = ''] = withoutComment(raw)
@@ -55,7 +55,7 @@ function checkLine(fields: string, line: number, seen: Map<string, number>): Ref
     : refuse('geofeed_other_country', { params: { line, region, country } })
 }
 
-/** The canonical form of a prefix or a single address; undefined where it is neither or has bits beyond its length. */
+/** The canonical form of a prefix or an address; undefined if it is neither, or has bits set after its length. */
 function readPrefix(text: string): string | undefined {
   if (!/^[0-9a-f.:]+(\/\d{1,3})?$/i.test(text)) return undefined
   if (!text.includes(':') && !/^\d+\.\d+\.\d+\.\d+(\/|$)/.test(text)) return undefined

@@ -3,15 +3,15 @@ import type { AppContext } from '../../infra/context.ts'
 
 type Sections = Omit<Health, 'at'>
 
-/** What the health page needs of higher domains. */
+/** What the health page needs from higher domains. */
 export type HealthPorts = {
-  /** Each reads its own section; one that fails does not keep the others from being shown. */
+  /** Each section is read on its own, so that a failing one does not hide the others. */
   sections: { [S in keyof Sections]: () => Promise<NonNullable<Sections[S]>> }
-  /** Looks at the platform at once. What goes wrong is part of what the sections tell. */
+  /** Checks the platform now. The sections report failures. */
   refresh: () => Promise<void>
 }
 
-/** How everything is doing, section by section. */
+/** The state of everything, by section. */
 export async function readHealth(ctx: Pick<AppContext, 'now' | 'log'>, { sections }: HealthPorts): Promise<Health> {
   const read = await Promise.all(
     Object.entries(sections).map(async ([name, section]) => [

@@ -1,6 +1,6 @@
 /**
- * The web settings that administrators save, and the latest log lines for the console. It owns settings and log_lines.
- * Others read by `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program itself) write.
+ * The settings that administrators save, and the latest log lines for the console. It owns settings and log_lines.
+ * Other domains use `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program) write.
  */
 export { storeLogLines } from './log-lines.ts'
 export { checkGeofeed, readGeofeed, type GeofeedLine } from './geofeed.ts'

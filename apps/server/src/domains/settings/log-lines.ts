@@ -8,10 +8,10 @@ import type { Executor } from '../../infra/db/client.ts'
 import type { LogLine } from '../../infra/log-tail.ts'
 import { logLines } from './tables.ts'
 
-/** Lines that are kept of each log, over all processes. */
+/** How many lines of each log are kept, for all processes. */
 const KEPT = 500
 
-/** Stores the lines that a process's log tail hands over, and removes the oldest. */
+/** Stores the lines of a process's log tail and removes the oldest. */
 export const storeLogLines =
   (ctx: AppContext) =>
   async (lines: LogLine[]): Promise<void> => {
@@ -30,7 +30,7 @@ export async function readLogs(db: Executor): Promise<{ server_logs: string; tas
   return { server_logs: server ?? '', task_logs: task ?? '' }
 }
 
-/** The latest lines of one log after a line, oldest first. */
+/** The lines of one log after a given line, oldest first. */
 export async function readLogTail(
   db: Executor,
   { source, after_id: after }: { source: LogSource; after_id: number }

@@ -9,15 +9,15 @@ import { settings } from './tables.ts'
 
 const secretKeys: ReadonlySet<string> = new Set(SECRET_SETTINGS)
 
-/** Is this a setting that no browser gets? */
+/** Must this setting never reach a browser? */
 export const isSecret = (key: string): boolean => secretKeys.has(key)
 
 /**
- * All web settings, secrets opened, defaults where nothing was saved. One query. For the server's own use. A value that
- * cannot be read any more counts as not saved: the shop runs on, and an administrator can enter it again.
+ * All settings with opened secrets and defaults, in one query, for the server's own use. An unreadable value counts as
+ * not saved, so that the shop keeps running and an administrator can enter it again.
  */
 export async function readSettings(db: Executor, secrets: Secrets): Promise<Settings> {
-  // Parsed here: the query builder parses what is a text already once more, and a client id of 18 digits is one.
+  // As text, because the query builder would parse a JSON string again and round a client id of 18 digits.
   const rows = await db
     .select({ key: settings.key, value: sql<string | null>`${settings.value}::text`, secret: settings.secret })
     .from(settings)
@@ -32,7 +32,7 @@ export async function readSettings(db: Executor, secrets: Secrets): Promise<Sett
 
 type Plain = Exclude<keyof Settings, (typeof SECRET_SETTINGS)[number]>
 
-/** Some settings that are no secrets, for what reads them with each reply. */
+/** Some settings that are not secret, for code that reads them with each reply. */
 export async function readSome<K extends Plain>(db: Executor, keys: readonly K[]): Promise<Pick<Settings, K>> {
   const rows = await db
     .select({ key: settings.key, value: sql<string | null>`${settings.value}::text` })
@@ -42,7 +42,7 @@ export async function readSome<K extends Plain>(db: Executor, keys: readonly K[]
   return Object.fromEntries(keys.map(key => [key, valueOf(Settings.shape[key], saved.get(key))])) as Pick<Settings, K>
 }
 
-/** What was saved, or the default where that is nothing, or nothing that is allowed any more. */
+/** The saved value, or the default if there is none or it is no longer valid. */
 function valueOf(field: (typeof Settings.shape)[keyof Settings], saved: unknown): unknown {
   const parsed = field.safeParse(saved ?? undefined)
   return parsed.success ? parsed.data : field.parse(undefined)
@@ -50,13 +50,13 @@ function valueOf(field: (typeof Settings.shape)[keyof Settings], saved: unknown)
 
 const parseJson = (text: string | null | undefined): unknown => (typeof text === 'string' ? JSON.parse(text) : text)
 
-/** When a setting was saved last; null where it never was. */
+/** When a setting was last saved; null if never. */
 export async function savedAt(db: Executor, key: keyof Settings): Promise<Date | null> {
   const [row] = await db.select({ at: settings.updatedAt }).from(settings).where(eq(settings.key, key))
   return row?.at ?? null
 }
 
-/** A database that was restored under another APP_SECRET holds secrets that cannot be opened. */
+/** In a database restored under another APP_SECRET, secrets cannot be opened. */
 function openOrNothing(secrets: Secrets, sealed: Buffer): string | undefined {
   try {
     return secrets.open(sealed)
@@ -65,11 +65,11 @@ function openOrNothing(secrets: Secrets, sealed: Buffer): string | undefined {
   }
 }
 
-/** Saves some settings for the program itself, unchecked: a new shop, the demo, tests. */
+/** Saves settings for the program itself, unchecked: a new shop, the demo, tests. */
 export const writeSettings = (ctx: AppContext, values: Partial<Settings>): Promise<void> =>
   command(ctx, SYSTEM, unit => upsertSettings(unit, ctx.secrets, values))
 
-/** Saves some settings; secrets are sealed. */
+/** Saves some settings and seals secrets. */
 export async function upsertSettings({ tx, now }: Unit, secrets: Secrets, values: Partial<Settings>): Promise<void> {
   for (const [key, value] of Object.entries(values)) {
     const row = isSecret(key)

@@ -13,7 +13,7 @@ import { serveGeofeed } from './serve-geofeed.ts'
 import { discardDeadLetters, readTasks, retryDeadLetters, runNow } from './tasks.ts'
 import { testSettings, type SettingTests } from './test-settings.ts'
 
-/** Puts the calls about web settings on the server. */
+/** Mounts the calls about settings. */
 export function settingsRoutes(
   mount: Mount,
   ctx: AppContext,

@@ -14,7 +14,7 @@ export type SettingsPorts = {
   onPlatformChange: (unit: Unit, change: { before: Settings; after: Settings }) => Promise<unknown>
 }
 
-/** The settings as a browser may see them: a secret that is set shows as `SECRET_KEPT`, in their version as well. */
+/** The settings for a browser: secrets show as `SECRET_KEPT`, also in their version. */
 export function presentSettings(settings: Settings): ShownSettings {
   const shown = maskSecrets(settings)
   return { ...shown, version: versionOf(shown) }
@@ -27,8 +27,8 @@ function maskSecrets(settings: Settings): Settings {
 }
 
 /**
- * Saves what the form sends and leaves the rest. A secret that comes back masked stays as it is; an empty one is
- * deleted. Nothing is saved where any of it is wrong.
+ * Saves what the form contains and keeps the rest. A masked secret stays, an empty one is deleted. If any value is
+ * wrong, nothing is saved.
  */
 export async function saveSettings(
   ctx: AppContext,
@@ -40,7 +40,7 @@ export async function saveSettings(
   if (wrong) return wrong
   return command(ctx, by, async unit => {
     const { tx } = unit
-    // Two administrators who save at once: the second one's log entry shows what the first one left.
+    // Serializes concurrent saves, so that the second one's log entry starts from the first one's result.
     await lock(tx, 'settings')
     const before = await readSettings(tx, ctx.secrets)
     const stale = staleEdit(version, presentSettings(before), { now: maskSecrets(before), sent: form })
@@ -91,7 +91,7 @@ const WITHOUT_CENTS = new Set([
 
 const isKept = (key: string, value: unknown) => isSecret(key) && value === SECRET_KEPT
 
-/** What the schema cannot tell of a form's values. */
+/** Checks that the schema cannot express. */
 function checkSettings({ geofeed }: Partial<Settings>): Refusal | undefined {
   const wrong = geofeed === undefined ? undefined : checkGeofeed(geofeed)
   return wrong && { ...wrong, data: { errors: { geofeed: sentenceOf(wrong) } } }

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings, savedAt } from './read.ts'
 
-/** Seconds: who reads geofeeds comes once a day. */
+/** Seconds. Readers of geofeeds come about once a day. */
 const FRESH_FOR = 300
 
 /**
- * Sends the saved geofeed with what caches need: an entity tag of its bytes, when it was saved, and 304 to whoever has it
- * already. HEAD answers the same without the bytes.
+ * Sends the saved geofeed with an entity tag, the time of its save, and 304 for unchanged copies. HEAD replies the same
+ * without a body.
  */
 export async function serveGeofeed(ctx: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { geofeed } = await readSettings(ctx.db, ctx.secrets)
@@ -22,12 +22,12 @@ export async function serveGeofeed(ctx: AppContext, request: FastifyRequest, rep
   reply.send(body)
 }
 
-/** RFC 9110, 13.2.2: the entity tag decides where one is given, the time only without. */
+/** RFC 9110, 13.2.2: an entity tag takes precedence over the time. */
 function isFresh({ headers }: FastifyRequest, etag: string, saved: Date | null): boolean {
   const tags = headers['if-none-match']
   if (tags !== undefined)
     return tags.trim() === '*' || tags.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
   const since = Date.parse(headers['if-modified-since'] ?? '')
-  // The header knows whole seconds.
+  // The header has whole seconds.
   return saved !== null && !Number.isNaN(since) && Math.floor(saved.getTime() / 1000) * 1000 <= since
 }

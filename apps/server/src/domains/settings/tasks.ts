@@ -8,7 +8,7 @@ import { lastRuns, nextRun, queueStates } from '../../infra/job-schedules.ts'
 import type { Job } from '../../infra/job.ts'
 import { ok, type Result } from '../../infra/result.ts'
 
-/** What runs by itself and how it went, and what every queue has to do. */
+/** Scheduled jobs with their last runs, and the backlog of every queue. */
 export async function readTasks(ctx: Pick<AppContext, 'db' | 'now'>, jobs: readonly Job[]): Promise<Tasks> {
   const now = ctx.now()
   const scheduled = jobs.filter(job => job.cron !== undefined)
@@ -39,7 +39,7 @@ export async function readTasks(ctx: Pick<AppContext, 'db' | 'now'>, jobs: reado
   }
 }
 
-/** Asks for a run of what has a schedule. As with the schedule itself, one waits at most: asked twice, it runs once. */
+/** Requests a run of a scheduled job. As with the schedule, at most one waits, so a repeat runs it once. */
 export async function runNow(
   ctx: AppContext,
   by: Actor,
@@ -55,7 +55,7 @@ export async function runNow(
   })
 }
 
-/** Sends dead letters again; those that are gone, or that somebody else takes at the same time, are left out. */
+/** Retries dead letters. Those that are gone, or that another call takes, are left out. */
 export const retryDeadLetters = (ctx: AppContext, by: Actor, ids: string[]): Promise<Result<{ done: number }>> =>
   command(ctx, by, async unit => {
     const count = await ctx.jobs.retryDead(unit.tx, ids)
@@ -63,7 +63,7 @@ export const retryDeadLetters = (ctx: AppContext, by: Actor, ids: string[]): Pro
     return ok({ done: count })
   })
 
-/** Removes dead letters for good; those that are gone are left out. */
+/** Deletes dead letters. Those that are gone are left out. */
 export const discardDeadLetters = (ctx: AppContext, by: Actor, ids: string[]): Promise<Result<{ done: number }>> =>
   command(ctx, by, async unit => {
     const count = await discardDead(unit.tx, ids)

@@ -3,10 +3,10 @@ import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 
-/** Each tries out the saved settings at once, and tells what came of it; what goes wrong is a result. */
+/** Each tests the saved settings and returns the outcome; a failure is an outcome too. */
 export type SettingTests = Record<SettingTest, (by: UserActor) => Promise<SettingTestResult>>
 
-/** Tries out saved settings, and writes down who did. */
+/** Tests saved settings and audits who did. */
 export async function testSettings(
   ctx: AppContext,
   by: UserActor,

@@ -13,10 +13,10 @@ import type { Owner } from './policy.ts'
 import { jobOptions, sendWebhookQueue } from './queues.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
 
-/** What people ask to have sent, over all endpoints of one owner: they choose where it goes. */
+/** Requested sends for all endpoints of one owner, who chooses where they go. */
 const MAX_AN_HOUR = { customer: 30, operators: 200 }
 
-/** Sends a test event to an endpoint, once, and whether or not it rests. @returns the delivery, whose state tells what came of it */
+/** Sends a test event to an endpoint once, even during its pause. @returns the delivery; its state is the result */
 export const testEndpoint = (
   ctx: AppContext,
   by: UserActor,
@@ -52,9 +52,8 @@ export const testEndpoint = (
   })
 
 /**
- * Has an event that has ended sent again: as one that just happened, with as many tries. Its id is the same, so that a
- * receiver that has it knows.
- * @param owner whose; undefined: anybody's
+ * Sends an ended delivery again, with a new set of tries. The event's id stays, so that receivers can recognize it.
+ * @param owner the endpoint's owner; undefined: any
  */
 export const resendDelivery = (ctx: AppContext, by: UserActor, id: number, owner?: Owner): Promise<Result<null>> =>
   command(ctx, by, async unit => {
@@ -97,7 +96,7 @@ function send(unit: Unit, deliveryId: number, endpoint: EndpointRow): void {
   unit.publish('webhook', endpoint.id, endpoint.userId ?? undefined)
 }
 
-/** Each time counts, also of one delivery that is sent again and again: its owner chooses where all of them go. */
+/** Every request counts, even for the same delivery, because its owner chooses the target. */
 async function refusedByLimit(unit: Unit, owner: Owner): Promise<Refusal | null> {
   const max = owner === null ? MAX_AN_HOUR.operators : MAX_AN_HOUR.customer
   const asked = await countAsk(unit, `webhook:${owner ?? 'operators'}`, { most: max, withinMs: HOUR })

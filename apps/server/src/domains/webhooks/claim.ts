@@ -11,16 +11,16 @@ export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 export type Claimed = { delivery: DeliveryRow; endpoint: EndpointRow; event: typeof webhookEvents.$inferSelect }
 
-/** Longer than any exchange takes: a job that began earlier has died. */
+/** Longer than any exchange takes: an older job has died. */
 const CLAIM_MS = MINUTE
-/** What one endpoint is sent in a minute. */
+/** The most deliveries to one endpoint in a minute. */
 const A_MINUTE = { customer: 60, operators: 300 }
 
 /**
- * Takes a delivery for this job. What is not due, or must wait since its endpoint rests or was sent enough in this minute, gets
- * another job for later; what nobody is to get any more has ended.
- * @returns null where there is nothing to send now
- * @throws while another job sends it: if that one dies, this one takes it up
+ * Claims a delivery for this job. If it is not due, or its endpoint pauses or has reached its limit, a later job is
+ * enqueued; a delivery that is no longer needed ends.
+ * @returns null if there is nothing to send now
+ * @throws while another job sends it, so that this one takes over if that one dies
  */
 export const claimDelivery = (ctx: AppContext, deliveryId: number, jobId: string): Promise<Claimed | null> =>
   command(ctx, SYSTEM, async unit => {
@@ -55,7 +55,7 @@ export const claimDelivery = (ctx: AppContext, deliveryId: number, jobId: string
     return claimed ? { delivery: claimed, endpoint, event: found.event } : null
   })
 
-/** Locks a delivery and its endpoint, which all deliveries of one endpoint share. */
+/** Locks a delivery and its endpoint, which its other deliveries share. */
 async function lockDelivery({ tx }: Unit, deliveryId: number) {
   const [known] = await tx
     .select({ endpointId: webhookDeliveries.endpointId })
@@ -88,18 +88,18 @@ function waitOf(delivery: DeliveryRow, endpoint: EndpointRow, now: Date): number
   const minute = minuteOf(now)
   if (endpoint.countedSince?.getTime() === minute.getTime() && endpoint.sent >= most)
     return minute.getTime() + MINUTE - now.getTime() + Math.random() * MINUTE
-  // What its owner asks for is sent at once, and an event is not given up without a try because its endpoint rests.
+  // Requested sends ignore the pause, and an event must not expire without a try because of it.
   const rests = (endpoint.pausedUntil?.getTime() ?? 0) - now.getTime()
   if (asked || rests <= 0) return 0
   const left = delivery.expiresAt.getTime() - now.getTime()
-  // Those that wait come one after the other.
+  // Spread, so that waiting deliveries do not start together.
   return Math.max(0, Math.min(rests + Math.random() * 10_000, left))
 }
 
-/** The first try of a test, or of what its owner has sent again. */
+/** The first try of a test or of a repeated delivery. */
 const isAsked = ({ askedAt, tries }: DeliveryRow): boolean => askedAt !== null && tries === 0
 
-/** Ends a delivery within its lock. */
+/** Ends a delivery under its lock. */
 export async function endDelivery(
   unit: Unit,
   { delivery, endpoint }: Pick<Claimed, 'delivery' | 'endpoint'>,

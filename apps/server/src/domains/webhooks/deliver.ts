@@ -16,20 +16,17 @@ import { readPolicy, type WebhookPorts } from './policy.ts'
 import { jobOptions, sendWebhookQueue } from './queues.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables.ts'
 
-/** For the whole exchange: an endpoint should note the event and answer. */
+/** For the whole exchange: an endpoint should store the event and reply. */
 const TIMEOUT_MS = 10_000
-/** An endpoint that has answered nothing for so long, in so many tries, is switched off. */
+/** An endpoint that fails this long and this often is switched off. */
 const OFF_AFTER_MS = 3 * DAY
 const OFF_AFTER_FAILURES = 5
 const KEPT_CHARACTERS = 1000
 
-/** What the network is, and chance: a test brings its own. */
+/** Network and randomness, which tests replace. */
 export type Sending = WebhookPorts & { timeoutMs?: number; random?: () => number }
 
-/**
- * Sends one delivery and writes down what came of it. A process that dies after the endpoint got it sends it again: the
- * event's id tells the receiver.
- */
+/** Sends one delivery and records the result. After a crash it may be sent twice; the event's id tells the receiver. */
 export async function deliverWebhook(
   ctx: AppContext,
   sending: Sending,
@@ -57,10 +54,10 @@ export async function deliverWebhook(
 type Unsigned = Omit<PublicFailure, 'failure'> & { failure: 'secret_unreadable' }
 type Reply = PublicReply | PublicFailure | Unsigned
 
-/** Nothing is sent that its receiver could not check. */
+/** An unsigned event could not be verified, so it is not sent. */
 const UNSIGNED: Unsigned = { ok: false, failure: 'secret_unreadable', detail: null, status: null, durationMs: 0 }
 
-/** Null: the endpoint has it. */
+/** Null: delivered. */
 function failureOf(reply: Reply): WebhookFailure | null {
   if (!reply.ok) return reply.failure
   if (reply.status >= 200 && reply.status < 300) return null
@@ -75,7 +72,7 @@ async function record(
   random: () => number
 ): Promise<void> {
   const { tx, now } = unit
-  // The endpoint first, as in a claim: deliveries of one endpoint that end at once must not wait for each other.
+  // The endpoint first, as in a claim, so that concurrent deliveries of one endpoint do not deadlock.
   const [endpoint] = await tx
     .select()
     .from(webhookEndpoints)
@@ -86,7 +83,7 @@ async function record(
     .from(webhookDeliveries)
     .where(and(eq(webhookDeliveries.id, claimed.delivery.id), eq(webhookDeliveries.state, 'waiting')))
     .for('no key update')
-  // Removed meanwhile with its user, or ended by another job that took it for abandoned.
+  // Removed with its user in the meantime, or ended by a job that took it for abandoned.
   if (!endpoint || !delivery) return
   const failure = failureOf(reply)
   await tx.insert(webhookAttempts).values({
@@ -112,8 +109,7 @@ async function record(
   }
   const isTest = delivery.type === 'webhook.test'
   const wished = reply.ok ? wishedPause(reply.retryAfter, now) : 0
-  // A test tells its owner whether the endpoint works; it says nothing of how long events fail. Nor does an address that was
-  // changed while this was on its way.
+  // A failed test does not count as a failing endpoint. Nor does a failure at an address that has changed since.
   const off =
     isTest || endpoint.url !== claimed.endpoint.url ? null : await noteFailure(unit, at, { reply, wished, random })
   const pause = Math.max(pauseAfter(delivery.tries, random()), wished)
@@ -130,7 +126,7 @@ async function record(
 
 type Failing = { reply: Reply; wished: number; random: () => number }
 
-/** Has the endpoint rest, or switches it off. @returns why it is off now; null where it is not */
+/** Pauses the endpoint, or switches it off. @returns why it is off now; null if it is not */
 async function noteFailure(
   { tx, now }: Unit,
   { endpoint }: Pick<Claimed, 'endpoint'>,

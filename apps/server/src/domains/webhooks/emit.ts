@@ -6,25 +6,25 @@ import { users } from '../accounts/tables.ts'
 import { jobOptions, sendWebhookQueue } from './queues.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
 
-/** For how long an event is tried to be delivered: a weekend, and the day after. In milliseconds. */
+/** How long an event is tried, in milliseconds: a weekend and the day after. */
 export const TRY_FOR_MS = 3.25 * 24 * 3600 * 1000
 
 export type Happened = {
   type: WebhookEvent
-  /** Whose it is: that customer's endpoints are told, if customers are told of such events at all. */
+  /** The customer whose endpoints get it, if its type is for customers. */
   userId: number | null
-  /** Ids, states and times: no password, no secret, no address of a person. */
+  /** Ids, states and times: no password, no secret, no personal address. */
   data: Record<string, unknown>
 }
 
 const isFor = (events: readonly string[], type: WebhookEvent): boolean => events.includes(type)
 
-/** `evt_` and 22 random characters: what a receiver recognises an event by that comes again. */
+/** `evt_` and 22 random characters. Receivers recognize a repeated event by it. */
 export const newEventId = (): string => `evt_${randomToken(16)}`
 
 /**
- * Tells endpoints of an event if, and only if, the command commits: the event, and one delivery for each endpoint that
- * listens to it. One statement; where nobody listens it writes nothing.
+ * Emits an event if, and only if, the command commits: the event, and a delivery for each endpoint that listens. One
+ * statement; without listeners it writes nothing.
  */
 export async function emitEvent(unit: Unit, { type, userId, data }: Happened): Promise<void> {
   const { tx, now } = unit

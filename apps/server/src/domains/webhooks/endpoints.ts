@@ -23,16 +23,16 @@ import { newSecret } from './payload.ts'
 import { refusedTarget, type Owner, type WebhookPorts } from './policy.ts'
 import { webhookEndpoints } from './tables.ts'
 
-/** Each has a log of its own: making and deleting them in a loop must end. */
+/** Each endpoint keeps a log, so creating and deleting them in a loop must end. */
 const MAX_MADE_A_DAY = { customer: 20, operators: 100 }
-/** For how long a former secret signs as well, so that a receiver has time to take up the new one. */
+/** How long a former secret also signs, so that receivers have time to switch. */
 const FORMER_SECRET_MS = DAY
 
 export const isOf = (owner: Owner) =>
   owner === null ? isNull(webhookEndpoints.userId) : eq(webhookEndpoints.userId, owner)
 const ofOwner = (owner: Owner) => and(isOf(owner), isNull(webhookEndpoints.deletedAt))
 
-/** What the form shows of an endpoint. */
+/** The fields of an endpoint's form. */
 const fieldsOf = ({
   url,
   description,
@@ -73,7 +73,7 @@ export async function ownEndpoints(
 
 type Form = WebhookForm | OperatorWebhookForm
 
-/** Adds an endpoint. The secret is in this reply only: the database has it sealed. The demo brings one of its own. */
+/** Adds an endpoint. Only this reply contains the secret; the database has it sealed. The demo provides its own. */
 export async function createEndpoint(
   ctx: AppContext,
   ports: WebhookPorts,
@@ -85,7 +85,7 @@ export async function createEndpoint(
   const whose = owner === null ? 'operators' : 'customer'
   return command(ctx, by, async unit => {
     const { tx, now } = unit
-    // Of one owner one after the other, so that the limits hold.
+    // Serializes an owner's calls, so that the limits hold.
     await lock(tx, 'webhookEndpoints', owner ?? 0)
     const max = MAX_ENDPOINTS[whose]
     if ((await tx.$count(webhookEndpoints, ofOwner(owner))) >= max)
@@ -104,7 +104,7 @@ export async function createEndpoint(
   })
 }
 
-/** Changes an endpoint. One that is switched on begins anew: what failed before is forgotten. */
+/** Edits an endpoint. Switching it on clears its failures. */
 export async function updateEndpoint(
   ctx: AppContext,
   ports: WebhookPorts,
@@ -158,7 +158,7 @@ export const deleteEndpoint = (
     return done
   })
 
-/** Makes a new secret. The former one signs as well for a day; of a secret before that nothing is left. */
+/** Creates a new secret. The former one also signs for a day; an older one is deleted. */
 export const rotateSecret = (
   ctx: AppContext,
   by: UserActor,
@@ -178,7 +178,7 @@ export const rotateSecret = (
     return ok({ secret, former_secret_until: iso(formerUntil) })
   })
 
-/** An endpoint for the rest of the transaction; events go on being written meanwhile. */
+/** Locks an endpoint for the transaction. Events can still be written. */
 export async function lockEndpoint({ tx }: Unit, id: number, owner: Owner): Promise<EndpointRow | undefined> {
   const [row] = await tx
     .select()
@@ -195,15 +195,15 @@ async function nameOf(db: Executor, owner: Owner): Promise<string | null> {
 }
 
 /**
- * Removes what endpoints hold of a person whose account is deleted: with it goes the log. What the audit log says of them goes
- * as well, also in entries of others: an address names the person's host, and may have a token in it.
+ * Removes a deleted user's endpoints with their logs, and what audit entries say about them, including other people's
+ * entries: an address names the person's host and may contain a token.
  */
 export async function forgetEndpoints({ tx }: Unit, userId: number): Promise<void> {
   const removed = await tx
     .delete(webhookEndpoints)
     .where(eq(webhookEndpoints.userId, userId))
     .returning({ id: webhookEndpoints.id })
-  // Of those that retention removed before, only their owner's entries tell whose they were.
+  // For endpoints that retention removed, only their owner's audit entries tell whose they were.
   const earlier = await tx
     .selectDistinct({ id: auditLog.targetId })
     .from(auditLog)
@@ -218,7 +218,7 @@ export async function forgetEndpoints({ tx }: Unit, userId: number): Promise<voi
   await clearEntriesOf(tx, 'webhook', ids)
 }
 
-/** For the download of the own data. */
+/** For the export of personal data. */
 export async function* exportEndpoints(db: Executor, userId: number): AsyncGenerator<object[]> {
   const rows = await db.select().from(webhookEndpoints).where(ofOwner(userId)).orderBy(webhookEndpoints.id)
   yield rows.map(row => ({ ...fieldsOf(row), created_at: iso(row.createdAt) }))

@@ -1,7 +1,7 @@
 /**
- * Outgoing webhooks: endpoints of customers and operators, events for them, and the job that posts these. It owns
- * webhook_endpoints, webhook_events, webhook_deliveries and webhook_attempts. Others tell of what they changed by `emitEvent`
- * within their command, and know nothing of who listens.
+ * Outgoing webhooks: endpoints of customers and operators, their events, and the job that posts them. It owns
+ * webhook_endpoints, webhook_events, webhook_deliveries and webhook_attempts. Other domains call `emitEvent` within
+ * their command and do not know who listens.
  */
 export { testEndpoint } from './asked.ts'
 export { createEndpoint, exportEndpoints, forgetEndpoints } from './endpoints.ts'

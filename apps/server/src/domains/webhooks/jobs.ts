@@ -8,7 +8,7 @@ import { deliverWebhook, type Sending } from './deliver.ts'
 import { jobOptions, sendWebhookQueue, sweepWebhooksQueue } from './queues.ts'
 import { webhookDeliveries, webhookEndpoints } from './tables.ts'
 
-/** A delivery that is due for so long has lost its job. */
+/** A delivery overdue by this time has lost its job. */
 const FORGOTTEN_MS = 10 * MINUTE
 const BATCH = 500
 
@@ -16,11 +16,11 @@ export const webhookJobs = (sending: Sending): Job[] => [
   job(sendWebhookQueue, {
     purpose:
       "Posts an event to a customer's or the operators' endpoint; a failed try is repeated for about three days.",
-    // Slow endpoints have these places, one a customer.
+    // Slow endpoints share these places, one for each customer.
     concurrency: 4,
     perGroup: 1,
     importance: 'background',
-    // Those that answer quickly have these as well.
+    // Endpoints that answer quickly also have these.
     reserved: 4,
     run: (ctx, { deliveryId }, jobId) => deliverWebhook(ctx, sending, deliveryId, jobId)
   }),
@@ -32,7 +32,7 @@ export const webhookJobs = (sending: Sending): Job[] => [
   })
 ]
 
-/** Gives jobs to deliveries that are overdue; one that has a job keeps it. @returns how many were overdue */
+/** Enqueues overdue deliveries; those with a job keep it. @returns how many were overdue */
 export const sweepDeliveries = (ctx: AppContext): Promise<number> =>
   command(ctx, SYSTEM, async unit => {
     const due = await unit.tx
@@ -41,7 +41,7 @@ export const sweepDeliveries = (ctx: AppContext): Promise<number> =>
       .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
       .where(
         and(
-          // A literal, or a prepared plan could not tell that the partial index serves.
+          // A literal, or a prepared plan could not use the partial index.
           sql`${webhookDeliveries.state} = 'waiting'`,
           lt(webhookDeliveries.nextAt, new Date(unit.now.getTime() - FORGOTTEN_MS))
         )

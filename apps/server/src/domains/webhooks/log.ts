@@ -57,7 +57,7 @@ type DeliveryQuery = ListInput<'id'> & {
   user_id?: number | undefined
 }
 
-/** What was sent where, newest first. @param owner whose; undefined: everybody's */
+/** Deliveries, newest first. @param owner the endpoints' owner; undefined: all */
 export const deliveryList = (owner?: Owner) =>
   defineList<DeliveryQuery, WebhookDelivery>({
     name: 'webhook_deliveries',
@@ -84,13 +84,13 @@ export const deliveryList = (owner?: Owner) =>
     }
   })
 
-/** The event of a `webhook-id`, which none may have. */
+/** The event with this `webhook-id`; it may not exist. */
 const eventOf = (publicId: string): SQL<number> =>
   sql`(select ${webhookEvents.id} from ${webhookEvents} where ${webhookEvents.publicId} = ${publicId})`
 
 type Asked = { endpointId: number | undefined; whose: Owner | undefined; name: string | undefined }
 
-/** The endpoints that meet all of these conditions, deleted ones too: what they were sent is still told. Undefined: any does. */
+/** Endpoints that meet all conditions, including deleted ones, whose deliveries are still listed. Undefined: any. */
 async function endpointsFor(db: Executor, { endpointId, whose, name }: Asked): Promise<number[] | undefined> {
   const lists = [
     endpointId === undefined ? undefined : [endpointId],
@@ -101,7 +101,7 @@ async function endpointsFor(db: Executor, { endpointId, whose, name }: Asked): P
   return first && more.reduce((all, list) => all.filter(id => list.includes(id)), first)
 }
 
-/** Endpoints of the user who has this whole name or e-mail address. */
+/** Endpoints of the user with exactly this name or e-mail address. */
 async function endpointsOfNamed(db: Executor, name: string): Promise<number[]> {
   const [user] = await db
     .select({ id: users.id })
@@ -111,7 +111,7 @@ async function endpointsOfNamed(db: Executor, name: string): Promise<number[]> {
   return user ? endpointsOf(db, user.id) : []
 }
 
-/** No more than may be made in the time for which deleted ones are kept. */
+/** Limited to as many as one owner can create while deleted ones are kept. */
 async function endpointsOf(db: Executor, owner: Owner): Promise<number[]> {
   const rows = await db
     .select({ id: webhookEndpoints.id })
@@ -139,8 +139,8 @@ const selectDeliveries = (db: Executor) =>
 type Row = Awaited<ReturnType<typeof selectDeliveries>>[number]
 
 /**
- * Customers are not told which names exist in the shop's own network, nor where they lead to: they could ask for any. A look-up
- * that went out would take longer, too.
+ * Customers could otherwise probe names in the shop's own network and where they resolve. The time of a look-up would
+ * reveal them too.
  */
 const shownTo = (owner: Owner | undefined, failure: WebhookFailure | null): WebhookFailure | null =>
   typeof owner === 'number' && (failure === 'not_public' || failure === 'own_address') ? 'unresolved' : failure
@@ -164,7 +164,7 @@ const presentDelivery = ({ delivery, eventId, url, userId, username }: Row, owne
   ended_at: isoOrNull(delivery.endedAt)
 })
 
-/** One delivery with what was sent and each try. @param owner whose; undefined: anybody's */
+/** One delivery with its payload and all tries. @param owner the endpoint's owner; undefined: any */
 export async function readDelivery(
   { db, config }: Pick<AppContext, 'db' | 'config'>,
   id: number,

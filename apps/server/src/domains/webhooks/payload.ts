@@ -7,8 +7,8 @@ import type { Secrets } from '../../infra/secrets.ts'
 export type EventToSend = { publicId: string; type: WebhookEvent; data: Record<string, unknown>; at: Date }
 
 /**
- * The body of an event: the same letters at each try. It names things by ids and links where to read them with an API
- * key; what opens a proxy is in no event, since bodies end up in logs of receivers.
+ * The body of an event, the same for each try. It contains ids, and links for an API key. It contains no credentials,
+ * because receivers log bodies.
  */
 export function payloadOf({ type, at, data }: EventToSend, publicUrl: string, forOperators: boolean): string {
   return JSON.stringify({ type, timestamp: iso(at), data: { ...data, ...linksOf(data, publicUrl, forOperators) } })
@@ -28,20 +28,19 @@ function linksOf(data: Record<string, unknown>, publicUrl: string, forOperators:
   return typeof server === 'number' ? { links: { page: `${publicUrl}/dashboard/index/servers?open=${server}` } } : {}
 }
 
-/** A secret as Standard Webhooks writes it: 32 random bytes. */
+/** A secret in the form of Standard Webhooks: 32 random bytes. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 type Keys = { secret: Buffer; formerSecret: Buffer | null; formerUntil: Date | null }
 
 /**
- * The headers of one try, signed as Standard Webhooks says: with the secret, and for a day after a new one was made with
- * the former one as well.
- * @returns null where the secret was sealed with another APP_SECRET
+ * The headers of one try, signed according to Standard Webhooks, for a day also with the former secret.
+ * @returns null if the secret was sealed with another APP_SECRET
  */
 export function signedHeaders(secrets: Secrets, keys: Keys, { publicId }: EventToSend, body: string, now: Date) {
   const secret = opened(secrets, keys.secret)
   if (secret === null) return null
-  // One that cannot be read is why a new one was made.
+  // An unreadable former secret is the reason for the new one.
   const former = keys.formerUntil && keys.formerUntil > now ? opened(secrets, keys.formerSecret) : null
   const signatures = [secret, ...(former === null ? [] : [former])].map(key =>
     new Webhook(key).sign(publicId, now, body)

@@ -4,22 +4,22 @@ import type { Executor } from '../../infra/db/client.ts'
 import { forbiddenTarget, type PublicHttpPolicy, type Resolve } from '../../integrations/public-http/index.ts'
 import { readSettings } from '../settings/index.ts'
 
-/** What webhooks need of the domains above them, and of the network. */
+/** What webhooks need from higher domains and from the network. */
 export type WebhookPorts = {
-  /** Are some of these addresses the shop's own: its servers', or of its ranges? */
+  /** Do some of these addresses belong to the shop's servers or ranges? */
   ownsAddresses: (db: Executor, addresses: readonly string[]) => Promise<boolean>
   /** By default the DNS. */
   resolve?: Resolve
 }
 
-/** Whose endpoints a call is about: a customer's (by id), or the operators' (null). */
+/** The owner of endpoints: a customer (by id), or the operators (null). */
 export type Owner = number | null
 
 type Asking = Pick<AppContext, 'db' | 'config' | 'secrets'>
 
 /**
- * Where an owner's webhooks may go, by the settings and the environment as they are now. What the operators may reach in
- * their own network is not for customers, who would read its answers.
+ * The targets that an owner's webhooks may have now. Customers read replies, so they must not reach the operators' own
+ * network.
  */
 export async function readPolicy(
   ctx: Asking,
@@ -36,7 +36,7 @@ export async function readPolicy(
   }
 }
 
-/** Refuses an address that nothing would ever be sent to. What its name leads to is looked at with each try. */
+/** Refuses an address that could never be sent to. Each try checks where its name resolves. */
 export async function refusedTarget(
   ctx: Asking,
   ports: WebhookPorts,

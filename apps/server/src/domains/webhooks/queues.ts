@@ -1,23 +1,22 @@
 import { HOUR } from '../../infra/clock.ts'
 import { queue, URGENT } from '../../infra/jobs.ts'
 
-/** Carries a delivery's id; what is sent stays in the database. */
+/** Only the id; the payload stays in the database. */
 export const sendWebhookQueue = queue<{ deliveryId: number }>('send-webhook', {
   deleteAfterSeconds: HOUR / 1000
 })
 export const sweepWebhooksQueue = queue('sweep-webhooks')
 
-/** Who answers within this time, without a failure before, gets the reserved places. In milliseconds. */
+/** A reply within this time, without failures before, earns the reserved places. In milliseconds. */
 const QUICK_MS = 2_000
-/** Of an endpoint that was never tried: it waits for others like it, not for those that are known to hang. */
+/** For endpoints that were never tried: after quick ones, before those that are known to hang. */
 const NEWCOMER = 5
 
 type Speed = { id: number; userId: number | null; failures: number; lastMs: number | null }
 
 /**
- * How a delivery's job is sent. Jobs of one customer are worked on one at a time; the places of the queue beyond those for
- * everybody are for endpoints that have shown that they answer quickly, so that slow ones wait for each other only. In the
- * places for everybody new endpoints come before those.
+ * Options of a delivery's job. One customer's jobs run one at a time. Reserved places are for endpoints that answer
+ * quickly, so that slow ones delay only each other; new endpoints go before slow ones.
  */
 export const jobOptions = (deliveryId: number, endpoint: Speed, startIn?: number) => ({
   key: String(deliveryId),

@@ -14,7 +14,9 @@ export function webhookRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts
   operatorRoutes(mount, ctx, ports)
 }
 
-/** What customers do with their own endpoints. Where events go outlasts an administrator's visit, so that one only looks. */
+/**
+ * Customers' calls for their endpoints. Endpoints outlast an administrator's visit, so administrators may only look.
+ */
 function customerRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts): void {
   const calls = routes.webhooks
   mount(calls.endpoints, async ({ caller }) => ok(await ownEndpoints(ctx, caller)))
@@ -51,7 +53,7 @@ function customerRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts): voi
   )
 }
 
-/** The operators' endpoints, and the log over all. */
+/** The operators' endpoints, and the log of all. */
 function operatorRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts): void {
   const calls = routes.webhooks
   const owner = null

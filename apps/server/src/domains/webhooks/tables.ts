@@ -4,37 +4,37 @@ import { boolean, check, index, integer, jsonb, pgTable, text } from 'drizzle-or
 import { bytes, createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 
-/** Where events are posted to, and how that goes. A deleted one stays for as long as the log of what it was sent. */
+/** Endpoints and their state. A deleted one stays as long as its log. */
 export const webhookEndpoints = pgTable(
   'webhook_endpoints',
   {
     id: id(),
-    /** Whose orders it is told of; null: it is the operators' and told of all. */
+    /** The customer whose orders it gets; null: it is the operators' and gets all. */
     userId: ref().references(() => users.id, { onDelete: 'cascade' }),
     url: text().notNull(),
     description: text().notNull(),
     events: text().array().$type<WebhookEvent[]>().notNull(),
     enabled: boolean().notNull().default(true),
     offReason: text({ enum: OFF_REASONS }),
-    /** Sealed: 'whsec_' and base64. The former one signs as well until its time is over. */
+    /** Sealed: 'whsec_' and base64. The former one also signs until its end. */
     secret: bytes().notNull(),
     formerSecret: bytes(),
     formerUntil: instant(),
-    /** Tries that failed in a row, since when, and until when nothing but tests is sent. */
+    /** Failed tries in a row, since when, and until when it gets only tests. */
     failures: integer().notNull().default(0),
     failingSince: instant(),
     pausedUntil: instant(),
     lastSentAt: instant(),
-    /** How long its last answer took, in milliseconds: slow ones do not get the places of quick ones. */
+    /** The time of its last reply in milliseconds. Slow ones do not get reserved places. */
     lastMs: integer(),
-    /** The minute that is being counted, and what was sent in it. */
+    /** The counted minute, and the deliveries in it. */
     countedSince: instant(),
     sent: integer().notNull().default(0),
     createdAt: createdAt(),
     deletedAt: instant()
   },
   t => [
-    // Read with every event: whose it may be.
+    // Read with every event, by owner.
     index('webhook_endpoints_listening')
       .on(t.userId)
       .where(sql`${t.enabled} and ${t.deletedAt} is null`),
@@ -51,7 +51,7 @@ export const webhookEndpoints = pgTable(
   ]
 )
 
-/** What happened, where an endpoint listened: written in the transaction in which it did. */
+/** Events with a listening endpoint, written in the transaction of their cause. */
 export const webhookEvents = pgTable(
   'webhook_events',
   {
@@ -59,7 +59,7 @@ export const webhookEvents = pgTable(
     /** The header `webhook-id`. */
     publicId: text().notNull().unique('webhook_events_public_id'),
     type: text({ enum: WEBHOOK_EVENTS }).notNull(),
-    /** Its payload's `data`, without the links. */
+    /** The payload's `data` without the links. */
     data: jsonb().$type<Record<string, unknown>>().notNull(),
     at: createdAt()
   },
@@ -77,20 +77,20 @@ export const webhookDeliveries = pgTable(
     endpointId: ref()
       .notNull()
       .references(() => webhookEndpoints.id, { onDelete: 'cascade' }),
-    /** The event's, for the filters of the log. */
+    /** The event's, for the log's filters. */
     type: text({ enum: WEBHOOK_EVENTS }).notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('waiting'),
-    /** Tries since it was made or asked for again. */
+    /** Tries since it was created or requested again. */
     tries: integer().notNull().default(0),
     status: integer(),
     failure: text({ enum: WEBHOOK_FAILURES }),
-    /** When the next try is due, and from when on a failed try is the last one. */
+    /** When the next try is due, and from when on a failed try is the last. */
     nextAt: instant().notNull(),
     expiresAt: instant().notNull(),
-    /** The job that sends it, and when that began to. */
+    /** The job that sends it, and when it began. */
     jobId: text(),
     claimedAt: instant(),
-    /** When its owner last asked for it: as a test, or again. */
+    /** When its owner last requested it, as a test or a repeat. */
     askedAt: instant(),
     createdAt: createdAt(),
     endedAt: instant()
@@ -122,7 +122,7 @@ export const webhookAttempts = pgTable(
     failure: text({ enum: WEBHOOK_FAILURES }),
     detail: text(),
     durationMs: integer().notNull(),
-    /** The first bytes of what was answered. */
+    /** The first bytes of the reply. */
     answer: text().notNull()
   },
   t => [
