@@ -84,7 +84,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   webhookRoutes(mount, ctx, { ownsAddresses })
   noticeRoutes(mount, ctx, noticePorts)
   await app.register(async scope => {
-    // Mail programs post a form of either kind (RFC 8058), whose one field says nothing new.
+    // Mail programs post a form of either type (RFC 8058). Its one field adds nothing.
     const forms = ['multipart/form-data', 'application/x-www-form-urlencoded']
     scope.addContentTypeParser(forms, { parseAs: 'buffer' }, (_request, _body, next) => next(null))
     unsubscribeRoutes(mounter(scope, guard), ctx)

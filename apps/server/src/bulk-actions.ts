@@ -21,16 +21,16 @@ import { ok, type Result } from './infra/result.ts'
 
 type Rows = Pick<BulkWork, 'open' | 'ids' | 'labels'>
 
-/** A message with more characters is not sent back. */
+/** Longer messages are replaced in the reply. */
 const LONGEST_MESSAGE = 200
 
-/** A list's query, as the list itself would read it. What it does not know would match more than was meant. */
+/** Parses a list's query strictly. An ignored unknown key would select more rows than meant. */
 function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): Result<z.output<Q>> {
   const parsed = list.query?.strict().safeParse(given)
   if (parsed?.success) return ok(parsed.data as z.output<Q>)
   const errors = (parsed?.error.issues ?? []).map(issue => {
     const where = ['selection', 'query', ...issue.path].join('.')
-    // It names all of the unknown keys.
+    // The message contains all the unknown keys.
     return [where, issue.message.length > LONGEST_MESSAGE ? message('unknown_key') : issue.message] as const
   })
   return formRefusal(Object.fromEntries(errors))
@@ -105,7 +105,7 @@ const taskRows = (task: OrderTask): BulkWork => ({
 
 const asked = { userId: null, mayDeliver }
 
-/** What each bulk action does, put together from the domains that own the rows. */
+/** Each bulk action, provided by the domain that owns the rows. */
 export const bulkActions: BulkActions = {
   'order.change': taskRows('change'),
   'order.reset': taskRows('reset'),

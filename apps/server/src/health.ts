@@ -11,10 +11,10 @@ import type { AppContext } from './infra/context.ts'
 import { untrustedProxies } from './infra/http/untrusted-proxies.ts'
 import { queueFigures } from './infra/job-figures.ts'
 
-/** How long a look at the servers is waited for. In milliseconds. */
+/** How long a check of the servers may take, in milliseconds. */
 const SERVERS_MS = 8000
 
-/** What the health page shows of each part, and how it looks at platform and servers at once. */
+/** The sections of the health page, and its immediate check of platform and servers. */
 export const healthPorts = (ctx: AppContext): HealthPorts => ({
   sections: {
     platform: () =>
@@ -41,12 +41,12 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
     })
   },
   async refresh() {
-    // At once: a silent platform is waited for once, not three times.
+    // Concurrently, so that a silent platform delays it once, not three times.
     await Promise.all([
       checkPlatform(ctx),
       registerWebhooks(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'webhooks were not compared')),
       comparePrices(ctx),
-      // Very many that are silent go on being asked; the page follows.
+      // Checks of many silent servers continue in the background, and the page follows.
       Promise.race([
         checkServers(ctx).catch((error: unknown) => ctx.log.warn({ err: error }, 'servers were not asked')),
         sleep(SERVERS_MS, undefined, { ref: false })

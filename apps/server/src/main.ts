@@ -9,11 +9,11 @@ import { watchDatabase } from './infra/db/watchdog.ts'
 const MODES = ['serve', 'worker', 'all'] as const
 type Mode = (typeof MODES)[number]
 
-/** How long requests that are being answered may take when the process is asked to end. */
+/** How long open requests may take when the process is asked to end. */
 const CLOSE_MS = 3000
-/** After this the process ends whatever still runs: what started it kills it soon after (Docker after 10 s). */
+/** After this time the process ends anyway, before its supervisor kills it (Docker after 10 s). */
 const END_MS = 8000
-/** The exit code of a process that cannot reach its database any more, though a new one could. */
+/** The exit code if this process cannot reach its database, but a new one could. */
 const STUCK = 75
 
 async function start(mode: Mode): Promise<void> {
@@ -47,12 +47,12 @@ async function start(mode: Mode): Promise<void> {
     if (stopping) return
     stopping = true
     unwatch()
-    // An agent, a platform or a database that is silent must not hold the process. Its jobs are found by their heartbeat.
+    // A silent agent, platform or database must not hold the process. Its jobs' heartbeat makes them available.
     setTimeout(() => {
       ctx.log.warn('not all that ran has ended in time')
       process.exit(1)
     }, END_MS)
-    // A connection whose request never comes would otherwise keep the process for as long as it likes.
+    // A connection without a request would keep the process alive.
     const deadline = setTimeout(() => app?.server.closeAllConnections(), CLOSE_MS)
     await app?.close()
     clearTimeout(deadline)
@@ -60,7 +60,7 @@ async function start(mode: Mode): Promise<void> {
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop())
-  // The one who started us is gone: nobody else would end us.
+  // The parent process is gone and will not stop us.
   if (process.send) process.on('disconnect', () => void stop())
 }
 
@@ -70,7 +70,7 @@ if (!mode) {
   process.exit(2)
 }
 start(mode).catch((error: unknown) => {
-  // What a person has to fix is one line; everything else is a bug and shows where it is.
+  // A person fixes a configuration error with one line; everything else is a bug and needs its stack.
   console.error(error instanceof StartupError ? error.message : error)
   process.exit(1)
 })

@@ -9,7 +9,7 @@ import { paymentFinders } from './domains/inbox/index.ts'
 import { supportFinders } from './domains/support/index.ts'
 import { ownsAddresses } from './own-addresses.ts'
 
-/** Tokens of all services: each domain knows its own. */
+/** Refused tokens of all services. Each domain knows its own. */
 const refusedTokens: NoticeFinder = {
   cause: 'token',
   every: 1,
@@ -20,7 +20,7 @@ const refusedTokens: NoticeFinder = {
   ]
 }
 
-/** What notices get of the domains above them: who operates the shop, and how each cause is found. */
+/** What notices need from higher domains: the operators, and a finder for each cause. */
 export const noticePorts: NoticePorts = {
   finders: [
     ...fleetFinders,

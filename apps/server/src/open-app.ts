@@ -18,9 +18,9 @@ import { allJobs, allQueues } from './workers.ts'
 export type OpenApp = { ctx: AppContext; close: () => Promise<void> }
 
 /**
- * Opens all that a process of the shop needs: the migrated database, the job queue, the log.
- * @param worker whether this process also works on jobs
- * @param serves whether it also answers browsers: if not, all that it logs is about tasks
+ * Opens what a process of the shop needs: the migrated database, the job queue, the log.
+ * @param worker this process also runs jobs
+ * @param serves it also answers browsers; if not, all it logs is about tasks
  * @throws StartupError with one line that says what to do
  */
 export async function openApp(

@@ -5,12 +5,12 @@ import { orders } from './domains/orders/tables.ts'
 import type { Executor } from './infra/db/client.ts'
 import { SENT, type Mount } from './infra/http/mount.ts'
 
-/** So many orders are named in a sentence. */
+/** How many orders a sentence names. */
 const NAMED = 10
 
 /**
- * The domains below the orders know these by their ids alone. Where they refuse something because of orders, `data.orders`
- * has the ids: here the sentence gets the numbers that the console shows and searches.
+ * Lower domains know orders by id only. A refusal has the ids in `data.orders`; its sentence gets the console's
+ * numbers.
  */
 export const namingOrders = (mount: Mount, db: Executor): Mount =>
   function mountNaming(route, handler) {
@@ -33,7 +33,7 @@ async function named(db: Executor, refusal: Refusal): Promise<Refusal> {
   }
   const { errors } = refusal.data as { errors?: Record<string, string> }
   if (!errors) return { ...refusal, params }
-  // Beside a field stands the refusal's own sentence.
+  // A field's error repeats the refusal's sentence.
   const [before, after] = [sentenceOf(refusal), sentenceOf({ ...refusal, params })]
   const renamed = Object.entries(errors).map(([field, text]) => [field, text === before ? after : text])
   return { ...refusal, params, data: { ...refusal.data, errors: Object.fromEntries(renamed) } }
@@ -44,7 +44,7 @@ const idsOf = (data: Refusal['data']): number[] => {
   return Array.isArray(ids) ? ids.filter(id => typeof id === 'number') : []
 }
 
-/** What the audit log gets to know of orders. */
+/** Order numbers for the audit log. */
 export const auditNames = {
   orderNumbers: orderLabels,
   async orderOf(db: Executor, number: string): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { servers } from './domains/fleet/tables.ts'
 import { cidrs } from './domains/inventory/tables.ts'
 import type { Executor } from './infra/db/client.ts'
 
-/** Are some of these addresses the shop's own: a server's, or of a range that is or was leased out? Joins tables of two domains. */
+/** Do some of these addresses belong to the shop's servers, or to ranges that are or were leased out? */
 export async function ownsAddresses(db: Executor, addresses: readonly string[]): Promise<boolean> {
   const asked = sql`any (${sql.param([...addresses])}::inet[])`
   const [server] = await db

@@ -28,7 +28,7 @@ import type { Unit } from './infra/command.ts'
 import type { AppContext } from './infra/context.ts'
 import type { Executor } from './infra/db/client.ts'
 
-/** What accounts gets of the domains above it. */
+/** What accounts needs from higher domains. */
 export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   levelThresholds,
   pendingCoins: (db, userId) => pendingCoins(db, userId, ctx.now()),
@@ -37,7 +37,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   followAddress,
   owed,
   forget: [
-    // Before the rows that say which events are the person's.
+    // Before the rows that tell which events are the person's.
     async (unit, { id, email }) => forgetPayer(unit, { email, ...(await platformNamesOf(unit.tx, id)) }, isUnresolved),
     async (unit, { id }) => forgetBuyer(unit, id),
     async (unit, { email }) => forgetSender(unit, email),
@@ -58,7 +58,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   }
 })
 
-/** Joins tables of two domains: what a user's page begins with. */
+/** Joins tables of two domains for a user's page. */
 async function figures(db: Executor, userId: number): Promise<UserFigures> {
   const live = sql.join(
     LIVE.map(state => sql`${state}`),
@@ -75,10 +75,10 @@ async function figures(db: Executor, userId: number): Promise<UserFigures> {
   return { ...row, owed: await owedOf(db, userId, await hasOwedOrders(db, userId)) }
 }
 
-/** States of orders that were paid for, and run or are being delivered. */
+/** States of paid orders that run or are being delivered. */
 const LIVE = ['paid', 'delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
 
-/** The orders' locks come first: a payment that is being settled is seen as paid, or finds its user deleted. */
+/** Locks orders first: a payment that is being settled either counts here or finds its user deleted. */
 async function owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null> {
   return owedOf(unit.tx, userId, await lockOwedOrders(unit, userId))
 }
@@ -88,7 +88,7 @@ async function owedOf(db: Executor, userId: number, owesOrder: boolean): Promise
   return owesOrder || (await holdsMoneyOf(db, userId)) ? 'order' : null
 }
 
-/** Joins tables of two domains, neither of which knows what a user's deletion needs. */
+/** Joins tables of two domains that do not know each other's needs. */
 async function holdsLeases(tx: Executor, userId: number): Promise<boolean> {
   const live = await tx
     .select({ id: leases.id })

@@ -18,7 +18,7 @@ import { webhookRetention } from './domains/webhooks/index.ts'
 import { statusRetention } from './domains/status/index.ts'
 import type { RetentionEntry } from './infra/retention.ts'
 
-/** Everything that grows: what, how long it is kept, and why, each declared by the domain that owns it. */
+/** All rows that grow, each kind with its time and reason, declared by its domain. */
 export const retention: RetentionEntry[] = [
   ...accountRetention,
   ...rewardsRetention,

@@ -7,7 +7,7 @@ import type { SettingTestResult } from '@netlet/contract'
 import type { SettingTests } from './domains/settings/index.ts'
 import type { AppContext } from './infra/context.ts'
 
-/** How Web Settings try out what was saved, each by the domain that uses it. */
+/** How Web Settings test saved settings, each by the domain that uses them. */
 export const settingTests = (ctx: AppContext): SettingTests => ({
   async mail(by): Promise<SettingTestResult> {
     const [user] = await ctx.db

@@ -30,7 +30,7 @@ import { retention } from './retention.ts'
 import type { Job } from './infra/job.ts'
 import type { JobQueue } from './infra/jobs.ts'
 
-/** What the domains do with the platform's events. */
+/** The domains' handlers of the platform's events. */
 export const eventHandlers: EventHandlers = {
   'orders/paid': settlePayment,
   'orders/cancelled': cancelPayment,
@@ -45,7 +45,7 @@ export const eventHandlers: EventHandlers = {
 
 export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand }
 
-/** Every kind of background work, each declared by the domain that does it. */
+/** All background jobs, each declared by its domain. */
 export const allJobs: Job[] = [
   ...mailJobs,
   ...webhookJobs({ ownsAddresses }),
@@ -65,5 +65,5 @@ export const allJobs: Job[] = [
   ...reconciliationJobs
 ]
 
-/** Every queue of the shop: each process may send to all of them. */
+/** All queues. Each process may send to all of them. */
 export const allQueues: JobQueue<object>[] = allJobs.map(({ queue }) => queue)

@@ -5,7 +5,7 @@ import { freePorts } from './free-ports.ts'
 
 export const AGENT_TOKEN = 'the token of a test agent'
 
-/** A node agent that a test stops and starts again: on the same ports, with the state that it kept on disk. */
+/** A node agent that a test can stop and restart, with the same ports and stored state. */
 export type AgentRunner = {
   /** @throws while it is stopped */
   readonly agent: Agent

@@ -9,7 +9,7 @@ import type { TestStack } from './test-stack.ts'
 
 export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
-/** Asks for an order of the stack's one plan. */
+/** Places an order of the stack's only plan. */
 export const place = (
   stack: TestStack,
   client: TestClient,
@@ -22,7 +22,7 @@ export const place = (
     option_selected: { option1: 'New York', acl_selected: rules }
   })
 
-/** Opens the checkout page and presses Pay. */
+/** Opens the checkout page and pays. */
 export async function pay(checkoutUrl: string): Promise<void> {
   const cart = await fetch(checkoutUrl, { redirect: 'manual' })
   const page = new URL(cart.headers.get('location') ?? '', checkoutUrl)
@@ -51,7 +51,7 @@ export function inState(
   )
 }
 
-/** Buys and waits until it works. */
+/** Buys and waits until the proxies work. */
 export async function buy(stack: TestStack, client: TestClient, quantity: number, rules: number[]): Promise<Order> {
   const placed = await place(stack, client, quantity, rules)
   if (placed.code !== 2000) throw new Error(placed.msg)
@@ -64,7 +64,7 @@ export async function proxiesOf(client: TestClient, orderId: number): Promise<Pr
   return (await client.get<{ proxy_list: Proxy[] }>(path)).data.proxy_list
 }
 
-/** Asks for a page through a proxy. @returns the status; 0 where the proxy does not answer */
+/** Requests a page through a proxy. @returns the status; 0 if the proxy does not answer */
 export function through(proxy: Pick<Proxy, 'ip' | 'port' | 'username' | 'password'>, url: string): Promise<number> {
   return new Promise(resolve => {
     const credentials = Buffer.from(`${proxy.username}:${proxy.password}`).toString('base64')
@@ -86,7 +86,7 @@ export function through(proxy: Pick<Proxy, 'ip' | 'port' | 'username' | 'passwor
   })
 }
 
-/** The stack's plan and its rules, as the stand-in names their variants. */
+/** The stand-in's variants of the stack's plan and rules. */
 export const PLAN_VARIANT = '72000000000101'
 export const ruleVariant = (n: number): string => String(720000000010_00 + n)
 const ALL_LINES = Object.fromEntries(
@@ -95,7 +95,7 @@ const ALL_LINES = Object.fromEntries(
 
 let platformOrders = 0
 
-/** What the platform tells of a paid order. */
+/** The platform's event of a paid order. */
 export function paidEvent({
   publicId,
   amount,
@@ -109,13 +109,13 @@ export function paidEvent({
   amount: string
   discount?: string
   renewal?: boolean
-  /** Platform variants with their quantities; by default far more than an order of the stack needs. */
+  /** Platform variants with quantities; by default far more than an order of the stack needs. */
   lines?: Record<string, number>
   currency?: string
   test?: boolean
   financial_status?: string
   cancelled_at?: string
-  /** The platform's own id; by default another one each time. */
+  /** The platform's own id; by default a new one. */
   id?: number
 }) {
   platformOrders += 1
@@ -175,7 +175,7 @@ export async function report(
   return reply.status
 }
 
-/** What came of a reported payment, once it has been handled. */
+/** Waits for the outcome of a reported payment. */
 export function outcomeOf(stack: TestStack, eventId: string, topic = 'orders/paid'): Promise<EventResult> {
   return stack.eventually(`event ${eventId} to be handled`, async () => {
     const { rows } = await stack.ctx.db.execute<EventResult>(
@@ -185,7 +185,7 @@ export function outcomeOf(stack: TestStack, eventId: string, topic = 'orders/pai
   })
 }
 
-/** What operators were told of by commands so far. */
+/** Notices that commands have raised so far. */
 export const adminNotices = async (stack: TestStack): Promise<string[]> =>
   (await raisedNotices(stack.ctx.db)).map(({ text }) => text)
 

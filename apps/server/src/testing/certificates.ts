@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export type Pair = { certificate: string; key: string }
 
-/** Makes certificates in a folder of its own. Those of `signed` are signed by one authority. */
+/** Makes certificates in its own folder. One authority signs those of `signed`. */
 export function certificateMaker() {
   const folder = mkdtempSync(join(tmpdir(), 'netlet-tls-test-'))
   const at = (name: string) => join(folder, name)
@@ -25,7 +25,7 @@ export function certificateMaker() {
   })
   let count = 0
 
-  /** @param names as `DNS:a.test` or `IP:127.0.0.1`; none for a certificate that names nobody */
+  /** @param names such as `DNS:a.test` or `IP:127.0.0.1`; empty: the certificate has no name */
   function selfSigned(names: string[], options: string[] = ['-days', '30']): Pair {
     const name = `own${(count += 1)}`
     const alt = names.length > 0 ? ['-addext', `subjectAltName=${names.join(',')}`] : []
@@ -44,7 +44,7 @@ export function certificateMaker() {
   }
 
   const authority = selfSigned(['DNS:authority.test'])
-  /** A certificate with the authority behind it, in the order in which they are sent. */
+  /** A certificate followed by its authority, in the order of a TLS handshake. */
   function signed(names: string[]): Pair {
     const name = `signed${(count += 1)}`
     openssl(

@@ -7,14 +7,14 @@ export type TestClient = {
   post<T = unknown>(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestReply<T>>
   put<T = unknown>(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestReply<T>>
   delete<T = unknown>(path: string, headers?: Record<string, string>, body?: unknown): Promise<TestReply<T>>
-  /** The bare reply; redirects are not followed. Cookies are kept. */
+  /** The bare reply, without following redirects. Cookies are kept. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   cookies: Map<string, string>
 }
 
 /**
- * A browser's part in a test: keeps cookies, and reads our envelope. What is no envelope comes as `data`.
- * @param ip the address that the shop sees it at, by X-Forwarded-For
+ * A test's browser: keeps cookies and reads our envelope; other replies come as `data`. @param ip its address for the
+ * shop, by X-Forwarded-For
  */
 export function createTestClient(baseUrl: string, { ip }: { ip?: string } = {}): TestClient {
   const cookies = new Map<string, string>()

@@ -6,7 +6,7 @@ import { withClient } from './server.ts'
 let databases: TestDatabase[]
 
 beforeAll(async () => {
-  // At once, so that copies of the template meet.
+  // Concurrently, so that copies of the template collide.
   databases = await Promise.all(Array.from({ length: 4 }, () => createTestDatabase()))
 })
 

@@ -4,18 +4,18 @@ import { DatabaseError } from 'pg'
 import { inject } from 'vitest'
 import { databaseUrl, withClient } from './server.ts'
 
-/** A database of a test file's own, migrated and empty. */
+/** A test file's own database, migrated and empty. */
 export type TestDatabase = {
   url: string
-  /** Removes the database, closing what is still connected to it. */
+  /** Closes its connections and removes it. */
   drop(): Promise<void>
 }
 
 const copyDeadline = 20_000
 
 /**
- * Copies the migrated template into a new database; call it in `beforeAll` and `drop()` it in `afterAll`.
- * @throws when the server refuses for another reason than the template being in use for a moment
+ * Copies the migrated template into a new database. Call it in `beforeAll`, and `drop()` in `afterAll`.
+ * @throws if the server fails for another reason than a template that is briefly in use
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('postgresUrl')
@@ -28,7 +28,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
         await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
         return
       } catch (error) {
-        // Two files copying at once, or the end of a connection that the server has not noticed yet.
+        // Another file is copying, or the server has not noticed a closed connection yet.
         const busy = error instanceof DatabaseError && error.code === '55006'
         if (!busy || Date.now() > deadline) throw error
         await sleep(50)

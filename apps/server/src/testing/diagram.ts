@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** The transitions that the diagram under a heading of docs/ORDERS.md draws, each as 'from event to', sorted. */
+/** The transitions in the diagram under a heading of docs/ORDERS.md, each as 'from event to', sorted. */
 export async function drawnTransitions(heading: string): Promise<string[]> {
   const text = await readFile(new URL('../../../../docs/ORDERS.md', import.meta.url), 'utf8')
   const section = text.split(/^#+ /m).find(part => part.startsWith(`${heading}\n`)) ?? ''
@@ -10,7 +10,7 @@ export async function drawnTransitions(heading: string): Promise<string[]> {
     .toSorted()
 }
 
-/** The same of a table of states and transitions. */
+/** The same for a table of states and transitions. */
 export const transitionsOf = (table: Record<string, { from: readonly string[]; to: string }>): string[] =>
   Object.entries(table)
     .flatMap(([event, { from, to }]) => from.map(state => `${state} ${event} ${to}`))

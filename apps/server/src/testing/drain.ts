@@ -3,15 +3,15 @@ import { PgBoss } from 'pg-boss'
 import type { AppContext } from '../infra/context.ts'
 import { AT_START, type Job } from '../infra/job.ts'
 
-/** Works on a shop's jobs when a test says so, and never by itself. */
+/** Runs a shop's jobs only when a test says so. */
 export type JobRunner = {
   /**
-   * Runs the jobs that are due by the shop's clock, one after the other, until none is left: the most urgent first, of these
-   * the oldest. A job that fails is due again after its pause.
-   * @returns the queues of the jobs that ran, in their order
+   * Runs the jobs that are due by the shop's clock, one after the other, until none is left: by priority, then by age.
+   * A failed job is due again after its pause.
+   * @returns the queues of the jobs, in order
    */
   drain(): Promise<string[]>
-  /** Runs what a worker runs as it starts. */
+  /** Runs what a worker runs at its start. */
   atStart(): Promise<void>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function createJobRunner(ctx: AppContext, jobs: readonly Job[]): JobRunne
     return boss.start()
   }
 
-  /** The queue whose job is next; what is due by the shop's clock is made due by the database's. */
+  /** The queue of the next job. Jobs due by the shop's clock become due by the database's. */
   async function next(): Promise<string | undefined> {
     const names = sql.param([...byName.keys()])
     await ctx.db.execute(sql`
@@ -60,7 +60,7 @@ export function createJobRunner(ctx: AppContext, jobs: readonly Job[]): JobRunne
   }
 
   return {
-    // One at a time: two would share the jobs between them, in no order.
+    // One at a time: two would share the jobs in no fixed order.
     drain: () => (draining ??= run().finally(() => (draining = undefined))),
     async atStart() {
       for (const job of jobs) if (job.atStart) await job.run(ctx, {} as never, AT_START)

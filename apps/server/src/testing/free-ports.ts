@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below those that systems give to outgoing connections, which would take a port between its choice and its use. */
+/** Below the range of outgoing connections, which could take a port before it is used. */
 const FIRST = 16_000
 /** Each worker of a test runner has its own. */
 const EACH = 4000
 
 /**
- * Ports that nobody listens on, all different: they are held until the last of them is known. For what is told its port
- * before it listens, and for what stops and comes back on the same one.
+ * Unused, distinct ports. All are held open until the last one is found. For programs that must know their port before
+ * they listen, or return to the same one.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const first = FIRST + EACH * (Number(process.env['VITEST_POOL_ID'] ?? process.env['TEST_PARALLEL_INDEX'] ?? 0) % 4)

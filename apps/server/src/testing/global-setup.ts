@@ -16,7 +16,7 @@ import { databaseUrl, withClient } from './server.ts'
 declare module 'vitest' {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type
   export interface ProvidedContext {
-    /** A role on it may create databases. */
+    /** Its role may create databases. */
     postgresUrl: string
     /** A database with every migration applied and no rows of its own. */
     templateDatabase: string
@@ -26,11 +26,11 @@ declare module 'vitest' {
 type Server = { url: string; template: string; stop: () => Promise<void> }
 
 /**
- * Makes one PostgreSQL server ready for the run (DATABASE_URL, else an embedded one that ends with the run) and a
- * migrated template that test databases are copied from.
+ * Provides one PostgreSQL server for the run (DATABASE_URL, or an embedded one that ends with the run), and a migrated
+ * template for test databases.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  // Set by the test command when none of the files that it runs asks for the database.
+  // Set by the test command if none of its files needs the database.
   if (process.env['NETLET_TEST_DATABASE'] === 'none') return undefined
   const { url, template, stop } = await (process.env['DATABASE_URL']
     ? useServer(process.env['DATABASE_URL'])
@@ -67,16 +67,16 @@ async function makeTemplate(url: string, template: string): Promise<void> {
 }
 
 async function startEmbedded(): Promise<Server> {
-  // The test command names a folder of its own, so that it can end the server of a run that was killed.
+  // The test command names a folder, so that it can find and stop the server of a killed run.
   const parent = await mkdtemp(join(process.env['NETLET_TEST_DIR'] ?? tmpdir(), 'netlet-test-'))
-  // Run by root, PostgreSQL gets an account of its own, which has to pass through; the data folder stays private.
+  // As root, PostgreSQL runs under another account, which must be able to enter; the data folder stays private.
   await chmod(parent, 0o755)
   const dataDir = join(parent, 'postgres')
   const template = 'netlet_template'
   const start = () =>
     startEmbeddedPostgres({
       dataDir,
-      // Nothing here needs to outlive a power cut.
+      // Test data need not survive a power cut.
       settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
       log: () => undefined
     })
@@ -97,7 +97,7 @@ async function startEmbedded(): Promise<Server> {
     template,
     async stop() {
       await postgres.stop()
-      // Where even the folder for temporary files is closed, the data stand elsewhere behind a link.
+      // If that account cannot enter the temporary folder, the data is elsewhere behind a link.
       await rm(await realpath(dataDir), { recursive: true, force: true })
       await rm(parent, { recursive: true, force: true })
     }
@@ -105,8 +105,8 @@ async function startEmbedded(): Promise<Server> {
 }
 
 /**
- * The folder that keeps a cluster with the template for the next run: making both takes longer than most single files.
- * Its name changes with all that they are made of. Undefined where no program copies a folder with its owners.
+ * The folder that caches a cluster with its template, because making them takes longer than most test files. Its name
+ * depends on all that they are made of. Undefined if no program here copies a folder with its owners.
  */
 async function keptCluster(): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined
@@ -120,11 +120,11 @@ async function keptCluster(): Promise<string | undefined> {
   return join(fileURLToPath(root), 'node_modules', '.cache', 'netlet-tests', hash.digest('hex').slice(0, 16))
 }
 
-/** Puts a copy in place whole, since another run may do the same, and removes those of other migrations. */
+/** Stores a copy atomically, because other runs may do the same, and removes outdated ones. */
 async function keep(cluster: string, kept: string): Promise<void> {
   const parent = dirname(kept)
   await mkdir(parent, { recursive: true })
-  // A name with a dot is a copy that another run is making.
+  // A name with a dot is another run's unfinished copy.
   for (const name of (await readdir(parent)).filter(one => !one.includes('.')))
     await rm(join(parent, name), { recursive: true, force: true })
   const copy = await mkdtemp(`${kept}.`)

@@ -1,4 +1,4 @@
-/** What a row of `orders` has of its plan: 8 addresses for 30 days, $2.00 each and $0.50 for its rules. */
+/** The plan's columns in a row of `orders`: 8 addresses for 30 days, $2.00 each and $0.50 for its rules. */
 export const ORDERED = {
   productName: 'Plan',
   variantName: 'Here',

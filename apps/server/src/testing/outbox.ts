@@ -14,22 +14,22 @@ const Posted = z.object({
 export type TestMail = { to: string; subject: string; text: string; html: string; headers: Record<string, string> }
 
 export type TestOutbox = {
-  /** Where the mail service's API answers. */
+  /** The address of the mail service's API. */
   url: string
   /** Everything sent so far, oldest first. */
   mails: TestMail[]
-  /** The number of the next replies that fail with this status. */
+  /** How many of the next replies fail with this status. */
   fail(status: number, times: number, body?: object | string, headers?: Record<string, string>): void
-  /** The next mails are taken, and the connection ends without an answer, once `meanwhile` is done. */
+  /** The next mails are accepted, but after `meanwhile` the connection ends without a reply. */
   cut(times: number, meanwhile?: () => Promise<unknown>): void
-  /** What runs the jobs that send the mails that are waited for. */
+  /** Sets the function that runs the mail jobs during a wait. */
   drainWith(drain: () => Promise<unknown>): void
-  /** Waits until `count` mails to this address have arrived, and gives them, oldest first. */
+  /** Waits until `count` mails to this address have arrived and returns them, oldest first. */
   waitFor(to: string, count?: number): Promise<TestMail[]>
   close(): Promise<void>
 }
 
-/** A mail service that keeps what it is given. */
+/** A mail service that stores all mails. */
 export async function startTestOutbox(): Promise<TestOutbox> {
   const mails: TestMail[] = []
   let failure: { status: number; times: number; body: string; headers: Record<string, string> } = {

@@ -2,7 +2,7 @@ import { noticeSentence, type Language, type NoticeWords, type Params } from '@n
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../infra/db/client.ts'
 
-/** What commands have told operators of and no job has handled yet, oldest first. */
+/** Notices that commands have raised and no job has handled yet, oldest first. */
 export async function raisedNotices(
   db: Executor,
   language: Language = 'en'

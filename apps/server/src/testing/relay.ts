@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A TCP relay to the database that can refuse, or fall silent. */
+/** A TCP relay to the database that can refuse connections or fall silent. */
 export async function startRelay(url: string) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
@@ -34,12 +34,12 @@ export async function startRelay(url: string) {
   address.port = String((server.address() as AddressInfo).port)
   return {
     url: address.href,
-    /** Ends it and all that goes through it. */
+    /** Closes it and all its connections. */
     stop() {
       for (const socket of sockets) socket.destroy()
       server.close()
     },
-    /** Forgets its connections: they stay open and silent, while new ones work. */
+    /** Silences the open connections without closing them. New ones work. */
     mute() {
       for (const socket of sockets) socket.removeAllListeners('data').pause()
     },
@@ -59,7 +59,7 @@ export async function startRelay(url: string) {
       for (const socket of sockets) socket.resume()
     },
     accepted: () => accepted,
-    /** Has the side that came to us left? */
+    /** Have all clients closed their connections? */
     ended: () => [...sockets].every(socket => socket.destroyed)
   }
 }

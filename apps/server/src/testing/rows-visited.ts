@@ -3,7 +3,7 @@ import type { Database, Executor } from '../infra/db/client.ts'
 
 export type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] }
 
-/** The rows that an analysed plan reads from tables and indexes, those that a filter drops included. */
+/** The rows that an analysed plan reads from tables and indexes, including filtered ones. */
 export const rowsOfPlan = (node: PlanNode): number => {
   const type = String(node['Node Type'])
   const read = Number(node['Actual Rows']) + Number(node['Rows Removed by Filter'] ?? 0)
@@ -11,7 +11,7 @@ export const rowsOfPlan = (node: PlanNode): number => {
   return own + (node.Plans ?? []).reduce((sum, plan) => sum + rowsOfPlan(plan), 0)
 }
 
-/** How many rows the statements visit that `ask` executes on what it is given; and what it gives back. */
+/** How many rows the statements of `ask` visit, and its result. */
 export async function rowsVisited<T>(
   db: Database,
   ask: (db: Executor) => Promise<T>

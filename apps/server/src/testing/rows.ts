@@ -11,7 +11,7 @@ type NewRow<T extends PgTable, Row = InferInsertModel<T>> = Omit<Row, Times<Row>
 /** A shop's context, or the unit of a command. */
 export type Place = { db: Executor; now: Clock } | { tx: Executor; now: Date }
 
-/** Inserts rows without their command. A time that they need and leave out is the present one of the shop. */
+/** Inserts rows without their command. Required times default to the shop's current time. */
 export async function addRows<T extends PgTable>(
   place: Place,
   table: T,
@@ -31,7 +31,7 @@ export async function addRow<T extends PgTable>(place: Place, table: T, row: New
   return added
 }
 
-/** A plan of $2.00 an address on a server group without servers: what a row of `orders` refers to. */
+/** A plan of $2.00 an address, on a server group without servers, for rows of `orders`. */
 export async function addPlan(place: Place): Promise<{ productId: number; variantId: number; serverGroupId: number }> {
   const { id: serverGroupId } = await addRow(place, serverGroups, { name: 'here' })
   const { id: productId } = await addRow(place, products, { platformId: '1', name: 'Plan' })

@@ -7,7 +7,7 @@ export function databaseUrl(serverUrl: string, database: string): string {
   return url.href
 }
 
-/** Runs `work` on a connection of its own to the server's maintenance database. */
+/** Runs `work` with its own connection to the server's maintenance database. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   await client.connect()

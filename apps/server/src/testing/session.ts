@@ -3,7 +3,7 @@ import { SYSTEM, type UserActor } from '../infra/actor.ts'
 import { command } from '../infra/command.ts'
 import type { AppContext } from '../infra/context.ts'
 
-/** Creates a session of a user and gives its token. */
+/** Creates a user's session and returns its token. */
 export const sessionOf = (ctx: AppContext, userId: number): Promise<string> =>
   command(ctx, SYSTEM, unit => insertSession(unit, { userId, ip: '127.0.0.1', userAgent: 'test' }))
 

@@ -24,30 +24,30 @@ import { startTestOutbox, type TestOutbox } from './outbox.ts'
 export type TestUser = { id: number; username: string; email: string; password: string }
 
 export type TestShopOptions = {
-  /** The domains' calls that the test needs. With neither `routes` nor `app` it is the whole shop with all queues. */
+  /** The calls that the test needs. Without `routes` and `app` it is the whole shop with all queues. */
   routes?: (mount: Mount, ctx: AppContext, app: FastifyInstance) => void
   /** Instead of `routes`: a whole composition. */
   app?: (ctx: AppContext) => Promise<FastifyInstance>
-  /** Queues that are sent to or worked on, besides the one of mail. */
+  /** Queues in addition to the one of mail. */
   queues?: JobQueue<object>[]
   /** Jobs that `drain` runs, with their queues. */
   jobs?: Job[]
-  /** Registers workers that run jobs by themselves, for tests of how they do. */
+  /** Registers workers that run jobs on their own, for tests of workers. */
   workers?: (ctx: AppContext) => Promise<void>
   config?: Partial<Config>
-  /** A clock of the test's own. By default it is the machine's, which `advance` moves ahead. */
+  /** The test's own clock. By default the machine's, which `advance` moves ahead. */
   now?: Clock
 }
 
 export type TestShop = {
   ctx: AppContext
   app: FastifyInstance
-  /** Where it listens, without a trailing slash. */
+  /** Its address, without a trailing slash. */
   url: string
   outbox: TestOutbox
-  /** Runs the jobs that are due, see `JobRunner`. @returns their queues in the order they ran */
+  /** Runs the jobs that are due, see `JobRunner`. @returns their queues in order */
   drain(): Promise<string[]>
-  /** Moves the shop's clock ahead; of no effect with a clock of the test's own. */
+  /** Moves the shop's clock ahead; without effect on the test's own clock. */
   advance(milliseconds: number): void
   visitor(options?: { ip?: string }): TestClient
   /** A new user, signed in. */
@@ -58,7 +58,7 @@ export type TestShop = {
 
 export const TEST_PASSWORD = 'Secret#2026'
 
-/** A shop on a database of its own that listens on loopback. `close()` it in `afterAll`. */
+/** A shop that listens on loopback, with its own database. `close()` it in `afterAll`. */
 export async function startTestShop(options: TestShopOptions): Promise<TestShop> {
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -143,7 +143,7 @@ async function composition({ app, routes, jobs = [], ...rest }: TestShopOptions)
   const queues = [...(rest.queues ?? []), ...jobs.map(job => job.queue)]
   if (app) return { compose: app, queues }
   if (!routes) {
-    // Loaded only here: most tests need one domain, and should not wait for all of them.
+    // Loaded only here, because most tests need one domain and should not wait for all.
     const [{ createHttpApp }, { allQueues }] = await Promise.all([import('../app.ts'), import('../workers.ts')])
     return { compose: createHttpApp, queues: allQueues }
   }
@@ -165,7 +165,7 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
   appSecret: 'a secret of the tests and of nothing else',
   publicUrl: 'http://shop.example.com',
   secureCookies: false,
-  // A test says which client it is by X-Forwarded-For.
+  // X-Forwarded-For sets a test client's address.
   trustProxy: '127.0.0.1',
   admin: undefined,
   sendgridUrl: outboxUrl,

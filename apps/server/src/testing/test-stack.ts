@@ -36,18 +36,18 @@ const APP_SECRET = 'a secret of the tests and of nothing else'
 export type ShopProcess = { url: string; port: number; kill(): Promise<void>; stop(): Promise<void> }
 
 /**
- * A whole shop with its surroundings: database, stand-in platform, one agent. Shops run in this process, and jobs run
- * when the test drains them; tests of processes that are killed ask for processes.
+ * A whole shop with database, stand-in platform and one agent. The shop runs in this process, and tests drain its jobs;
+ * tests that kill processes ask for processes.
  */
 export type TestStack = {
-  /** The database and job queue seen from the test; it works on nothing. */
+  /** The test's own connection to database and job queue. It runs no jobs. */
   ctx: AppContext
   /**
-   * Runs the jobs that are due until none is left. Nothing where shops have processes of their own.
-   * @returns their queues in the order they ran
+   * Runs the jobs that are due until none is left; nothing if shops have their own processes. @returns their queues in
+   * order
    */
   drain(): Promise<string[]>
-  /** Drains until `check` gives something; an error that says `what` after the deadline. */
+  /** Drains until `check` returns a value; after the deadline it throws an error with `what`. */
   eventually<T>(what: string, check: () => Promise<T>, deadlineMs?: number): Promise<NonNullable<T>>
   platform: Sandbox
   agent: Agent
@@ -56,11 +56,11 @@ export type TestStack = {
   rules: number[]
   serverId: number
   groupId: number
-  /** @param port by default the one of PUBLIC_URL for the first process, and any (0) for the others */
+  /** @param port by default the port of PUBLIC_URL for the first process, any (0) for others */
   startShop(mode?: 'serve' | 'worker' | 'all', port?: number): Promise<ShopProcess>
   stopAgent(): Promise<void>
   restartAgent(): Promise<void>
-  /** One more server in the same group, with an agent of its own. */
+  /** Adds a server to the same group, with its own agent. */
   addServer(range: string): Promise<AgentRunner>
   customer(url: string, name: string): Promise<TestClient>
   admin(url: string, name: string): Promise<TestClient>
@@ -68,16 +68,16 @@ export type TestStack = {
 }
 
 export type TestStackOptions = {
-  /** What the one server owns, within 127.0.0.0/8. */
+  /** The range of the server, within 127.0.0.0/8. */
   range: string
   cartStep?: number
   ruleCount?: number
   price?: string
-  /** A migrated, empty database instead of a copy of the tests' template; `close` drops it, too. */
+  /** Replaces the copy of the template by a migrated, empty database, which `close` also drops. */
   database?: { url: string; drop(): Promise<void> }
   /** More of the shop processes' environment. */
   env?: Record<string, string>
-  /** Each shop is a process, and those that are workers work on jobs by themselves. */
+  /** Each shop is a process, and workers run jobs on their own. */
   processes?: boolean
 }
 
@@ -102,7 +102,7 @@ export async function startTestStack({
     APP_SECRET,
     PORT: '0',
     HOST: '127.0.0.1',
-    // Where the platform sends its webhooks: the first shop process listens there.
+    // The target of the platform's webhooks: the first shop process listens there.
     PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
     NETLET_DEMO: '1',
@@ -131,7 +131,7 @@ export async function startTestStack({
     appSecret: 'platform secret',
     discordClientId: 'test',
     discordClientSecret: 'test',
-    // 19 tries over about 95 s: a killed shop takes less to come back, also on a slow machine.
+    // 19 tries in about 95 s: even on a slow machine a killed shop restarts faster.
     webhookBackoff: tries => (tries <= 10 ? 500 : 10_000)
   })
   ends.push(() => platform.close())
@@ -188,8 +188,8 @@ export async function startTestStack({
 }
 
 /**
- * Keeps what asks the platform from running by the clock, in the middle of a test: the hourly reading would follow the
- * stand-in, which asks other prices than the stack's plan, and the reconciliation would find what a test has kept from the shop.
+ * Prevents scheduled jobs that ask the platform in the middle of a test: the hourly reading would take over the
+ * stand-in's prices, and the reconciliation would find what a test withholds from the shop.
  */
 async function leaveToTests({ db }: AppContext): Promise<void> {
   await db.execute(sql`create function leave_to_tests() returns trigger language plpgsql as 'begin return null; end'`)
@@ -236,7 +236,7 @@ type Stock = Required<Omit<TestStackOptions, 'database' | 'env' | 'processes'>> 
   platformUrl: string
 }
 
-/** One server with one range, one plan in one variant, and some access rules. */
+/** One server with one range, one plan with one variant, and some access rules. */
 async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agentPorts, platformUrl }: Stock) {
   await writeSettings(ctx, {
     shopify_shop_url: platformUrl,
@@ -244,7 +244,7 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000,
     max_unpaid_addresses: 1_000_000,
-    // The stand-in's checkout takes no money.
+    // Payments on the stand-in's checkout are test payments.
     accept_test_payments: true
   })
   return command(ctx, SYSTEM, async unit => {
@@ -256,7 +256,7 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
         name: `Rule ${n}`,
         description: '',
         price: '0.50',
-        // The stand-in's own variant ids of its access rules.
+        // The stand-in's variant ids of its access rules.
         platformVariantId: String(720000000010_00 + n),
         aclValue: `rule${n}.test`
       })
@@ -277,7 +277,7 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
   })
 }
 
-/** A server of the group that owns one range. */
+/** A server of the group with one range. */
 async function ownServer(
   unit: Unit,
   ctx: AppContext,
@@ -308,7 +308,7 @@ async function signedIn(ctx: AppContext, url: string, name: string, isSuperuser:
   return client
 }
 
-/** Waits until `check` gives something; an error that says `what` after the deadline. */
+/** Waits until `check` returns a value; after the deadline it throws an error with `what`. */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T>,

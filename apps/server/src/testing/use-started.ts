@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from 'vitest'
 
 /**
- * Starts something for the tests of a file (or of a `describe`), and closes it after them where it can be closed.
- * @returns what was started, whose properties are there once the tests begin
+ * Starts something for the tests of a file or a `describe`, and closes it after them.
+ * @returns the started object, whose properties exist once the tests begin
  */
 export function useStarted<T extends object & { close?(): unknown }>(start: () => Promise<T>): T {
   const started = {} as T

@@ -3,9 +3,9 @@ import type { Database } from '../infra/db/client.ts'
 import { eventually } from './test-stack.ts'
 
 /**
- * Vacuums and analyses tables until all their pages are known to be visible to everybody. Whoever looks at the database
- * meanwhile, as an analysis of the server's own does, keeps fresh rows from that; a plan would then not trust in an index
- * alone, as it does in a shop whose rows are older than a minute.
+ * Vacuums and analyses tables until all their pages are marked visible. Concurrent snapshots, such as the server's own
+ * analysis, delay that for fresh rows; plans would then not use an index alone, as they do in a shop with rows older
+ * than a minute.
  * @throws after a minute
  */
 export async function vacuumFully(db: Database, ...tables: string[]): Promise<void> {
