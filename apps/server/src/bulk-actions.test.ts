@@ -23,7 +23,7 @@ type Selection = { ids: number[] } | { query: Record<string, string>; expected?:
 
 const start = (action: BulkAction, selection: Selection) => admin.post<BulkRun>('/api/bulk/', { action, selection })
 
-/** Starts a run, works on it as a worker does, and gives back what became of its rows. */
+/** Starts a run, works on it as a worker does, and returns its rows. */
 async function rowsAfter(action: BulkAction, selection: Selection): Promise<BulkRow[]> {
   const reply = await start(action, selection)
   if (reply.code !== 2000) throw new Error(reply.msg)

@@ -16,7 +16,7 @@ let admin: Buyer
 let buyer: Buyer
 const NEVER_PAID = { paidAt: null, payAmount: null }
 
-/** Orders of every kind that an action treats in its own way, and one that is not there. */
+/** Orders of every kind that some action treats differently, and a missing one. */
 let ids: number[]
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
     await db.update(orders).set(change).where(eq(orders.id, id))
     made.push(id)
   }
-  // The addresses of those that have ended went back.
+  // Ended orders have released their addresses.
   for (const ended of [8, 9]) {
     const orderId = made[ended] ?? 0
     await db.transaction(tx => release(tx, { orderId }))
@@ -78,7 +78,7 @@ const planOf = async (action: BulkAction, by = admin) => {
   }
 }
 
-/** What a run of the same rows really refuses; what it does is undone by hand where the next test needs it. */
+/** What a run of the same rows really refuses. Its effects are reverted by hand if the next test needs it. */
 async function refusedBy(action: BulkAction, by = admin): Promise<Record<string, number>> {
   const { data } = await by.post<BulkRun>('/api/bulk/', { action, selection: { ids } })
   const [work] = bulkJobs(bulkActions)
@@ -136,7 +136,7 @@ test('all that match are planned by the list’s query, and what was never paid 
   const made = [await shop.buy(other), await shop.buy(other), await shop.buy(other), await shop.buy(other)]
   const { db } = shop.ctx
   for (const { id } of made) await db.transaction(tx => release(tx, { orderId: id }))
-  // The last one lost its addresses, and its time runs.
+  // The last one lost its addresses while its time runs.
   const [unpaid, failed, ended] = made.map(({ id }) => id)
   await db
     .update(orders)

@@ -42,7 +42,7 @@ let made = false
 const onServer = (text: string) => withClient(inject('postgresUrl'), client => client.query(text))
 const history = () => prepareHistory({ config, settings, end })
 
-/** As a start without the history leaves the shop. */
+/** The state that a start without the history leaves. */
 async function startEmpty(): Promise<void> {
   const { accessToken, appSecret } = secrets
   const { platformPort: port, dataDir } = settings
@@ -86,13 +86,13 @@ beforeAll(async () => {
     LOG_LEVEL: 'silent'
   })
   await onServer(`create database ${database}`)
-  // The first try ends when it comes to the agent, which cannot listen.
+  // The first try fails at the agent, which cannot listen.
   const taken = createServer().listen(agentPort, '127.0.0.1')
   await once(taken, 'listening')
   failed = await history().catch((error: unknown) => error)
   taken.close()
   await once(taken, 'close')
-  // The shop starts without it, and nobody uses it.
+  // The shop starts without the history and stays unused.
   await startEmpty()
   made = await history()
   ;({ ctx, close } = await openApp(config, { worker: false }))
@@ -105,7 +105,7 @@ afterAll(async () => {
   await removeDataDir(settings.dataDir)
 }, 60_000)
 
-/** What a query of a name and a number says. */
+/** The result of a query of names and numbers. */
 async function figures(query: string): Promise<Record<string, number>> {
   const { rows } = await ctx.db.execute<{ name: string; count: number }>(sql.raw(query))
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]))
@@ -195,7 +195,7 @@ test('only what was made to need attention needs it', async () => {
   })
 })
 
-/** A migration makes the first one. */
+/** A migration creates the first one. */
 const MADE_BEFORE = 'notice_channels'
 
 test('every moment that was written lies within the history', async () => {

@@ -52,7 +52,7 @@ test('a look says who the platform is, whether the currency fits, and what the t
     webhooks: { address: 'http://shop.example.com', blocked: false },
     prices: { differ: 0, error: null }
   })
-  // It asks the platform in the shop's name: who asked for it is written down.
+  // It asks the platform in the shop's name, so it is audited.
   const { rows } = await shop.ctx.db.execute(
     sql`select target_id from audit_log where action = 'settings.check_health'`
   )
@@ -108,7 +108,7 @@ test('mail waits between two tries as well, since it was asked for', async () =>
   const mail = async () => (await admin.get<Health>('/api/settings/health')).data.mail
   const before = await mail()
   expect(before?.oldest).toBe('2026-07-01T10:00:00.000Z')
-  // One that the service put off has a new job, and waits as long as before.
+  // A mail that the service deferred has a new job, but has waited since the first one.
   await db.insert(mails).values({
     key: 'two',
     to: 'b@example.com',

@@ -34,7 +34,7 @@ const REPORT: AgentReport = {
   hours: []
 }
 
-/** What is found of a cause now. */
+/** The current results of a cause's finder. */
 async function found(cause: NoticeCause, { rules = {}, open = [] }: { rules?: object; open?: string[] } = {}) {
   const finder = noticePorts.finders.find(one => one.cause === cause)
   if (!finder) throw new Error(`nobody searches for ${cause}`)
@@ -59,7 +59,7 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   await set({ failures: 5 })
   expect(await found('server_down')).toMatchObject([{ subject: id, params: { server: 'here' }, since: START }])
   expect(await found('server_trouble')).toEqual([])
-  // Those that orders need come first, also of more than are looked at.
+  // Servers with orders come first, even if there are more than are returned.
   const since = new Date(START.getTime() - HOUR)
   const silent = { name: 'idle', ip: '192.0.2.99', connected: false, failures: 9, unreachableSince: since }
   const idle = await addRow(home.shop.ctx, servers, silent)
@@ -82,7 +82,7 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
 
   await set({ trouble: 'token_unreadable', troubleParams: {} })
   expect(await found('server_trouble')).toMatchObject([{ subject: `${id}:token_unreadable` }])
-  // What fails is told once it lasts.
+  // A failure is reported once it lasts.
   const failing = { trouble: 'changes_failing', troubleParams: { message: 'disk full' } } as const
   await set({ ...failing, failingSince: new Date(home.now().getTime() - 9 * MINUTE) })
   expect(await found('server_trouble')).toEqual([])
@@ -111,7 +111,7 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   expect(soon?.severity).toBeUndefined()
   home.wait(14 * DAY)
   expect(await found('certificate')).toMatchObject([{ severity: 'critical' }])
-  // What the agent shows: the same certificate is told once, another one beside it, and that of the proxy port.
+  // The agent's report: the same certificate counts once, another one and that of the proxy port count too.
   const shown = (api: string | null, proxy: string | null = null) =>
     db
       .insert(serverReports)
@@ -126,7 +126,7 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   await shown(iso(new Date(ends - DAY)), iso(new Date(ends - 2 * DAY)))
   expect(await subjects()).toEqual([`${id}:proxy certificate_proxy`, `${id}:api certificate_api`, `${id} certificate`])
   await shown(null)
-  // A chain is good for as long as the first of it that ends.
+  // A chain is valid until its first certificate ends.
   await set({ agentCertificate: `${later}${first}` })
   expect(await subjects()).toEqual([`${id} certificate`])
   await set({ agentCertificate: later })
@@ -158,7 +158,7 @@ test('orders that are paid and late, and those whose trouble lasts', async () =>
 })
 
 test('stock of a group that sells, below the figure of the rules', async () => {
-  // Sixteen addresses under each of two rules; the group that nobody sells from is none's business.
+  // Sixteen addresses under each of two rules. A group without plans does not matter.
   expect((await found('stock')).map(({ subject, params }) => [subject, params?.['left']])).toEqual([
     ['1/1', 16],
     ['1/2', 16]

@@ -12,13 +12,13 @@ import { MINUTE } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { noticePorts } from './notice-ports.ts'
 
-// From an agent that is dead to what the operators' room of the stand-in chat shows, and back.
+// From a dead agent to the operators' room of the stand-in chat, and back.
 
 type Posted = { content: string; embeds: { title?: string; description?: string }[] }
 
 let stack: ServersStack
 let ctx: AppContext
-// Silence is waited for no longer than this.
+// The longest wait for a silent chat.
 const ports = {
   ...noticePorts,
   timeoutMs: 1500,
@@ -45,7 +45,7 @@ const fault = (kind: string) =>
 const room = async () => (await (await fetch(`${stack.platform.url}/chat/operators.json`)).json()) as Posted[]
 const last = async () => (await ctx.db.select().from(noticeSends).orderBy(asc(noticeSends.id))).at(-1)
 
-/** What the minute's jobs do, later than any pause between two tries. */
+/** Runs the minute's jobs, after any pause between two tries. */
 async function work(): Promise<void> {
   stack.pass(20 * MINUTE)
   const waiting = await ctx.db.select().from(noticeSends).where(eq(noticeSends.state, 'waiting'))
@@ -73,7 +73,7 @@ test('a dead agent is told of once, whatever the chat answers meanwhile, and so 
   expect(await ctx.db.$count(notices)).toBe(0)
   await die()
   const faults = [
-    // What may have been taken already is not repeated often: these two come first.
+    // The chat may already have these two, so they are not repeated often: they come first.
     ['half', 'cut_off', null],
     ['silence', 'timeout', null],
     ['busy', 'status', 429],

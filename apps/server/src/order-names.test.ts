@@ -61,6 +61,6 @@ test('the audit log names an order by its number, and is searched and filtered b
   ])
     expect(await entries(query)).toMatchObject([credit])
   expect(await entries('search=NL-of-nobody')).toEqual([])
-  // Other kinds have no other name than their id.
+  // Other kinds have no name except their id.
   expect((await entries('target_type=user')).every(({ target_name }) => target_name === null)).toBe(true)
 })

@@ -11,7 +11,7 @@ import { allQueues } from './workers.ts'
 
 const PRODUCT = '720000000001'
 
-/** A whole shop whose platform is the stand-in, which has said what it calls the shop. */
+/** A whole shop with the stand-in as its platform, which has told its own domain of the shop. */
 export async function startPlatformShop() {
   const shop = await startTestShop({ app: createHttpApp, queues: allQueues })
   const sandbox = await launchAlone(shop.url)
@@ -24,7 +24,7 @@ export async function startPlatformShop() {
   const ask = async (path: string) => (await admin.get<Health>(path)).data
   await checkPlatform(shop.ctx)
 
-  /** Lets the platform send a webhook, a minute after the last one. @returns what the shop answered */
+  /** Has the platform send a webhook, a minute after the last one. @returns the shop's status */
   async function send(action: string = 'none'): Promise<number | null | undefined> {
     shop.advance(2 * MINUTE)
     await control(sandbox, 'POST', '/webhooks/faults', { action })
@@ -36,7 +36,7 @@ export async function startPlatformShop() {
     return delivery.attempts.at(-1)?.status
   }
 
-  /** A webhook that somebody writes. @returns its status */
+  /** A webhook from a stranger. @returns the status */
   async function post(secret: string, headers: Record<string, string> = {}, body = '{"id":1}'): Promise<number> {
     const reply = await fetch(`${shop.url}/api/orders/product_webhook`, {
       method: 'POST',

@@ -66,7 +66,7 @@ test('a stranger who names our shop and was disproved once raises no second alar
   world.shop.advance(HOUR)
   await world.post('guessed')
   expect(await refused()).toMatchObject([{ kind: 'signature', count: 2 }])
-  // A secret that was saved in between explains both: what is refused next is told at once.
+  // A secret saved in between explains both, so the next refusal is reported at once.
   const { appSecret } = await present()
   await world.save({ shopify_api_secret: 'mistyped' })
   await world.save({ shopify_api_secret: appSecret })

@@ -75,7 +75,7 @@ test('an order that was never paid goes after its time, with its history and its
     .update(orders)
     .set({ state: 'timed_out', createdAt: ago(31) })
     .where(eq(orders.id, holding))
-  // Twice, and at once with itself.
+  // Two concurrent runs.
   await Promise.all([applyRetention(shop.ctx, retention), applyRetention(shop.ctx, retention)])
   expect(await remaining(ids)).toEqual([fresh, paid, holding].map(id => ({ id, leases: 1, blocks: 1, events: 1 })))
   const { rows } = await shop.ctx.db.execute<{ left: number }>(
@@ -110,7 +110,7 @@ test('who had an address is still known after its retired proxies are gone', asy
   await db.transaction(tx => release(tx, { orderId: gone }))
   await applyRetention(shop.ctx, retention)
   const left = await db.select({ orderId: proxies.orderId }).from(proxies).orderBy(proxies.orderId)
-  // The younger one, and the one whose lease has not been released.
+  // The younger one, and the one whose lease was not released.
   expect(left.map(row => row.orderId)).toEqual([gone, serving])
   expect((await whoHeld(db, { ip: ips.get(gone) ?? '' })).map(held => held.orderId)).toContain(gone)
 })
@@ -196,7 +196,7 @@ test('an entry that fails keeps none of the others from being worked on', async 
   expect(later).toHaveBeenCalledOnce()
 })
 
-/** Runs of the job until none follows, with the data that each was sent. */
+/** Runs the job until no other follows. @returns the data of each run */
 async function runAll(job: Job, most: number): Promise<object[]> {
   const { db } = shop.ctx
   const runs: object[] = [{}]
@@ -224,7 +224,7 @@ test('a run that takes too long stops between two kinds of rows, and the next on
   }))
   const [job] = retentionJobs(endless, { runMs: 0 })
   if (!job) throw new Error('there is no job')
-  // Each of them had a turn, though the first would have filled every run.
+  // Each had a turn, although the first one would have filled every run.
   expect(await runAll(job, 5)).toEqual([{}, { from: 'captchas' }, { from: 'jobs' }])
   expect(worked).toEqual(['sessions', 'captchas', 'jobs'])
 })

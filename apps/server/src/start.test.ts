@@ -30,12 +30,12 @@ async function start(env: Record<string, string>, mode = 'serve'): Promise<{ cod
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)))
   }
-  // It has ended, and all that it said is here: some of it may come after its exit.
+  // After 'close', because some output may come after its exit.
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, lines }
 }
 
-/** One line, and an exit code that tells a supervisor that it went wrong. */
+/** One line, and an exit code that tells a supervisor about the failure. */
 async function refusesToStart(env: Record<string, string>, words: RegExp): Promise<void> {
   const { code, lines } = await start(env)
   expect(lines).toHaveLength(1)

@@ -13,7 +13,7 @@ let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
 const T = '/api/settings/tasks/'
 
-// Nothing works on the queues: jobs stay where the test puts them.
+// No worker runs: jobs stay where the test puts them.
 beforeAll(async () => {
   shop = await startTestShop({ app: createHttpApp, queues: allQueues })
   admin = await shop.admin({ username: 'boss' })
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => shop?.close())
 beforeEach(() => shop.ctx.db.execute(sql`delete from pgboss.job`))
 
-/** A job that has failed for good. @returns its id among the dead letters */
+/** A permanently failed job. @returns its id among the dead letters */
 async function dead(queue: string, data: object, error = 'no answer'): Promise<string> {
   const { rows } = await shop.ctx.db.execute<{ id: string }>(sql`
     insert into pgboss.job (name, data, source_name, source_id, source_retry_count, source_output, policy)
@@ -188,7 +188,7 @@ test('the job monitor is shown to administrators only, reads only, and shows no 
   ]
   for (const path of asked)
     expect(await (await get(`/task-monitor${path}`, mine)).text(), path).not.toContain('marker@')
-  // Without the routes that its pages ask for, a click on one of their links ends in an error.
+  // Without the routes that its pages request, a click on one of their links ends in an error.
   const version = /manifest-(\w+)\.js/.exec(await (await get('/task-monitor', mine)).text())?.[1] ?? ''
   const manifest = await get(`/task-monitor/__manifest?paths=%2Ftask-monitor%2Fqueues&version=${version}`, mine)
   expect(manifest.status).toBe(200)
@@ -203,7 +203,7 @@ test('the job monitor is shown to administrators only, reads only, and shows no 
   expect(policy).toContain("script-src 'self' 'sha256-")
   expect(policy).not.toMatch(/script-src[^;]*unsafe/)
   expect((await get('/task-monitor/queues/send-mail/jobs/7f1b0c9e-0000-4000-8000-000000000000', mine)).status).toBe(404)
-  // The monitor reads its paths in either case.
+  // The monitor's paths are case-insensitive.
   for (const path of ['Jobs', 'JOBS', 'j%4Fbs', '/jobs', 'jobs/'])
     for (const kind of ['', '.data'])
       expect((await get(`/task-monitor/queues/dead-letter/${path}/${job}${kind}`, mine)).status, path).toBe(404)

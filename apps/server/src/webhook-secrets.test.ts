@@ -26,7 +26,7 @@ test('rotated as the platform does it, no webhook is lost', async () => {
   const [, next] = (await change('rotate')).secrets
   await world.save({ shopify_api_secret: next })
   const from = world.shop.ctx.now().getTime()
-  // Until the former secret is revoked there, the platform signs with it.
+  // The platform signs with the former secret until it is revoked there.
   expect(await world.send()).toBe(200)
   expect(await world.webhookSecrets()).toMatchObject({ signed: { by: 'former' } })
   const until = Date.parse((await world.webhookSecrets()).former_until ?? '')

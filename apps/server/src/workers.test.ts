@@ -4,9 +4,9 @@ import { CONVERGING_AT_ONCE } from './domains/fleet/converge-turns.ts'
 import { POOL_MAX } from './infra/db/client.ts'
 import { allJobs } from './workers.ts'
 
-/** They hold a connection with a server's lock for as long as they talk to its agent, and ask for others meanwhile. */
+/** They hold a connection with a server's lock while they talk to its agent, and need more connections in between. */
 const HOLDING = ['converge-server', 'converge-failing-server', 'repair-server', 'provision-server']
-/** Jobs of this queue take their turns with the connections. */
+/** Jobs of this queue take turns with the connections. */
 const AT_ONCE: Record<string, number> = { 'converge-server': CONVERGING_AT_ONCE }
 
 test('jobs that hold a connection while they wait for an agent leave half of the pool to all others', () => {

@@ -8,13 +8,13 @@ import { accountRoutes } from './index.ts'
 import { captchas, loginFailures } from './tables.ts'
 import { addRow } from '../../testing/rows.ts'
 
-/** The domain's calls, with what the whole shop hands in. */
+/** The domain's calls with the ports of the whole shop. */
 export const accountRoutesWithPorts = (mount: Mount, ctx: AppContext): void =>
   accountRoutes(mount, ctx, accountPorts(ctx))
 
 let clients = 0
 
-/** A visitor with an address of its own: limits per client do not make tests meet. */
+/** A visitor with its own address, so that limits for each client do not affect other tests. */
 export function visitorFromAnywhere(shop: TestShop): TestClient {
   clients += 1
   return shop.visitor({ ip: `203.0.${Math.floor(clients / 250)}.${(clients % 250) + 1}` })
@@ -22,14 +22,14 @@ export function visitorFromAnywhere(shop: TestShop): TestClient {
 
 export type MailedCode = { email_code_id: string; email_code: string }
 
-/** Asks for a code and reads it from the mail. */
+/** Requests a code and reads it from the mail. */
 export async function mailedCode(
   shop: TestShop,
   client: TestClient,
   email: string,
   type: 'register' | 'forgot'
 ): Promise<MailedCode> {
-  // Mails that wait for this address already are not the one that is asked for.
+  // Earlier mails to this address must not be taken for the requested one.
   await shop.drain()
   const before = shop.outbox.mails.filter(mail => mail.to === email).length
   const asked = await client.post<{ email_code_id: string }>('/api/users/email_validate', { email, type })
@@ -58,7 +58,7 @@ export const wrongCode = ({ email_code, email_code_id }: MailedCode): MailedCode
 
 export const A_MINUTE_LATER = MINUTE + 1000
 
-/** A captcha that was shown a moment ago, with its answer; none is drawn for it. */
+/** A captcha that was just shown, with its answer, without drawing one. */
 export async function solvedCaptcha({ ctx }: TestShop): Promise<{ captcha_id: string; captcha: number }> {
   const [createdAt, captcha] = [ctx.now(), 42]
   const expiresAt = new Date(createdAt.getTime() + MINUTE)
@@ -66,7 +66,7 @@ export async function solvedCaptcha({ ctx }: TestShop): Promise<{ captcha_id: st
   return { captcha_id: row.id, captcha }
 }
 
-/** Failures that were counted under a key within the last minutes. */
+/** Adds failures for a key. */
 export async function failed({ ctx }: TestShop, key: string, count: number): Promise<void> {
   const at = ctx.now()
   await ctx.db.insert(loginFailures).values(Array.from({ length: count }, () => ({ key, at })))

@@ -16,7 +16,7 @@ const shop = useStarted(() =>
     jobs: mailJobs,
     routes(mount, parts) {
       accountRoutesWithPorts(mount, parts)
-      // Stands for whatever a key with the other scope may call.
+      // Stands for any call that a key with the other scope may make.
       mount({ ...routes.accounts.logout, path: '/api/test/renew', access: 'user', scope: 'renew' }, async () =>
         ok(null)
       )
@@ -46,7 +46,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 type Customer = Awaited<ReturnType<TestShop['customer']>>
 type Made = { id: number; key: string; hint: string }
 
-/** Stores keys as if the user had made them. */
+/** Stores keys as if the user had created them. */
 const addKeys = (userId: number, count: number, more: { revokedAt?: Date } = {}) => {
   const key = { userId, name: 'loop', hint: 'nlk_', scopes: ['read'], createdAt: shop.ctx.now(), ...more }
   const rows = Array.from({ length: count }, (_, n) => ({ ...key, keyHash: Buffer.from(`${userId} ${n}`) }))
@@ -103,7 +103,7 @@ test('an administratorâ€™s key opens no door of the console, and is a customerâ€
   const { data } = await admin.post<Made>(KEYS, { name: 'script', scopes: ['read', 'renew'], password })
   expect((await shop.visitor().get('/api/users/u/', bearer(data.key))).code).toBe(403)
   expect((await shop.visitor().get('/api/test/renew', bearer(data.key))).code).toBe(2000)
-  // What a call may do is asked of the caller that it gets.
+  // Rights of a call depend on the caller that the guard finds.
   expect((await shop.visitor().get('/api/test/rights', bearer(data.key))).data).toEqual({ isSuperuser: false })
 })
 
@@ -204,7 +204,7 @@ test('keys end with the password, a reset by an administrator, a ban and other r
     const { data } = await client.post<Made>(KEYS, { name: `key of ${name}`, scopes: ['read'], password })
     expect((await shop.visitor().get(ME, bearer(data.key))).code, name).toBe(2000)
     expect((await end(client)).code, name).toBe(2000)
-    // A ban that is lifted does not bring it back either.
+    // Lifting the ban does not restore it.
     await boss.post(`${U}/${client.user.id}/unbaned_user/`)
     expect((await shop.visitor().get(ME, bearer(data.key))).code, name).toBe(401)
     expect((await auditOf(data.id)).at(-1), name).toBe('api_key.end')
@@ -235,7 +235,7 @@ test('its use from each network is audited once, and reading credentials once a 
 
 test('a key that calls too often waits, and is told for how long; other keys do not', async () => {
   const client = await shop.customer()
-  // A new minute begins now, so that none ends amid the calls.
+  // A new minute begins, so that none ends during the calls.
   shop.advance(MINUTE - (shop.ctx.now().getTime() % MINUTE))
   const make = async (name: string) => (await client.post<Made>(KEYS, { name, scopes: ['read'], password })).data.key
   const [busy, other] = [await make('busy'), await make('other')]

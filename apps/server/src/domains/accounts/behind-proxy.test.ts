@@ -15,7 +15,7 @@ const shop = useStarted(() =>
       accountRoutes(mount, ctx, accountPorts(ctx))
       supportRoutes(mount, ctx)
     },
-    // A reverse proxy on this machine, and nobody told the shop.
+    // A reverse proxy on this machine, unknown to the shop.
     config: { trustProxy: false }
   })
 )
@@ -31,13 +31,13 @@ test('behind a proxy that TRUST_PROXY does not name, one client’s failures do 
       .post('/api/auth/login', { username: user.username, password: TEST_PASSWORD })
   await failing('ip:203.0.113.7')
   expect(await login('203.0.113.7')).toMatchObject({ status: 429 })
-  // The proxy writes the last entry; what its client made up stands before.
+  // The proxy writes the last entry; earlier ones may be made up by its client.
   expect(await login('198.51.100.9, 203.0.113.7')).toMatchObject({ status: 429 })
   expect(await login('203.0.113.8')).toMatchObject({ code: 2000 })
   await failing('ip:127.0.0.1')
   expect(await login('203.0.113.9')).toMatchObject({ code: 2000 })
   expect(await login()).toMatchObject({ status: 429 })
-  // Who somebody is stays the connection's own address: the header may be made up.
+  // The recorded address is the connection's own, because the header may be made up.
   const [row] = await shop.ctx.db.select({ ip: users.lastLoginIp }).from(users)
   expect(row?.ip).toBe('127.0.0.1')
 })
@@ -57,7 +57,7 @@ test('behind such a proxy one visitor stops neither the codes nor the tickets of
       message: 'There is a question',
       ...(await solvedCaptcha(shop))
     })
-  // Wrong captchas are those of the client that sent them.
+  // Wrong captchas count for the client that sent them.
   await failing('ip:127.0.0.1')
   await failing('ip:203.0.113.22')
   expect((await ticket('203.0.113.22')).code).toBe(429)
@@ -73,7 +73,7 @@ test('a client that makes up whom such a proxy forwards for is held by a limit o
   await failed(shop, 'forwarded-code:127.0.0.1', 149)
   expect((await code('203.0.113.30')).code).toBe(2000)
   expect((await code('203.0.113.31')).code).toBe(429)
-  // What is refused anyway does not use it up.
+  // Requests that are refused anyway do not count.
   expect(await shop.ctx.db.$count(loginFailures, eq(loginFailures.key, 'forwarded-code:127.0.0.1'))).toBe(150)
 })
 
@@ -95,7 +95,7 @@ test('a visitor who makes up addresses keeps nobody from logging in, nor a known
     await shop.visitor({ ip }).post('/api/auth/login', { username: 'nobody', password: 'Wrong-123' })
   expect(await login(shop.visitor({ ip: '203.0.113.41' }))).toMatchObject({ code: 2000 })
   expect(await code(known, user.email, 'forgot')).toMatchObject({ code: 2000 })
-  // Nothing tells a newcomer from the one who makes addresses up: docs/SECURITY.md says what to do.
+  // A newcomer looks like the one who makes addresses up: docs/SECURITY.md tells what to do.
   expect(await code(shop.visitor({ ip: '203.0.113.42' }), 'new@example.com')).toMatchObject({ status: 429 })
   const { rows } = await shop.ctx.db.execute(sql`
     select data ->> 'key' as key from pgboss.job where name = 'raise-notice'`)

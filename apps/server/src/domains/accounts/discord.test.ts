@@ -19,10 +19,10 @@ import { SESSION_COOKIE } from './sessions.ts'
 import { sessions, users } from './tables.ts'
 
 let redirects: (string | null)[] = []
-/** How the platform answers the calls to a path instead. */
+/** Replaces the platform's replies for a path. */
 let fault: { path: string; answer: (response: ServerResponse) => void } | undefined
 
-/** A chat platform where the code 'code-7' belongs to the account 7, called Seven. */
+/** A chat platform where the code 'code-7' belongs to account 7, called Seven. */
 const platform = useStarted(async () => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -74,7 +74,7 @@ async function leave(client: TestClient, mode: 'login' | 'bind'): Promise<URL> {
   return new URL(data.discord_auth_url)
 }
 
-/** Comes back from the platform; gives where the shop sends the browser then. */
+/** Returns from the platform. @returns where the shop redirects the browser */
 async function comeBack(client: TestClient, url: URL, id: number, mode: 'login' | 'bind' = 'login') {
   const state = url.searchParams.get('state') ?? ''
   const path = mode === 'bind' ? 'bind_redirect' : 'redirect'
@@ -182,7 +182,7 @@ test.each([
     }
     expect((await visitor.get('/api/auth/login')).code).toBe(401)
     expect(await member.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
-    // Nothing is left of it that would stand in the way of another try.
+    // Nothing is left that would prevent another try.
     expect(await comeBack(visitor, await leave(visitor, 'login'), id)).toBe('/product')
   }
 })
@@ -234,7 +234,7 @@ test('the sign-up is offered a user name like that of the chat account: one that
     await shop.customer({ username, email: `${username}@example.com` })
   expect(await propose('walker.one')).toBe('walkeron3')
   expect(await propose('abcdefghijklm')).toBe('abcdefgh2')
-  // A number in place of the last letters would leave digits alone, which is no name.
+  // Replacing the last letters by a number would leave digits only, which is not a valid name.
   expect(await propose('123456789a')).toBeNull()
   expect(await propose('1234567b90')).toBe('1234567b2')
 })
@@ -388,7 +388,7 @@ test('a chat account that a thief bound logs in to nothing after an administrato
   const { user } = await shop.customer()
   expect(await boss.post(`/api/users/u/${user.id}/unbind_discord/`)).toMatchObject({ code: 409 })
   expect((await boss.post('/api/users/u/99999/unbind_discord/')).code).toBe(404)
-  // While the ban lasts, its chat account does not sign somebody up anew.
+  // During the ban its chat account cannot sign up again.
   await bound(user.id, '150')
   await boss.post(`/api/users/u/${user.id}/baned_user/`)
   const banned = visitorFromAnywhere(shop)

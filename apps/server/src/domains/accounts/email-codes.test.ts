@@ -37,7 +37,7 @@ test('a stranger who asks for codes to an address keeps nobody from receiving on
   const asked = await owner.post<{ email_code_id: string }>(ASK, { email, type: 'register' })
   expect(asked.code).toBe(2000)
   const mails = await shop.outbox.waitFor(email, 13)
-  // Each has a code of its own, and the owner's works among them.
+  // Each has its own code, and the owner's is one of them.
   const codes = mails.map(mail => /\b\d{6}\b/.exec(mail.text)?.[0] ?? '')
   const { email_code_id } = asked.data
   const [row] = await shop.ctx.db.select().from(emailCodes).where(eq(emailCodes.id, email_code_id))
@@ -69,7 +69,7 @@ test('one client has ten codes a day for an address; a flood from everywhere end
   expect((await visitorFromAnywhere(shop).post(ASK, { email, type: 'forgot' })).code).toBe(2000)
   await fill(email, 100)
   expect(await visitorFromAnywhere(shop).post(ASK, { email, type: 'forgot' })).toMatchObject({ code: 429, msg: LIMIT })
-  // What is a day old still counts.
+  // A request from a day ago still counts.
   shop.advance(DAY + 1)
   expect((await client.post(ASK, { email, type: 'forgot' })).code).toBe(2000)
 })
@@ -84,7 +84,7 @@ test('a browser that has logged in to the account gets a code in spite of a floo
   expect((await own.post(ASK, { email, type: 'forgot' })).code).toBe(2000)
 })
 
-/** Codes that were asked for from as many networks. */
+/** Codes requested from as many networks. */
 const fill = (email: string, count: number) =>
   shop.ctx.db.execute(sql`insert into email_codes (email, purpose, code_hash, client_ip, created_at, expires_at)
     select ${email}, 'forgot', 'x', ('198.18.0.' || n)::inet, ${shop.ctx.now().toISOString()}::timestamptz,
@@ -126,11 +126,11 @@ test('a request for a sign-up code does the same work whether the address is reg
     for (const email of ['first@example.com', user.email, 'free@example.com', user.email.toUpperCase()]) {
       sent.mockClear()
       expect((await visitorFromAnywhere(shop).post(ASK, { email, type: 'register' })).code).toBe(2000)
-      // The change feed tells of what happened before at a moment of its own.
+      // The change feed reports earlier changes at its own time.
       const texts = sent.mock.calls.map(([query]) => textOf(query))
       statements.push(texts.filter(text => !text.includes('pg_notify')))
     }
-    // The first request of all may have more to prepare.
+    // The first request may have more to prepare.
     const [, ...later] = statements
     expect(later[0]?.filter(text => text.startsWith('insert into "email_codes"'))).toHaveLength(1)
     expect(later[1]).toEqual(later[0])
@@ -140,7 +140,7 @@ test('a request for a sign-up code does the same work whether the address is reg
   }
 })
 
-/** Of what `query` of pg is called with. */
+/** The text of a call of pg's `query`. */
 const textOf = (query: unknown): string =>
   typeof query === 'string' ? query : ((query as { text?: string }).text ?? '')
 
@@ -286,7 +286,7 @@ test.each(endings)(
     expect(await proven.post(FORGOT, { email, password: 'Thief#2026', ...proof })).toMatchObject(EXPIRED)
     expect((await mailed.post(VERIFY, { email, ...code })).code).toBe(400)
     expect((await proven.post(LOGIN, { username, password: 'Thief#2026' })).code).toBe(401)
-    // Whoever reads the mails now gets in as ever.
+    // The reader of the owner's mails can still reset the password.
     const home = visitorFromAnywhere(shop)
     expect((await home.post(FORGOT, { email, password: 'Third#2026', ...(await prove(home, email)) })).code).toBe(2000)
     expect((await home.post(LOGIN, { username, password: 'Third#2026' })).code).toBe(2000)
@@ -330,6 +330,6 @@ test('a stolen password keeps its owner from a reset by mail for a few codes onl
   expect(await change(3)).toMatchObject({ code: 429 })
   expect((await owner.post(FORGOT, { email, password: NEW, ...proof })).code).toBe(2000)
   expect((await owner.post(LOGIN, { username, password: NEW })).code).toBe(2000)
-  // What the thief did is no longer counted.
+  // The thief's changes no longer count.
   expect((await owner.post(CHANGE, { old_password: NEW, new_password: 'Fresh#2026' })).code).toBe(2000)
 })

@@ -26,7 +26,7 @@ test('what an inviter earned by a deleted user names nobody, and what it earned 
     expect(await b.tell('orders/paid', paid)).toBe('settled')
     return paid
   }
-  // Paid under the name that it then gives up, and given back.
+  // Paid under the old name, then refunded.
   const paid = await pay(b.buyer)
   await b.world.confirm()
   await b.world.advance(8 * DAY)
@@ -39,7 +39,7 @@ test('what an inviter earned by a deleted user names nobody, and what it earned 
   await b.db().update(users).set({ invitedBy: b.inviter.user.id }).where(eq(users.id, next.user.id))
   await pay(next)
   await b.world.confirm()
-  // Its own coins are spent: those that the next one's payment earned are taken.
+  // Its own coins are spent, so coins of the next payment are taken.
   expect(await b.refund(paid, '20.00')).toBe('refunded')
   await b.world.endAll()
   const before = await reasons()

@@ -41,7 +41,7 @@ async function place(buyer: Customer): Promise<{ publicId: string; id: number }>
   return { publicId: order.publicId, id: order.id }
 }
 
-/** The event as the platform sends it, with all that it knows of a person. */
+/** The platform's event with all its personal data. */
 async function pay(publicId: string, email: string, eventId: string, person: object = {}): Promise<void> {
   const [order] = await shop.ctx.db.select({ lines: orders.lines }).from(orders).where(eq(orders.publicId, publicId))
   const lines = Object.fromEntries((order?.lines ?? []).map(({ variant, quantity }) => [variant, quantity]))
@@ -59,7 +59,7 @@ async function pay(publicId: string, email: string, eventId: string, person: obj
   await handleEvent(shop.ctx, eventHandlers, eventId)
 }
 
-/** Ends a lease as expiry does once its agents have confirmed. */
+/** Ends a lease as after its expiry and the agents' confirmation. */
 const endLease = async (orderId: number, state: string) => {
   const { db } = shop.ctx
   await db.execute(
@@ -89,7 +89,7 @@ test('a user who paid for an order that failed is not deleted, by nobody', async
     code: 409,
     msg: 'You have paid for an order that is still to be delivered or refunded. Please contact support.'
   })
-  // The same where it expired undelivered; not any more once the money went back.
+  // The same if it expired undelivered, until the money is refunded.
   await endLease(order.id, 'expired')
   expect((await client.post(DELETE, { password })).code).toBe(409)
   await shop.ctx.db.execute(
@@ -170,7 +170,7 @@ test('nothing in the database names a person who was deleted', async () => {
   const { email } = user
   const bystander = await shop.customer({ username: 'Ottilie77', email: 'x.ottilie.quist@example.org.test' })
   await db.update(users).set({ invitedBy: inviter.user.id }).where(eq(users.id, user.id))
-  // As it was written once, and as it is.
+  // An old record and a current one.
   const once = { userId: inviter.user.id, kind: 'level', point: 10, reasonCode: 'invited' } as const
   await addRow(shop.ctx, pointRecords, { ...once, reasonParams: { username }, cause: `invite:${user.id}` })
   const order = await place(client)
@@ -183,7 +183,7 @@ test('nothing in the database names a person who was deleted', async () => {
       await grantForPayment(unit, paid)
     })
   await earns('under the first name')
-  // What is taken back names them as well.
+  // Records of coins that are taken back contain the names too.
   await command(shop.ctx, SYSTEM, async unit => takeBackForPayment(unit, 'under the first name'))
   const login = shop.visitor({ ip: '203.0.113.78' })
   await login.post('/api/auth/login', { username, password })
@@ -193,7 +193,7 @@ test('nothing in the database names a person who was deleted', async () => {
   await boss.put(`${U}/${user.id}/`, { username: 'Ottilie9' })
   await boss.post('/api/users/admin/switch-user', { user_id: user.id })
   await boss.post('/api/users/admin/switch-back')
-  // One that is there, and one that its owner and then retention removed: its entries alone say whose it was.
+  // One that exists, and one that its owner and then retention removed: only its audit entries tell whose it was.
   const hook = { url: 'https://hooks.quist.example/t0ken', description: 'to her phone', events: ['order.delivered'] }
   const ids: number[] = []
   for (const _ of [1, 2]) ids.push((await client.post<{ id: number }>(ENDPOINTS, hook)).data.id)
@@ -228,7 +228,7 @@ test('nothing in the database names a person who was deleted', async () => {
   await db.execute(sql`update orders set delivery_num = quantity where id = ${order.id}`)
 
   expect((await client.post(DELETE, { password })).code).toBe(2000)
-  // The mail that says so waits to be sent; sent mail leaves the job table.
+  // The mail about the deletion still waits; sent mails leave the job table.
   expect(await jobsTo(email)).toEqual(['account-deleted'])
   await db.execute(sql`delete from pgboss.job where data ->> 'template' = 'account-deleted'`)
 
@@ -256,14 +256,14 @@ test('nothing in the database names a person who was deleted', async () => {
       sql`select to_jsonb(t)::text as text from ${sql.identifier(schema)}.${sql.identifier(name)} t`
     )
     for (const { text } of rows) {
-      // Of the one who is still there, and of a ticket that somebody else sent.
+      // Data of the remaining user, and a ticket from another person.
       if (text.includes(bystander.user.email) || text.includes('Not hers')) continue
       for (const mark of marks) if (text.includes(mark)) found.push(`${name}: ${mark}: ${text.slice(0, 300)}`)
     }
   }
   expect(found).toEqual([])
 
-  // What money and the history of addresses need is there.
+  // Data that money and the history of addresses need stays.
   const [event] = await db.select().from(platformEvents).where(eq(platformEvents.eventId, 'hers'))
   expect(event?.payload).toMatchObject({ total_price: '20.00', note_attributes: [{ value: order.publicId }] })
   const [row] = await db.select().from(orders).where(eq(orders.id, order.id))

@@ -25,8 +25,8 @@ const waitUntilBlocked = () =>
     .toBeGreaterThan(0)
 
 /**
- * While somebody holds the user with the lower id, as the decay of level points does on its way up, `work` waits for it. The
- * one with the higher id must be free meanwhile, or the two would wait for each other.
+ * Another transaction holds the user with the lower id, as the decay of level points does on its way up. `work` must
+ * wait for it without holding the higher id, or the two would deadlock.
  */
 async function takesTheLowerFirst([low, high]: [number, number], work: () => Promise<unknown>): Promise<void> {
   expect(low).toBeLessThan(high)
@@ -96,7 +96,7 @@ test.each([
   ['a demotion', (userId: number) => admin.put(`/api/users/u/${userId}/`, { is_superuser: false })]
 ])('%s that deadlocks with what a payment earns succeeds, and so does the payment', async (what, remove) => {
   const { ctx } = shop
-  // Everything locks users by their ids. Somebody who takes the buyer first, against that order, still undoes nothing.
+  // Everything locks users by id. A transaction that takes the buyer first, against that order, still reverts nothing.
   const buyer = await shop.admin()
   await ctx.db.update(users).set({ invitedBy: admin.user.id }).where(eq(users.id, buyer.user.id))
   const before = await deadlocks()
@@ -107,7 +107,7 @@ test.each([
     await unit.tx.execute(sql`select 1 from users where id = ${buyer.user.id} for update`)
     if (runs === 1) {
       void remove(buyer.user.id).then(removing.resolve, removing.reject)
-      // It has the other administrator, and waits for the buyer, whom we have.
+      // It holds the other administrator and waits for the buyer, whom we hold.
       await waitUntilBlocked()
     }
     await grantForPayment(unit, {

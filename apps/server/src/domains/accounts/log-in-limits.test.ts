@@ -55,7 +55,7 @@ test('an office logs in at once from one address, and no more guesses at once ar
 test('many attempts at once under one key wait for their turn with one connection of the database', async () => {
   const { db } = shop.ctx
   const flood = shop.visitor({ ip: '198.51.100.61' })
-  // A connection of its own, since there may be no other.
+  // Its own connection, because the pool may have none left.
   const watcher = openDatabase(shop.ctx.config.databaseUrl, { max: 1 })
   const waiting = () =>
     watcher.$count(
@@ -127,7 +127,7 @@ test('guesses from everywhere end at a hundred, the owner is told once, and a br
   )
   expect(rows).toHaveLength(1)
   expect(await known.post(LOGIN, right)).toMatchObject({ code: 2000 })
-  // Strangers are kept out as before: the owner's login takes nothing off their count.
+  // Strangers stay blocked: the owner's login does not lower their count.
   expect((await visitorFromAnywhere(shop).post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(429)
 })
 
@@ -140,10 +140,10 @@ test('a browser that has logged in is counted by itself, and is unknown after an
   const device = known.cookies.get('netlet_device') ?? ''
   for (let i = 0; i < 3; i += 1) await known.post(LOGIN, { ...right, password: 'x' })
   expect(await known.post(LOGIN, right)).toMatchObject({ data: { require_captcha: true } })
-  // Its failures are not the account's.
+  // Its failures do not count for the account.
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
 
-  // It says nothing about another account, and nothing that is not signed.
+  // It proves nothing about another account, and must be signed.
   await failed(shop, nameKey(other.user.username), 100)
   await failed(shop, nameKey(user.username), 100)
   const elsewhere = { username: other.user.username, password: TEST_PASSWORD }
@@ -177,7 +177,7 @@ test('wrong captchas count for the client that sent them, and not against the ac
   expect(last.at(-1)).toMatchObject(THROTTLED)
   const { rows } = await shop.ctx.db.execute(sql`select 1 from login_failures where key = ${nameKey(user.username)}`)
   expect(rows).toHaveLength(3)
-  // A captcha that was not sent at all is no failure: the form shows it only now.
+  // A missing captcha is not a failure: the form only now shows one.
   const form = visitorFromAnywhere(shop)
   for (let i = 0; i < 21; i += 1) expect((await form.post(LOGIN, right)).code).toBe(401)
   expect((await form.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
@@ -195,7 +195,7 @@ test('failures by the address say nothing of the username that belongs to it, no
       await failed(shop, nameKey(failing), failures)
       const there = { ...right, ...(await solvedCaptcha(shop)), username: failing }
       if (failures === 100) expect(await stranger.post(LOGIN, there)).toMatchObject(THROTTLED)
-      // Answered as where nobody ever failed.
+      // The reply is the same as without failures.
       const guess = await visitorFromAnywhere(shop).post(LOGIN, { username: other, password: 'x' })
       expect(guess).toMatchObject({ code: 401, msg: WRONG, data: { reason: 'wrong_login' } })
       expect(guess.data).not.toHaveProperty('require_captcha')
@@ -216,7 +216,7 @@ test('fifty failures from one address stop it', async () => {
 /** More than may wait. */
 const FLOOD = 120
 
-/** Has as many strangers' passwords checked at once until it is stopped, each followed by another. */
+/** Keeps this many strangers' passwords in the queue until it is stopped. */
 function flood() {
   let checked = 0
   const over = new AbortController()
@@ -247,7 +247,7 @@ test('in a flood a browser that has logged in before gets in at once, and a stra
     status: 503,
     data: { reason: 'unavailable' }
   })
-  // Neither waits for those that wait, nor does a file that is read: some are checked meanwhile.
+  // Neither waits behind them, nor does a file that is read: only some passwords are checked in between.
   for (const work of [() => readFile(fileURLToPath(import.meta.url)), () => known.post(LOGIN, right)]) {
     const before = checked()
     const done = await work()
@@ -265,7 +265,7 @@ test('an unknown name waits for its password to be checked, as any other', async
     left -= 1
   })
   const reply = await visitorFromAnywhere(shop).post(LOGIN, { username: 'nobody9', password: 'x' })
-  // Those that came before it have been checked by now, but for some that run beside it.
+  // Earlier ones have been checked, except for some that run beside it.
   expect(reply).toMatchObject({ code: 401, msg: WRONG })
   expect(left).toBeLessThan(20)
   await Promise.all(others)

@@ -97,7 +97,7 @@ test('three failures for an account bring the captcha, from wherever; a solved o
     data: { require_captcha: true }
   })
   expect((await visitor.post(LOGIN, { ...right, ...(await solvedCaptcha(shop)) })).code).toBe(2000)
-  // Its owner was there: the account starts afresh.
+  // Its owner has logged in, so the account starts again without failures.
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
 })
 
@@ -132,7 +132,7 @@ test('the captcha that is drawn works for five minutes', async () => {
 test('the password is looked at again when the session is written', async () => {
   const client = await shop.customer()
   const { username, id } = client.user
-  // Holds the login at the point where the password was right and the session is not yet there.
+  // Holds the login after the password check and before the session exists.
   const { db } = shop.ctx
   const visitor = visitorFromAnywhere(shop)
   const { login } = await db.transaction(async tx => {
@@ -173,7 +173,7 @@ test('a login from a new browser is mailed, one from a known browser is not, unl
   travelled.cookies.set('netlet_device', first.cookies.get('netlet_device') ?? '')
   await travelled.post(LOGIN, right)
   expect(await mails()).toEqual(['US', 'DE'])
-  // Again and again without a cookie: one mail, until the job of it is done or afterwards.
+  // Repeated logins without a cookie cause one mail, before and after its job has finished.
   await shop.ctx.db.execute(sql`delete from pgboss.job where data ->> 'to' = ${user.email}`)
   for (let i = 0; i < 4; i += 1) await shop.visitor({ ip: '8.8.8.8' }).post(LOGIN, right)
   const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0' }

@@ -27,7 +27,7 @@ const CHANGE = '/api/users/change_email'
 const password = TEST_PASSWORD
 type Customer = Awaited<ReturnType<TestShop['customer']>>
 
-/** A customer at a browser of its own: limits per client do not make tests meet. */
+/** A customer with its own address, so that limits for each client do not affect other tests. */
 async function customerFromAnywhere(): Promise<Customer> {
   const { user } = await shop.customer()
   const client = visitorFromAnywhere(shop)
@@ -67,7 +67,7 @@ test('the address changes by the password and a code to the new one, and the old
     .from(auditLog)
     .where(eq(auditLog.targetId, String(user.id)))
   expect(entry).toMatchObject({ action: 'user.change_email', before: { email: user.email }, after: { email } })
-  // What the platform knows by the address follows.
+  // Updates what the platform finds by the address.
   const { rows } = await shop.ctx.db.execute(
     sql`select name from pgboss.job where singleton_key = ${String(user.id)} order by name`
   )
@@ -79,7 +79,7 @@ test('mails that were switched off stay so at another address, and those that it
   const email = 'quiet@example.com'
   const SETTINGS = '/api/users/u/mail_settings/'
   await client.put(SETTINGS, { payments: true, proxies: true, expiry: false })
-  // By the link of a mail that went there.
+  // Switched off by the link of a mail to the new address.
   await shop.ctx.db.insert(mailChoices).values({ address: email, off: ['proxies'] })
   const code = await codeFor(client, email)
   expect((await client.post(CHANGE, { email, ...code, password })).code).toBe(2000)
@@ -141,7 +141,7 @@ test('the own sessions are listed with device and place, and ended one by one', 
   const end = (by: TestClient, secret?: string) =>
     by.delete(`/api/users/sessions/${there?.id}/`, {}, secret === undefined ? undefined : { password: secret })
   expect((await end(other, password)).code).toBe(404)
-  // Without the password nobody ends the session in which the owner may have noticed a theft.
+  // Without the password, a thief cannot end the session in which the owner may have noticed the theft.
   expect(await end(client)).toMatchObject({ code: 400, data: { errors: { password: 'Please enter your password!' } } })
   expect(await end(client, 'Guess#2026')).toMatchObject({ code: 400, msg: 'The password is not correct' })
   expect((await away.get(LOGIN)).code).toBe(2000)
@@ -161,7 +161,7 @@ test('all other sessions end at once for the password, and nothing else does', a
   const boss = await shop.admin()
   await boss.post('/api/users/admin/switch-user', { user_id: client.user.id })
   const stranger = await shop.customer()
-  // Used last by another browser: the present session is listed first all the same.
+  // Another browser was used last, but the current session is listed first.
   const { data } = await client.get<Listed[]>('/api/users/sessions/')
   expect(data.map(one => one.is_current)).toEqual([true, false, false, false])
   expect(await client.post(OTHERS, { password: 'Guess#2026' })).toMatchObject({
@@ -258,7 +258,7 @@ describe('signing up', () => {
     const ask = (name: string) => visitor.post(SIGN_UP, signUpForm(name, 'curious@example.com', code))
     for (let nth = 0; nth < 15; nth++) expect((await ask(taken.user.username)).status).toBe(409)
     const atOnce = await Promise.all(Array.from({ length: 8 }, () => ask(taken.user.username)))
-    // Each is counted before it is tried: of those at once fewer may pass, and never more.
+    // Each counts before it is tried, so fewer of the concurrent ones may pass, but never more.
     expect(atOnce.filter(reply => reply.status === 429).length).toBeGreaterThanOrEqual(3)
     expect(await ask('Curious')).toMatchObject({ status: 429, data: { reason: 'too_many' } })
     shop.advance(61_000)

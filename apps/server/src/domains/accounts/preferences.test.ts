@@ -54,7 +54,7 @@ describe('limits', () => {
       expect(reply).toMatchObject({ code: 409, data: { reason: 'too_many_preferences', params: { max: 200 } } })
     }
     expect(await countOf(anna.user.id)).toBe(200)
-    // What is there can still be changed, and another person has room.
+    // Existing values can still be changed, and another person has room.
     expect(await save('k7', 'new')).toMatchObject({ code: 2000 })
     expect(await kept('k7')).toBe('new')
     expect(await save('k7', 1, bob)).toMatchObject({ code: 2000 })
@@ -115,7 +115,7 @@ describe('what cannot be kept', () => {
     const value = { text: '\\u0000 \\ud800', emoji: '😀', levels: JSON.parse(nested(90)) as unknown, constructor: 1 }
     expect(await save('x', value)).toMatchObject({ code: 2000 })
     expect(await kept('x')).toEqual(value)
-    // No number of JSON's own: what JavaScript makes of it is kept.
+    // JSON allows larger numbers than JavaScript, which turns this one into null.
     const huge = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"value":[1e400]}' }
     expect((await anna.fetch(at('x'), huge)).status).toBe(200)
     expect(await kept('x')).toEqual([null])

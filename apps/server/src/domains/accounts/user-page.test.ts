@@ -270,7 +270,7 @@ describe('roles of operators', () => {
       expect(await people.operations.put(`${U}/${customer.user.id}/`, form)).toMatchObject(notAllowed)
     expect(await people.operations.put(`${U}/${own}/`, { operator_role: 'owner' })).toMatchObject(notAllowed)
     expect(await people.operations.put(`${U}/${own}/`, { is_superuser: false })).toMatchObject(notAllowed)
-    // A role that is sent along with the rest of the form, as it is, changes nothing.
+    // The unchanged role in a form changes nothing.
     expect(await people.operations.put(`${U}/${own}/`, { operator_role: 'operations' })).toMatchObject(allowed)
     expect(await userOf(own)).toMatchObject({ is_superuser: true, operator_role: 'operations' })
     expect(await userOf(customer.user.id)).toMatchObject({ is_superuser: false, operator_role: null })

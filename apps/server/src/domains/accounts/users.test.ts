@@ -26,11 +26,11 @@ const shop = useStarted(() =>
 const admin = useStarted(() => shop.admin({ username: 'chief' }))
 
 beforeEach(async () => {
-  // Some tests come down to the last administrator.
+  // Some tests leave only one administrator.
   await shop.ctx.db.execute(
     sql`update users set is_superuser = (id = ${admin.user.id}) where is_superuser and deleted_at is null`
   )
-  // Who was demoted was signed out.
+  // The demotion signed the administrator out.
   admin.cookies.set(SESSION_COOKIE, await sessionOf(shop.ctx, admin.user.id))
 })
 
@@ -275,7 +275,7 @@ describe('an administrator who views the shop as a user', () => {
     })
     expect(await boss.get(ME)).toMatchObject({ data: { id: user.id, impersonated_by: boss.user.username } })
     expect((await boss.get('/api/users/u/')).code).toBe(403)
-    // The own session is kept beside it.
+    // Their own session stays beside it.
     const beside = shop.visitor()
     beside.cookies.set(SESSION_COOKIE, own)
     expect((await beside.get(ME)).data).toMatchObject({ id: boss.user.id })

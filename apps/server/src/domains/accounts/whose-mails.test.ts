@@ -15,7 +15,7 @@ import { orders } from '../orders/tables.ts'
 import { userPreferences } from './tables.ts'
 import { addRow } from '../../testing/rows.ts'
 
-// Nothing works on the queue: the test sends what waits.
+// No worker runs: the test sends the mails.
 const shop = useStarted(startStockedShop)
 beforeEach(async () => {
   await shop.ctx.db.execute(sql`delete from pgboss.job`)
@@ -33,7 +33,7 @@ const loginOf = (username: string, to: string, key: string): MailOrder<'new-logi
     data: { username, at, device: `Browser ${key}`, ip: '203.0.113.9', country: 'US' }
   }
 }
-/** A mail without a name, such as a code. */
+/** A mail without a name, such as one with a code. */
 const unnamed = (to: string, key: string): MailOrder => ({
   to,
   key,
@@ -90,7 +90,7 @@ test('an address that goes to another user takes no mails along, into the downlo
   await move(first, { username: 'First2' })
   await send(loginOf('First2', 'shared@corp.com', 'c'))
   await move(first, { email: 'first@private.com' })
-  // The code by which the next user of the address signs up.
+  // The sign-up code of the address's next user.
   await send(unnamed('shared@corp.com', 'code'))
   const second = await shop.customer({ username: 'Second1', email: 'Shared@corp.com' })
   await send(loginOf('Second1', 'Shared@corp.com', 'd'))
@@ -140,7 +140,7 @@ describe('what happens while an account is deleted', () => {
       option_selected: { option1: 'New York', acl_selected: shop.rules.slice(0, 1) }
     })
 
-  /** An account that something refers to, so that its row stays when it is deleted. */
+  /** An account with references, so that its row stays after the deletion. */
   async function withHistory(): Promise<Customer> {
     const client = await shop.customer()
     await place(client)
@@ -151,7 +151,7 @@ describe('what happens while an account is deleted', () => {
     return client
   }
 
-  /** A command of a customer's that writes when it is told to. */
+  /** A customer's command that writes when told to. */
   function held(userId: number): { written: Promise<unknown>; write: () => void; begun: Promise<void> } {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const written = command(shop.ctx, userActor(userId), async ({ tx, now }) => {
@@ -191,7 +191,7 @@ describe('what happens while an account is deleted', () => {
       const client = await withHistory()
       const boss = await shop.admin()
       const free = Promise.withResolvers<void>()
-      // Holds the deletion up where it locks the user: what is owed it has asked by then.
+      // Holds the deletion when it locks the user, after its check of debts.
       const holding = command(shop.ctx, SYSTEM, async ({ tx }) => {
         await tx.execute(sql`select from users where id = ${client.user.id} for key share`)
         await free.promise

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const statements = migrationStatements()
 
-/** The changes that the migrations make to the audit log's rows, in their order. */
+/** The migrations' changes of audit log rows, in order. */
 const updates = statements.filter(statement => statement.includes('UPDATE "audit_log"'))
 
 const migrate = async () => {
@@ -33,7 +33,7 @@ const actions = async () =>
     row => row['entry']
   )
 
-/** Every action that a command writes, as the sources name it. */
+/** Every action that a command writes, by the sources. */
 function writtenActions(): Set<string> {
   const found = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -42,7 +42,7 @@ function writtenActions(): Set<string> {
   return new Set([...found, 'order.deliver', 'order.change', 'order.reset'])
 }
 
-/** Target and action of every entry that the last release wrote, and what both are called now. */
+/** Target and action of every entry of the last release, and their current names. */
 const ENTRIES: [target: string, action: string, now: string][] = [
   ['user', 'ban user', 'user user.ban'],
   ['user', 'unban user', 'user user.unban'],

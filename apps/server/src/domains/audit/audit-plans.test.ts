@@ -11,7 +11,7 @@ import { entryList } from './list-entries.ts'
 
 const NOW = '2026-05-15T12:00:00Z'
 const ROWS = 200_000
-/** Totals are counted up to 10,000, and each row may be visited for the page and for the total. */
+/** Totals count up to 10,000, and each row may be visited for the page and for the total. */
 const AT_MOST = 25_000
 
 let database: TestDatabase
@@ -20,7 +20,7 @@ let db: Database
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url)
-  // Words are not searched for here, and filling their index takes longer than all the rest.
+  // Text search is not tested here, and filling its index takes longer than everything else.
   await db.execute(sql`drop index audit_log_search`)
   for (let from = 0; from < ROWS; from += 50_000)
     await db.execute(sql`

@@ -10,10 +10,10 @@ import { workOnRun } from './work-on-run.ts'
 
 export let shop: TestShop
 export let admin: Awaited<ReturnType<TestShop['admin']>>
-/** What a test lets the actions do; every row is marked before it. */
+/** The actions' work as the test sets it. Every row is marked before. */
 export const work: Partial<BulkWork> = {}
 
-/** Marks each row in a table that takes the same row twice. */
+/** Marks each row in a table that accepts the same row twice. */
 const marking: BulkWork = {
   ids: (db, query, limit, now) => work.ids?.(db, query, limit, now) ?? Promise.resolve(ok([])),
   plan: (db, ids, asked) => work.plan?.(db, ids, asked) ?? Promise.resolve({ effects: [], refusals: [] }),
@@ -25,7 +25,7 @@ const marking: BulkWork = {
 }
 export const actions = eachAction(marking)
 
-/** Starts a shop with the calls of bulk runs for a test file, and a new administrator for each test. */
+/** Starts a shop with the calls of bulk runs for a test file, with a new administrator for each test. */
 export function useBulkShop(): void {
   beforeAll(async () => {
     shop = await startTestShop({ routes: (mount, ctx) => bulkRoutes(mount, ctx, actions), queues: bulkQueues })

@@ -96,7 +96,7 @@ describe('starting a run', () => {
       data: { reason: 'bulk_more_match', params: { count: 111, expected: 100 } }
     })
     expect(await start({ query: {}, expected: 101 })).toMatchObject({ code: 2000 })
-    // Fewer are always what was meant.
+    // Fewer rows than confirmed are always accepted.
     expect(await start({ query: {}, expected: 5000 })).toMatchObject({ code: 2000 })
     let asked: Date | undefined
     work.ids = async (_db, _query, _limit, now) => {
@@ -105,7 +105,7 @@ describe('starting a run', () => {
     }
     shop.advance(DAY)
     expect(await start({ query: {} })).toMatchObject({ code: 2000 })
-    // The shop's time, which tests move, and not the computer's.
+    // The shop's time, which tests move, not the computer's.
     expect(asked?.getTime()).toBeGreaterThan(Date.now() + DAY / 2)
     work.ids = async () => refuse('invalid', { data: { errors: { 'selection.query.x': 'no' } } })
     expect(await start({ query: { x: '1' } })).toMatchObject({
@@ -126,7 +126,7 @@ describe('starting a run', () => {
       })
       const [after] = await shop.ctx.db.select({ count: sql<number>`count(*)` }).from(bulkRuns)
       expect(after).toEqual(before)
-      // The question before it tells how many there are now.
+      // The confirmation has the current number.
       const order = { action, selection: { query, expected: 11 } }
       expect(await admin.post('/api/bulk/plan/', order)).toMatchObject({ code: 2000, data: { rows: 12 } })
       expect(await start({ query, expected: 12 }, action)).toMatchObject({ code: 2000, data: { total: 12 } })
@@ -147,13 +147,13 @@ describe('starting a run', () => {
         code: 409,
         data: { reason: 'bulk_other_match' }
       })
-      // Some that went are told of by their number, as some that came are.
+      // Missing rows are reported by number, like additional ones.
       work.ids = async () => ok([3, 2])
       expect(await start({ query, expected, version }, action)).toMatchObject({
         code: 409,
         data: { reason: 'bulk_more_match', params: { count: 2, expected: 3 } }
       })
-      // The same rows are the same in any order.
+      // The order of the rows does not matter.
       work.ids = async () => ok([1, 2, 3])
       expect(await planned()).toMatchObject({ data: { rows: 3, version } })
       expect(await start({ query, expected, version }, action)).toMatchObject({ code: 2000, data: { total: 3 } })

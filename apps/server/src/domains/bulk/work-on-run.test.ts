@@ -61,7 +61,7 @@ describe('working on a run', () => {
       data: [{ id: 2 }, { id: 3 }, { id: 4 }, { id: 5 }]
     })
     expect(await rowsOf(id, '&state=pending')).toMatchObject({ total: 0, data: [] })
-    // What a refused row did is undone, its entry in the audit log too.
+    // A refused row's work is rolled back, with its audit entry.
     expect(await marks()).toEqual([1, 6])
     const { rows } = await shop.ctx.db.execute(
       sql`select actor_id, actor_name, host(ip) as ip, target_id from audit_log where action = 'order.check'
@@ -177,7 +177,7 @@ describe('working on a run', () => {
     expect(await rowsOf(id, '&state=pending')).toMatchObject({ total: 6 })
     expect(await workOn(id)).toBe(false)
     expect(await marks()).toEqual([1, 2, 3, 4])
-    // Again: nothing new.
+    // A repeat changes nothing.
     expect(await admin.post(`/api/bulk/${id}/cancel/`)).toMatchObject({ code: 2000 })
     expect((await audited(id)).map(entry => entry['action'])).toEqual(['bulk_run.start', 'bulk_run.cancel'])
   })

@@ -1,4 +1,4 @@
-// A worker process of its own, for a test that kills it: works on the run named by the arguments.
+// A worker process that a test kills. It works on the run in its arguments.
 import { sql } from 'drizzle-orm'
 import { openChangeFeed } from '../../infra/change-feed.ts'
 import { systemClock } from '../../infra/clock.ts'
@@ -14,7 +14,7 @@ import { eachAction } from './each-action.fixture.ts'
 import { bulkQueues } from './queues.ts'
 import { workOnRun } from './work-on-run.ts'
 
-/** Marks each row in a table that takes the same row twice; with a pause, so that a kill hits it in the middle. */
+/** Marks each row in a table that accepts the same row twice, with a pause, so that a kill hits it in the middle. */
 const marking: BulkWork = {
   ids: async () => ok([]),
   labels: async () => new Map(),

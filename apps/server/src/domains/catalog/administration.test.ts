@@ -30,7 +30,7 @@ afterAll(async () => {
   await platform.close()
 })
 
-/** One that was not added yet, with at least so many variants. */
+/** A product that was not added yet, with at least this many variants. */
 async function platformProduct(atLeast = 1): Promise<PlatformProduct> {
   const { data } = await app.call(catalog.platformProducts, { as: admin })
   const product = data.find(one => one.variants.length >= atLeast)
@@ -199,7 +199,7 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
     [first.shopify_variant_id, '77.10', false],
     [third.shopify_variant_id, third.variant_price, true]
   ])
-  // The retired variant keeps its row for the orders that bought it.
+  // The retired variant keeps its row for its orders.
   const [retired] = await app.ctx.db.select().from(variants).where(eq(variants.id, b.id))
   expect(retired).toMatchObject({ isActive: false, name: second.variant_name })
   expect(await lastAudit()).toMatchObject({
@@ -219,7 +219,7 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   ]
   for (const [body, msg] of wrong) expect(await update(body)).toMatchObject({ status: 400, msg })
   expect((await update({ variants: [{ ...kept, server_group: smallGroup }] })).code).toBe(2000)
-  // What its addresses are may change, where the group has such ranges; IPv4 addresses leave from nowhere else.
+  // Its address family may change if the group has such ranges. IPv4 has no other exit addresses.
   expect(await update({ variants: [{ ...kept, egress: 'session' }] })).toMatchObject({
     status: 400,
     data: { errors: { 'variants.0.egress': 'Only IPv6 plans can have changing exit addresses' } }
@@ -239,7 +239,7 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   expect((await update({ variants: [{ ...four, egress: 'fixed' }] })).data.variants).toMatchObject([
     { address_family: 'ipv4', egress: 'fixed' }
   ])
-  // A program that does not know of limits leaves them as they are; null takes them away.
+  // A program that does not know limits leaves them unchanged; null removes them.
   const limited = { traffic_gb: 5, mbps: 20 }
   expect((await update({ variants: [{ ...kept, ...limited }] })).data.variants[0]).toMatchObject(limited)
   expect((await update({ variants: [kept] })).data.variants[0]).toMatchObject({ ...limited, connections: null })

@@ -15,14 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** What changes behind the shop's back is told to nobody. */
+/** Direct changes of the database publish no events. */
 beforeEach(() => shop.forget())
 
 const rules = async () => (await shop.call(catalog.rules)).data
 const cells = async (id: number) => (await shop.call(catalog.occupancy, { params: { id } })).data.cells
 const found = (all: OfferedRule[], id: number) => all.find(rule => rule.acl_id === id)
 
-/** Leases addresses as an order that was paid. */
+/** Leases addresses as a paid order does. */
 async function lease(groupId: number, { step, rule }: { step: 8 | 16 | 64; rule: number }) {
   const { db } = shop.ctx
   const [orderId = 0] = await addOrders(db, groupId, 1)
@@ -42,7 +42,7 @@ test('a rule says how many products on sale have addresses under it, and names i
   await db.update(aclRules).set({ valid: false }).where(eq(aclRules.id, withdrawn))
   const one = await addGroup(db, [{ cidr: '10.60.0.0/24', excludedRules: [excluded] }])
   const small = await addGroup(db, [{ cidr: '10.60.1.0/29', excludedRules: [excluded] }])
-  // Two choices of one product are one product.
+  // Two choices of one product count as one product.
   await addProduct(db, {}, [
     { serverGroupId: one.groupId, cartStep: 8 },
     { serverGroupId: one.groupId, cartStep: 16 }
@@ -64,7 +64,7 @@ test('a rule says how many products on sale have addresses under it, and names i
     product_count: 2
   })
   expect(found(all, excluded)).toMatchObject({ product_count: 0 })
-  // A list of a rule's products has exactly those that were counted.
+  // A rule's list of products has exactly the counted ones.
   const listed = async (acl: number) =>
     (await shop.call(catalog.products, { query: { acl: String(acl), limit: '200' } })).data.total
   expect(await listed(sold)).toBe(2)
@@ -78,13 +78,13 @@ test('a picture has a cell for each equal block, and neither addresses nor count
   const rule = await addRule(db, '1.00', 'picture.example')
   const group = await addGroup(db, [{ cidr: '10.61.0.0/24' }, { cidr: '10.61.1.0/26' }])
   const { id } = await addProduct(db, {}, [{ serverGroupId: group.groupId, cartStep: 8 }])
-  // 320 addresses in cells of 16: the smallest, however few there are.
+  // 320 addresses in cells of 16, the smallest size.
   expect(await cells(id)).toEqual(Array.from({ length: 20 }, () => 0))
   await lease(group.groupId, { step: 16, rule })
   await lease(group.groupId, { step: 8, rule })
   shop.forget()
   const drawn = await cells(id)
-  // A whole cell, and a half of another, wherever the inventory puts them.
+  // One whole cell and a half of another, wherever the inventory puts them.
   expect(drawn.filter(level => level > 0).toSorted((a, b) => a - b)).toEqual([2, 4])
   expect(drawn).toHaveLength(20)
 })
@@ -94,7 +94,7 @@ test('a first sale in a large cell does not show: cells go by the nearest quarte
   const group = await addGroup(db, [{ cidr: '10.62.0.0/16' }])
   const { id } = await addProduct(db, {}, [{ serverGroupId: group.groupId, cartStep: 8 }])
   const empty = await cells(id)
-  // 65,536 addresses in 240 cells at most: of 512.
+  // 65,536 addresses in at most 240 cells: of 512.
   expect(empty).toHaveLength(128)
   const rule = await addRule(db, '1.00', 'one.example')
   await lease(group.groupId, { step: 8, rule })

@@ -11,7 +11,7 @@ function clock() {
   return { now: () => new Date(at), advance: (ms: number) => (at += ms) }
 }
 
-/** Answers in the order that the test decides. */
+/** Replies in the order that the test chooses. */
 function delayedQuote() {
   const asked: { key: StockKey; answer: (stock: number) => void; fail: () => void }[] = []
   const quote = (key: StockKey) =>
@@ -102,7 +102,7 @@ test('a reply is made once for all who ask at once, and again when it is too old
   expect(await ask()).toBe('{"made":1}')
   time.advance(1)
   expect(await ask()).toBe('{"made":2}')
-  // The clock was set back: its age says nothing.
+  // The clock was set back, so the entry's age is meaningless.
   time.advance(-3_600_000)
   expect(await ask()).toBe('{"made":3}')
 })

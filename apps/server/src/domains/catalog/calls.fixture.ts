@@ -5,7 +5,7 @@ import { startTestShop } from '../../testing/shop.ts'
 import { commerceJobs, commerceRoutes } from '../commerce/index.ts'
 import { applyProductDeletion, applyProductUpdate, catalogJobs, catalogRoutes } from './index.ts'
 
-/** `as` left out: a visitor. */
+/** `as` missing: a visitor. */
 export type CallInput<R> = {
   params?: ParamsOf<R>
   query?: Record<string, string>
@@ -20,7 +20,7 @@ export type Catalogue = {
   call<R extends Route>(route: R, input?: CallInput<R>): Promise<TestReply<ReplyOf<R>>>
   /** Runs the jobs that are due. */
   drain(): Promise<string[]>
-  /** Goes past what replies are kept for. */
+  /** Moves the clock past the life of cached replies. */
   forget(): void
   close(): Promise<void>
 }

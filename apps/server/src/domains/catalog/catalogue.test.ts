@@ -71,7 +71,7 @@ test('visitors and customers see what is on sale, without where it comes from', 
     expect(product?.lower_price).toBe('1.95')
     expect(product?.variants.map(variant => variant.variant_option1)).toEqual(['London', 'Tokyo', 'Oslo'])
     expect(product?.variants.map(variant => variant.server_group)).toEqual([null, null, null])
-    // Two ranges of 64, of which one is never sold with the dear rule: the cheap one has most.
+    // Two ranges of 64, one of which never sells the expensive rule, so the cheap one has the most.
     expect(product?.variants.map(variant => variant.variant_stock)).toEqual([128, 128, 0])
     expect(product?.product_tags).toEqual([{ id: social, tag_name: 'Social' }])
     expect(product?.product_collections).toEqual([{ id: isp, collection_name: 'ISP' }])
@@ -141,7 +141,7 @@ test('a list takes as many statements for 60 products as for one', async () => {
   })
   expect(listed).toBe(60)
   expect(many).toBe(few)
-  // One for the session, two for the page, four for all that belongs to the products.
+  // One for the session, two for the page, four for the products' parts.
   expect(few).toBeLessThanOrEqual(7)
   expect(one).toBeLessThanOrEqual(few)
 })

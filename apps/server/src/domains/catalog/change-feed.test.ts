@@ -10,11 +10,11 @@ import { products } from './tables.ts'
 
 const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
-/** Time stands still, so that a shared reply never becomes too old. */
+/** Time stands still, so that a shared reply never expires. */
 const now = () => new Date('2026-03-01T12:00:00Z')
 
 let shop: TestShop
-/** What another process of the shop has open. */
+/** The connections of another process of the shop. */
 let other: { db: Database; changes: ChangeFeed }
 
 beforeAll(async () => {

@@ -100,7 +100,7 @@ test('a preview says what a sync would do and does nothing; the sync does that, 
   if (!collection || !tag) throw new Error('nothing was taken over')
   await db.update(collections).set({ name: 'Behind' }).where(eq(collections.id, collection.id))
   const dropped = await addRow(app.ctx, collections, { platformId: '626262', name: 'Dropped there' })
-  // One product loses its type, another gets its tag back, although neither is known to the platform.
+  // One product loses its collection, another gets its tag back, although the platform knows neither.
   const inDropped = await addProduct(db, {}, [{}], { collectionIds: [dropped.id] })
   const tagged = await addProduct(db, {}, [{}], { tagIds: [tag.id] })
   await app.call(catalog.deleteTag, { as: admin, params: { id: tag.id } })
@@ -121,7 +121,7 @@ test('a preview says what a sync would do and does nothing; the sync does that, 
   expect(ofTags.changes).toEqual([{ kind: 'created', name: tag.platformName, fields: [] }])
   expect(await state()).toEqual(before)
 
-  // Somebody else changes what the plan was made of: what was agreed to is not what would be done.
+  // A concurrent edit makes the sync differ from the plan.
   await db.update(collections).set({ name: 'Further behind' }).where(eq(collections.id, collection.id))
   expect(await syncs.apply(plan.id)).toMatchObject({ state: 'failed', reason: 'stale' })
   const again = await syncs.plan('collections')
@@ -149,7 +149,7 @@ test('an edit that is refused after it has written leaves nothing', async () => 
   const { db } = app.ctx
   const made = await addRow(app.ctx, collections, { platformId: '515151', name: 'Before' })
   const entries = await db.$count(auditLog)
-  // The row is gone by the time that the command reads what it wrote.
+  // The row disappears before the command reads its own write.
   await db.execute(sql`create function vanish() returns trigger language plpgsql as $$ begin
     delete from collections where id = new.id; return null; end $$`)
   await db.execute(sql`create trigger vanish after update on collections for each row execute function vanish()`)

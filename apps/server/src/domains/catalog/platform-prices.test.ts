@@ -49,7 +49,7 @@ type Form = {
   product_desc: string
   variants: Record<string, unknown>[]
 }
-/** The product as an administrator's form sends it back. */
+/** The product as an administrator's form sends it. */
 async function productForm(): Promise<Form> {
   const list = await admin.get<{ data: (Form & { id: number })[] }>(`${catalog.products.path}?id=${productId}`)
   const product = list.data.data[0] ?? fail()
@@ -102,7 +102,7 @@ test('of more prices than one call takes, all are taken back where the platform 
     const found = (await control<PlatformProduct[]>(sandbox, 'GET', '/products')).find(({ id }) => id === made.id)
     return new Set(found?.variants.map(({ price }) => price))
   }
-  // Two calls read what they cost, one writes the first 250.
+  // Two calls read the prices, one writes the first 250.
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 1, after: 3 })
   const save = vi.fn(() => Promise.resolve(ok(null)))
   expect(await writePrices(shop.ctx, made.id, prices, save)).toMatchObject({ ok: false })
@@ -131,12 +131,12 @@ test('the platform’s refusal reaches the administrator in its words', async ()
 test('a form that did not change a price does not write the old one over the platform’s newer one', async () => {
   const form = await productForm()
   await platformPrices({ [first.id]: '4.40' })
-  // Nothing has told us yet: here the price is still the one that the form shows.
+  // No event has come yet, so our price is still the form's.
   expect(await saveProduct({ ...form, product_name: 'Another name' })).toMatchObject({ code: 2000 })
   expect(await priceThere(first.id)).toBe('4.40')
   await readPrices(shop.ctx)
   expect(await pricesHere()).toEqual(['4.40', '2.02'])
-  // A form from before that is stale: it is shown what changed, and nothing is written.
+  // An older form is stale: it gets the changes, and nothing is written.
   expect(await saveProduct(form)).toMatchObject({ status: 409 })
   expect(await saveProduct(withPrice(form, '2.50'))).toMatchObject({ status: 409 })
   expect(await priceThere(first.id)).toBe('4.40')
@@ -189,7 +189,7 @@ test('a rule’s price is written to the platform first, and refused in its word
   expect((await ruleHere())?.price).toBe('0.50')
   expect(await admin.put(path, form)).toMatchObject({ code: 2000, data: { price: '0.75' } })
   expect(await priceThere(rule.variantId)).toBe('0.75')
-  // Unchanged, it asks the platform for nothing, and leaves what is newer there.
+  // Without a change it does not call the platform, and keeps the newer price there.
   await platformPrices({ [rule.variantId]: '0.80' }, demoRulesProduct.id)
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 1 })
   expect(await admin.put(path, { ...form, description: 'more shoes' })).toMatchObject({ code: 2000 })
@@ -217,7 +217,7 @@ test('a rule that is refused here, by an overlap or its name, has no price writt
   expect(await admin.put(path, named)).toMatchObject({ status: 409 })
   expect(await priceThere(rule.variantId)).toBe(before)
   expect(before).not.toBe('0.95')
-  // Decided, it is written there and here.
+  // With the decision it is written there and here.
   const decisions = [{ rule_id: broad.rule.id, domain: 'narrow.broad.test', winner: 'narrow' }]
   expect(await admin.put(path, { ...form, decisions })).toMatchObject({ code: 2000, data: { price: '0.95' } })
   expect(await priceThere(rule.variantId)).toBe('0.95')
@@ -231,7 +231,7 @@ test('prices that no webhook told of are followed at the next reading, of plans 
   expect(await pricesHere()).toEqual(['2.75', '2.02'])
   expect(await ruleHere()).toMatchObject({ price: '0.60', platformProductId: demoRulesProduct.id })
   const entries = await shop.ctx.db.$count(auditLog)
-  // Repeated, it has nothing to do.
+  // A repeat changes nothing.
   await readPrices(shop.ctx)
   expect(await shop.ctx.db.$count(auditLog)).toBe(entries)
   await platformPrices({ [rule.variantId]: '0.50' }, demoRulesProduct.id)
@@ -264,7 +264,7 @@ test('a rule is not sold while the platform does not sell it: archived, or delet
   expect(await offered()).toContain(ruleId)
   await told(event({ status: 'archived', updated_at: '2026-07-01T11:00:00Z' }))
   expect(await offered()).not.toContain(ruleId)
-  // An older event that comes late does not bring it back.
+  // An older event that comes late does not restore it.
   await told(event({ updated_at: '2026-07-01T10:30:00Z' }))
   expect(await ruleHere()).toMatchObject({ valid: false })
   await told(event({ updated_at: '2026-07-01T12:00:00Z' }))

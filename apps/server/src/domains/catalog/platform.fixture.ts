@@ -4,11 +4,11 @@ import { writeSettings } from '../settings/index.ts'
 
 export type Platform = Awaited<ReturnType<typeof startPlatform>>
 
-/** A stand-in of the platform, which the shop's settings name. */
+/** A stand-in of the platform, configured in the shop. */
 export async function startPlatform(ctx: AppContext) {
   const dataDir = await newDataDir()
   const sandbox = await launch(dataDir, 'http://127.0.0.1:9')
-  /** Has the shop ask there; nothing given: the stand-in. */
+  /** Configures the shop for this address, by default the stand-in's. */
   const connect = (url = sandbox.url) =>
     writeSettings(ctx, {
       shopify_shop_url: url,

@@ -44,7 +44,7 @@ test('prices that differ are listed with their two ways out', async () => {
     { kind: 'variant', price: '2.02', platform_price: '9.00' },
     { kind: 'rule', name: rule.name, price: '0.50', platform_price: '0.60' }
   ])
-  // Seen again, it is as old as before.
+  // Seen again, it keeps its age.
   await comparePrices(shop.ctx)
   expect((await drifts()).map(drift => drift.since)).toEqual(found.map(drift => drift.since))
 
@@ -86,7 +86,7 @@ test('a price that the platform did not take is there to be decided again', asyn
   await platformPrices({ [first.id]: '6.00' })
   await comparePrices(shop.ctx)
   const [before] = await drifts()
-  // Answers what is read as the platform does, and refuses every write.
+  // Replies to reads as the platform does, and refuses every write.
   const answer = async (request: IncomingMessage, reply: ServerResponse) => {
     const body = await text(request)
     if (body.includes('mutation')) return reply.writeHead(401).end()

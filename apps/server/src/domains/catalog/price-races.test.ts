@@ -16,14 +16,14 @@ let on: PriceShop
 let relay: ReturnType<typeof createServer>
 let productId = 0
 let ruleId = 0
-/** What happens here between the platform's write of a price and its answer, once. */
+/** Runs once between the platform's write of a price and its reply. */
 let between: (() => Promise<unknown>) | undefined
-/** What the platform answers to the next write of a price, which it makes all the same. */
+/** The status of the reply to the next write of a price, which is made in spite of it. */
 let failure: number | undefined
-/** Prices that the platform was told. */
+/** Writes of prices to the platform. */
 let writes = 0
 
-/** Hands everything to the platform and back. */
+/** Forwards everything to the platform and back. */
 async function forward(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const body = await text(request)
   const headers = Object.entries(request.headers).filter(([name]) => /^(content-type|x-shopify)/.test(name))
@@ -69,7 +69,7 @@ type Variant = Record<string, unknown> & { server_group: { id: number } | null }
 type Product = { version: string; shopify_product_id: string; product_name: string; variants: Variant[] }
 type Rule = { id: number; name: string; version: string }
 
-/** One that edits a product or a rule by its form, as it was read. */
+/** An edit of a product or a rule by its form. */
 type Edited = {
   form: () => Promise<Record<string, unknown>>
   priced: (form: Record<string, unknown>, price: string) => Record<string, unknown>

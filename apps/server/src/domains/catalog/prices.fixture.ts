@@ -42,7 +42,7 @@ export async function startPriceShop() {
   let productId = 0
   let ruleId = 0
 
-  /** Gives variants other prices on the platform, of which no webhook tells. */
+  /** Changes variants' prices on the platform without a webhook. */
   const platformPrices = async (prices: Record<string, string>, of = plan.id) => {
     const changed = Object.entries(prices).map(([id, price]) => ({ id, price }))
     await control(sandbox, 'PATCH', `/products/${of}`, { variants: changed, silent: true })
@@ -53,7 +53,7 @@ export async function startPriceShop() {
     admin,
     sandbox,
     platformPrices,
-    /** Makes the plan and the rule anew, at the platform's prices. */
+    /** Recreates the plan and the rule at the platform's prices. */
     reset: async () => {
       await writeSettings(shop.ctx, {
         shopify_shop_url: sandbox.url,

@@ -82,7 +82,7 @@ test('products are found by whether they are active, and by what has to be decid
   expect(await found({ active: '0' })).toEqual([off.id])
   expect(await found({ active: '1' })).toEqual([fine.id, withdrawn.id, changed.id, nowhere.id])
   expect(await found({ problem: '1' })).toEqual([withdrawn.id, changed.id, nowhere.id])
-  // What is wrong is nobody else's business.
+  // Only administrators see problems.
   expect(await idsOf({ problem: '1' })).toEqual(await idsOf({}))
 })
 

@@ -47,7 +47,7 @@ const eventOf = async (id: string) => {
   return event
 }
 
-/** Delivers an event and waits until its job has dealt with it. */
+/** Delivers an event and waits until its job has handled it. */
 async function settle(payload: unknown, delivery: Delivery): Promise<string | null> {
   const { reply, id } = await deliver(payload, delivery)
   expect(reply.status).toBe(200)
@@ -120,7 +120,7 @@ test('variants that came or went are flagged for an administrator; what went is 
     [true, 'Tokyo', false],
     [false, 'Tokyo', true]
   ])
-  // Neither a later event takes the flag away, nor is one without news in the audit log.
+  // A later event does not clear the flag, and one without a change is not audited.
   const entries = () => app.ctx.db.$count(auditLog, eq(auditLog.action, 'product.follow'))
   const before = await entries()
   await settle(payload({ variants: [first] }), { topic: 'products/update' })
@@ -161,7 +161,7 @@ test.each([
   expect(await settle(told, { topic: 'products/update' })).toBe('applied')
   const rows = await db.select().from(variants).where(eq(variants.productId, id)).orderBy(variants.id)
   expect(rows.flatMap(({ deletedAt }, at) => (deletedAt ? [at] : []))).toEqual(expected)
-  // The platform is not asked again about a product that the shop does not sell, nor after an event that is too old.
+  // The platform is not asked again about products that the shop does not sell, nor after an outdated event.
   const again = sql`select 1 from pgboss.job where name = 'read-platform-product'`
   const { length } = (await db.execute(again)).rows
   expect(await settle({ ...told, id: 2 }, { topic: 'products/update' })).toBe('not_sold')
@@ -197,11 +197,11 @@ test('what is told of a deleted product later, or was read before, brings neithe
   await settle(late('2026-05-01T11:00:00Z', named), { topic: 'products/update' })
   expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
   expect(await settle({ id: Number(product.platformId) }, { topic: 'products/delete' })).toBe('withdrawn')
-  // Later than all that is known here, and the first that is heard of the second rule.
+  // Later than all data here, and the first event about the second rule.
   expect(await settle(late('2026-05-01T12:00:00Z', named, unnamed), { topic: 'products/update' })).toBe('ignored')
   expect((await read()).product).toMatchObject({ name: 'After', valid: false })
   expect((await rules()).map(rule => rule.valid)).toEqual([false, false])
-  // Prices that were read just before the deletion, and are followed after it.
+  // Prices that were read just before the deletion and followed after it.
   const price = {
     price: '0.20',
     productId: product.platformId,

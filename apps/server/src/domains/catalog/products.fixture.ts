@@ -7,7 +7,7 @@ import { collections, productCollections, productOptions, products, productTags,
 const now = new Date('2026-03-01T12:00:00Z')
 let serial = 0
 
-/** A server group whose one server owns these ranges; the ids of group and server. */
+/** A server group with one server that owns these ranges. @returns the ids of group and server */
 export async function addGroup(db: Database, cidrs: { cidr: string; excludedRules?: number[] }[]) {
   serial++
   const server = await addRow({ tx: db, now }, servers, { name: `node ${serial}`, ip: '192.0.2.1' })
@@ -41,7 +41,7 @@ export async function addRule(db: Database, price: string, domain: string): Prom
 type VariantValues = Partial<typeof variants.$inferInsert>
 type ProductValues = Partial<typeof products.$inferInsert>
 
-/** A product with its variants straight in the tables. */
+/** Inserts a product with its variants into the tables. */
 export async function addProduct(
   db: Database,
   values: ProductValues,

@@ -52,7 +52,7 @@ test('a second rule is refused the variant of another rule, or of a plan, and is
   const ofPlan = `The plan ${await planName()} is sold as this variant of the platform`
   expect(await add('Second', first.id)).toMatchObject(refused(ofPlan))
   const made = await add('Second', another.variantId)
-  // The price is the platform's, whatever the form says.
+  // The platform's price counts, not the form's.
   expect(made).toMatchObject({ code: 2000, data: { price: another.price } })
   const edit = (variantId: string) =>
     prices.admin.put(`${RULES}${made.data.id}/`, { ...form('Second', variantId), price: made.data.price })
@@ -114,7 +114,7 @@ test('rules that shared a variant before stay, can be edited, and are joined by 
   expect(await edit({ description: 'another' })).toMatchObject({ code: 2000 })
   expect(await add('Third', rule.variantId)).toMatchObject({ status: 409 })
   expect(await edit({ shopify_variant_id: another.variantId, price: another.price })).toMatchObject({ code: 2000 })
-  // On its own variant it shares nothing any more: the database itself refuses another one.
+  // On its own variant it shares nothing any more, and the database refuses another rule.
   const second = db.execute(sql`
     insert into acl_rules (name, price, platform_variant_id, acl_value, created_at)
     values ('Sly', 1, ${another.variantId}, '', now())`)

@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 afterAll(() => prices?.close())
 
-/** Changes a product on the platform, of which no webhook tells. */
+/** Changes a product on the platform without a webhook. */
 const set = (change: object, id = plan.id) =>
   control<PlatformProduct>(prices.sandbox, 'PATCH', `/products/${id}`, { ...change, silent: true })
 

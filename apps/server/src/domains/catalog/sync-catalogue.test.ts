@@ -35,7 +35,7 @@ beforeAll(async () => {
   syncs = syncsOf(app)
   dataDir = await newDataDir()
   sandbox = await launch(dataDir, 'http://127.0.0.1:9')
-  // Of silence and of limits on calls no test waits for the end.
+  // Tests need not wait for timeouts and limits.
   app.ctx.platformLimits = { timeoutMs: 2000, sleep: async () => {} }
   await writeSettings(app.ctx, {
     shopify_shop_url: sandbox.url,
@@ -65,7 +65,7 @@ afterAll(async () => {
   await removeDataDir(dataDir)
 })
 
-/** A plan here that the platform sells under another name and price, and one that it does not have. */
+/** A plan that the platform sells under another name and price, and one that it does not have. */
 async function stock() {
   const ours = await addProduct(app.ctx.db, { platformId: plan?.id ?? '', name: 'Old name' }, [
     { platformId: there?.id ?? '', price: '9.99', name: 'Old / Option', option1: 'Old', option2: 'Option' }
@@ -138,7 +138,7 @@ test('visitors never see the tag of the rules, nor a product that holds rules, w
   expect((await named('admin')).find(tag => tag.tag_name === demoRulesProduct.tag)).toMatchObject({ is_internal: true })
   expect((await named()).map(tag => tag.tag_name)).not.toContain(demoRulesProduct.tag)
   expect((await named()).map(tag => tag.tag_name)).toContain('Social')
-  // Also where the tags alone are taken, and one that an administrator put on a plan.
+  // Even if only tags are taken over, and if an administrator put the tag on a plan.
   const acl = (await named('admin')).find(tag => tag.tag_name === demoRulesProduct.tag)
   const [ours] = await app.ctx.db
     .select()
@@ -152,7 +152,7 @@ test('visitors never see the tag of the rules, nor a product that holds rules, w
   const holder = await addProduct(app.ctx.db, { platformId: demoRulesProduct.id, name: 'Rules on a shelf' }, [{}])
   await app.call(catalog.updateTag, { as: admin, params: { id: acl?.id ?? 0 }, body: { tag_name: 'acl' } })
   expect((await shelf()).map(product => product.id)).not.toContain(holder.id)
-  // Without the rule it is a tag and a product like any other.
+  // Without the rule, tag and product are normal.
   await app.ctx.db.transaction(tx => deleteRule({ tx, now: app.ctx.now() } as never, ruleId))
   await app.call(catalog.updateTag, { as: admin, params: { id: acl?.id ?? 0 }, body: { tag_name: 'acl' } })
   expect((await named()).map(tag => tag.tag_name)).toContain('acl')
@@ -180,7 +180,7 @@ test('what the platform changes meanwhile, and tells, is not overwritten by what
 
 test('the last sync is undone but for prices and what is for sale, once', async () => {
   await stock()
-  // As a sync of before left it.
+  // As after an earlier sync.
   await app.call(catalog.syncCollections, { as: admin })
   const before = await everything()
   await sync(await preview())
@@ -188,7 +188,7 @@ test('the last sync is undone but for prices and what is for sale, once', async 
   const done = await last()
   expect(done).toMatchObject({ what: 'catalogue', username: 'admin', undone_at: null, changed: [] })
   expect((await undo(done?.id ?? 0)).code).toBe(2000)
-  // Rows that the sync had added stay, deleted: the next one brings them back.
+  // Rows that the sync added stay, as deleted; the next one restores them.
   const restored = (await everything()).filter(([key, { fields }]) => !(key.startsWith('tag:') && fields['deleted']))
   const ofPlatform = new Set(['price', 'valid', 'oldFlag'])
   const expected = before.map(([key, one]) => {
@@ -223,7 +223,7 @@ test('what the platform does not sell stays withdrawn after an undo: a product, 
   })
   const withdrawn = { product: false, rule: false, variant: false, variantGone: true }
   expect(await sold()).toEqual(withdrawn)
-  // What the platform withdraws meanwhile keeps nothing from being undone, and stays withdrawn.
+  // A later withdrawal by the platform does not prevent the undo, and stays.
   await db.update(products).set({ valid: false }).where(eq(products.id, ours.id))
   expect((await undo((await last())?.id ?? 0)).code).toBe(2000)
   expect(await sold()).toEqual(withdrawn)
@@ -240,7 +240,7 @@ test('a variant that was added while a sync ran keeps its options when that is u
   const added = { productId: ours.id, platformId: '9900103', price: '1.00', ...options }
   const variant = await addRow(app.ctx, variants, added)
   const key = `variant:${variant.id}`
-  // As the sync noted it: it is there after it, and was not before.
+  // In the sync's record it exists after the sync, but not before.
   const one = (await takeSnapshot(db)).get(key)
   const touched = JSON.stringify([{ key, name: one?.name, before: null, after: one?.fields }])
   await db.execute(sql`update catalog_syncs set touched = touched || ${touched}::jsonb where id = ${done?.id}`)
@@ -260,7 +260,7 @@ test('what changed since a sync keeps it from being undone, and is named', async
   expect(refused.msg).toContain(plan.title)
   expect((await last())?.changed[0]).toContain(plan.title)
   expect(await everything()).toEqual(before)
-  // A price that the platform changed meanwhile stays as it is, and keeps nothing.
+  // A later price of the platform stays and does not prevent the undo.
   await app.ctx.db.update(variants).set({ price: '7.77', isActive: true }).where(eq(variants.productId, ours.id))
   expect((await undo(done?.id ?? 0)).code).toBe(2000)
   const [variant] = await app.ctx.db.select().from(variants).where(eq(variants.productId, ours.id))
@@ -285,7 +285,7 @@ test.each(['error500', 'garbage', 'unauthorized', 'half', 'lost', 'timeout', 'th
   async kind => {
     await stock()
     const before = await everything()
-    // A call that is limited goes again: all of its tries meet the fault.
+    // A limited call is retried, so all of its tries must meet the fault.
     const next = kind === 'throttled' || kind === 'too_many' ? 100 : 1
     for (const after of [0, 3]) {
       await control(sandbox, 'POST', '/graphql/faults', { kind, after, next })

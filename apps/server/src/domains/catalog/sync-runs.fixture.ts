@@ -13,7 +13,7 @@ export async function runOf(ctx: AppContext, id: number): Promise<SyncRun> {
   return presentRun(run)
 }
 
-/** A sync that goes on until it waits for somebody, or has ended. */
+/** A sync after its jobs, when it waits for an administrator or has ended. */
 async function rested(app: Catalogue, id: number): Promise<SyncRun> {
   await app.drain()
   const run = await runOf(app.ctx, id)
@@ -23,7 +23,7 @@ async function rested(app: Catalogue, id: number): Promise<SyncRun> {
 
 type PlanOf<W extends SyncKind> = Extract<SyncPlan, { what: W extends 'catalogue' ? W : 'collections' | 'tags' }>
 
-/** What an administrator does with syncs, as the console does it. */
+/** An administrator's actions on syncs, as in the console. */
 export const syncsOf = (app: Catalogue) => ({
   async start(what: SyncKind): Promise<SyncRun> {
     const reply = await app.call(catalog.startSync, { as: admin, body: { what } })

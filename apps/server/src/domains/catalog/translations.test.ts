@@ -50,7 +50,7 @@ test('texts in Chinese are kept beside the others, shown to visitors, and writte
   const { data: seen } = await app.call(catalog.tags, { query: { search: '游戏' } })
   expect(seen.data).toEqual([saved.data])
 
-  // Left out they stay; empty they go, and with the last of them the language.
+  // Missing fields stay; empty ones are removed, and the language with its last field.
   const renamed = { tag_name: 'Gaming', tag_desc: 'For games' }
   expect((await saveTag(id, renamed)).data).toMatchObject({ ...renamed, translations: kept })
   const less = await saveTag(id, { ...renamed, translations: { 'zh-CN': { name: '游戏', desc: ' ' } } })
@@ -101,7 +101,7 @@ test('a collection with texts in Chinese still takes its name from the platform,
   const saved = await app.call(catalog.updateCollection, { as: admin, params: { id: first.id }, body })
   expect(saved.data).toMatchObject({ translations })
   await saveTag(tag.id, { tag_name: tag.name, tag_desc: '', translations: { 'zh-CN': { name: '标签' } } })
-  // As the platform had it before; the tag is not there any more when the sync begins.
+  // The platform's former text; the tag is deleted before the sync begins.
   await db.update(collections).set({ name: 'Behind' }).where(eq(collections.id, first.id))
   await db.update(tags).set({ deletedAt: app.ctx.now() }).where(eq(tags.id, tag.id))
   const now = async () => ({
@@ -174,7 +174,7 @@ test('a product carries its own texts, those of its collections and tags, and th
     action: 'product.edit',
     after: { translations: { 'zh-CN': { name: '炉边住宅' } } }
   })
-  // Saved without them, they stay; of another version, nothing is saved.
+  // Saved without them, they stay; with another version nothing is saved.
   expect((await save({})).code).toBe(2000)
   expect((await read())?.translations).toMatchObject({ 'zh-CN': { name: '炉边住宅' } })
   expect(await save({ translations: {}, version })).toMatchObject({ status: 409, data: { reason: 'stale' } })

@@ -1,4 +1,4 @@
-// The chat bot of one more process: started by a test, which kills it.
+// The chat bot of another process, which a test starts and kills.
 import { readConfig } from '../../infra/config.ts'
 import { openApp } from '../../open-app.ts'
 import { startChatBot } from './index.ts'

@@ -72,21 +72,21 @@ test('what is written while no bot runs is counted afterwards, within a day, and
   chat.start()
   await chat.earned(id, 5)
   await chat.stopBots()
-  // A cursor of before everything: all of the last day is read, also what was written before the first bot.
+  // A cursor before everything: the whole last day is read, including messages from before the first bot.
   await db.update(chatCursors).set({ messageId: '1' })
   await db.delete(chatEvents)
   chat.start()
   await chat.connected()
   await chat.write({ user: name })
   await chat.earned(id, 8)
-  // The records know what was counted, even where the reports are forgotten.
+  // The records prevent a double count even if the reports are deleted.
   expect(await recordsOf(id)).toBe(8)
 })
 
-/** A process begins with all of the shop's code: on a busy machine longer than anything that is tested here. */
+/** A process loads the whole shop's code first. On a busy machine that takes longer than anything tested here. */
 const STARTED = { timeout: 120_000, interval: 50 }
 
-/** The bot of one more process. */
+/** The bot of another process. */
 function botProcess() {
   const { config } = chat.shop.ctx
   const child = fork(fileURLToPath(new URL('./bot-process.fixture.ts', import.meta.url)), [], {
@@ -141,12 +141,12 @@ test.runIf(isLong)(
       const first = await holder()
       child.kill('SIGSTOP')
       chat.start({ connectMs: 20_000 })
-      // Where it was stopped within a transaction, its lock stays until the database ends that, after 30 seconds.
+      // If it was stopped within a transaction, its lock stays until the database ends that after 30 seconds.
       await expect.poll(holder, { ...SOON, timeout: 90_000 }).not.toBe(first)
       await chat.write({ user: name, count: 3 })
       await chat.earned(id, 4)
       child.kill('SIGCONT')
-      // It gives its connection up, and leaves the bot to whoever has it.
+      // It gives up its connection and leaves the bot to the current holder.
       await chat.connected()
       await chat.write({ user: name, count: 2 })
       await chat.earned(id, 6)
@@ -172,7 +172,7 @@ test.runIf(isLong)(
         return Reflect.get(target, key, receiver) as unknown
       }
     })
-    // It leaves 15 % of it, which has to be more than a busy machine takes to look.
+    // 15 % of the lease is left, which must exceed a busy machine's delay.
     const leaseMs = 16_000
     const bot = startChatBot({ ...ctx, db }, { everyMs: 50, leaseMs, connectMs: 2500, backoff: () => 150 })
     try {
@@ -218,7 +218,7 @@ test('an API with a fault is told of in words, and the bot comes back by itself'
     }, SOON)
   }
   await chat.call('POST', '/faults', { kind: 'none' })
-  // As long as the platform asks for: 60 s. So does a process that takes over.
+  // The 60 s that the platform asks for. A process that takes over waits as long.
   const { retry_at } = await chat.status()
   expect(new Date(retry_at ?? 0).getTime() - Date.now()).toBeGreaterThan(40_000)
   await bot.stop()

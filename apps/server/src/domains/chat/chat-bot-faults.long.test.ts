@@ -32,7 +32,7 @@ test.each([
     await chat.write({ user: name })
     expect(await chat.coinsOf(id)).toBe(1)
     await chat.call('POST', '/faults', { kind: 'none' })
-    // It may have been asked to wait for long.
+    // The platform may have asked for a long wait.
     await chat.shop.ctx.db.update(chatBot).set({ retryAt: null })
     await chat.earned(id, 4)
   }
@@ -70,7 +70,7 @@ test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'unauthorized', '
     await chat.connected()
     await registered()
     const { connections } = await chat.gateway()
-    // The first answer, which says that another one follows, and that one.
+    // The first reply, which announces another one, and that one.
     for (const [at, path] of ['/callback', '/webhooks/'].entries()) {
       await chat.call('POST', '/faults', { kind, next: 1000, path })
       expect(await chat.ask(name, 'bind', 'en-US', 400)).toBeNull()
@@ -103,7 +103,7 @@ test.each([
   chat.start()
   const isShown = async () => {
     const status = await chat.status()
-    // A token that is refused there is refused everywhere.
+    // A token refused there is refused everywhere.
     return status.state === state && (kind === 'timeout' ? status.commands_problem : status.problem) !== null
   }
   await expect.poll(isShown, SOON).toBe(true)

@@ -13,7 +13,7 @@ export const TOKEN = 'bot-token-of-the-test'
 export const CHANNEL = '330000000000000001'
 export const OTHER_CHANNEL = '330000000000000002'
 
-/** As the shop's, but for tests that cannot wait. */
+/** The shop's times, but short for tests. */
 const QUICK: Partial<ChatBotTimes> = {
   everyMs: 50,
   leaseMs: 1500,
@@ -42,7 +42,7 @@ type Written = {
   thread?: boolean
 }
 
-/** A shop, the stand-in platform, and as many bots as wanted. `close()` it in `afterAll`. */
+/** A shop, the stand-in platform, and any number of bots. `close()` it in `afterAll`. */
 export async function startChat() {
   const dir = await newDataDir()
   const sandbox: Sandbox = await launch(dir, 'http://shop.example.com', { discordBotToken: TOKEN })
@@ -61,7 +61,7 @@ export async function startChat() {
   return {
     shop,
     sandbox,
-    /** A customer who has bound the chat account of that name. */
+    /** A customer with the bound chat account of that name. */
     async member(name: string) {
       const { user } = await shop.customer()
       await shop.ctx.db

@@ -33,7 +33,7 @@ const unreadable = (channels: string[]) =>
     SOON
   )
 
-/** Lets everything that was written before be counted: the channel is counted in its order. */
+/** Waits until everything written before is counted: a channel counts in order. */
 async function settled() {
   const marker = await chat.member(
     `marker${(await chat.gateway()).connections}.${Math.random().toString(36).slice(2, 8)}`
@@ -129,7 +129,7 @@ test.each(['error500', 'throttled', 'html', 'half', 'forbidden'])(
     await chat.write({ user: name })
     await chat.earned(id, 3)
     expect(await chat.status()).toMatchObject({ state: 'connected', problem: null })
-    // A limit says itself how long it lasts: that is not waited for here.
+    // A limit states its own duration, which this test does not wait for.
     if (kind !== 'throttled') {
       await chat.call('POST', '/faults', { kind: 'none' })
       await expect.poll(async () => (await chat.status()).commands_problem, SOON).toBeNull()
@@ -202,7 +202,7 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   })
   await db.update(users).set({ isActive: false }).where(eq(users.id, ines))
   expect((await chat.ask('ines', 'points'))?.content).toBe('This account has been banned')
-  // Each is asked of the database; one member does not keep the others waiting.
+  // Each one queries the database. One member does not delay the others.
   for (let n = 0; n < 4; n++) await chat.ask('passer.by', 'points')
   expect((await chat.ask('passer.by', 'points'))?.content).toBe('Too many requests, please wait a little')
 })
@@ -255,7 +255,7 @@ test('points, cap, channels and the token that are saved take effect without a r
 test('where no channel is named, messages in all of them earn coins, but for threads', async () => {
   await chat.settings({ discord_bot_channels: '' })
   const tom = await chat.member('tom')
-  // Until the settings are taken up; each channel is new to the bot.
+  // Until the settings apply; each channel is new to the bot.
   await vi.waitFor(async () => {
     await chat.write({ user: 'tom', channel_id: OTHER_CHANNEL })
     expect(await chat.coinsOf(tom)).toBeGreaterThan(0)

@@ -3,7 +3,7 @@ import { pointRecords } from '../rewards/tables.ts'
 import { CHANNEL, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
 import { chatBot } from './tables.ts'
 
-/** A chat whose messages earn a coin each, up to more than a test writes. */
+/** A chat whose messages earn one coin each, with a limit above any test's number. */
 export let chat: Chat
 
 export async function openChat(): Promise<void> {
@@ -16,7 +16,7 @@ export async function openChat(): Promise<void> {
   })
 }
 
-/** No bot runs, the platform works as it should, and nobody has connected yet. */
+/** No bot runs, the platform works, and no connection was made. */
 export async function resetChat(): Promise<void> {
   await chat.stopBots()
   await chat.call('POST', '/faults', { kind: 'none' })

@@ -20,11 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-// As a JavaScript number each of them would end in another digit.
+// As JavaScript numbers all of these would change their last digit.
 const [a, b, c, d] = ['9007199254740993', '820982911946154509', '9223372036854775807', '9007199254740995']
 const order = `"id": ${a}, "name": "#1"`
 
-/** Bodies as the platform writes them, and all ids that are read of each. */
+/** The platform's bodies, and all the ids that we read from each. */
 const bodies: Record<Exclude<Topic, `reconciled/${string}`>, { body: string; read: object }> = {
   'orders/paid': {
     body: `{${order}, "order_number": 1, "currency": "USD", "total_price": "1.00", "subtotal_price": "1.00",

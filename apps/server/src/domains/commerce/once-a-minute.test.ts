@@ -12,7 +12,7 @@ const note = onceAMinute<number>({
     written.push(value)
   }
 })
-/** What is noted needs no more of the context. */
+/** The only parts of the context that it uses. */
 const context = () => ({ now: () => new Date(), log: { warn: vi.fn() } }) as unknown as AppContext
 
 beforeEach(() => {

@@ -19,7 +19,7 @@ import type { EventHandlers } from './topics.ts'
 import { later } from '../../testing/later.ts'
 
 let shop: TestShop
-/** What handlers were called with, in their order. */
+/** The handlers' calls, in order. */
 let handled: string[] = []
 
 const handlers = {
@@ -98,9 +98,9 @@ test('of hundreds of updates of a few products each newest one is handled, howev
   expect(handled.toSorted()).toEqual(['1 at 59', '2 at 59', '3 at 59'])
   expect((await outcomes(few)).concat(await outcomes(ids)).filter(one => one === 'applied')).toHaveLength(6)
   expect((await outcomes(ids)).filter(one => one === 'ignored')).toHaveLength(177)
-  // The same work for sixty events of a product as for one, and a statement that ends the others.
+  // Sixty events of a product take as much work as one, plus a statement that ends the others.
   expect(jobsOfMany).toBeLessThanOrEqual(jobsOfFew + 3)
-  // Nothing of what they said is kept.
+  // Their payloads are not kept.
   expect(await shop.ctx.db.$count(platformEvents, sql`${platformEvents.payload} <> '{}'`)).toBe(0)
 })
 
@@ -147,7 +147,7 @@ test('an import of the platform waits for few connections, and a payment for non
     const { events } = await control<{ events: number }>(sandbox, 'POST', '/products/import', { times: 5 })
     expect(events).toBe(50)
     await until('the import to be stored', async () => (await shop.ctx.db.$count(platformEvents)) === events)
-    // Two that store, and this test that looks.
+    // Two connections that store, and this test's own.
     expect(most).toBeLessThanOrEqual(4)
     const ran = await shop.drain()
     expect(ran.length).toBeLessThanOrEqual(10)
@@ -177,7 +177,7 @@ test('while more products are told of than can wait, they are refused and sent a
   const { productWebhook, payWebhook } = routes.orders
   let open = () => {}
   const held = new Promise<void>(resolve => (open = resolve))
-  // As a database that is slow with the catalogue's rows.
+  // Simulates slow rows of the catalogue.
   const holding = shop.ctx.db.transaction(async tx => {
     for (const id of ['products/update p0', 'products/update p1'])
       await tx.execute(sql`

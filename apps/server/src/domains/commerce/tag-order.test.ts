@@ -33,7 +33,7 @@ afterAll(async () => {
 const platform = () =>
   createShopify({ shopUrl: sandbox.url, accessToken: secrets.accessToken, apiSecret: secrets.appSecret })
 
-/** An order of the platform, paid. */
+/** A paid order of the platform. */
 async function paidOrder(orderId: string): Promise<string> {
   const variantId = demoPlans[0]?.variants[0]?.id ?? ''
   const url = platform().checkoutUrl({ lines: [{ variantId, quantity: 1 }], attributes: { order_id: orderId } })

@@ -14,7 +14,7 @@ beforeAll(startTokenShop)
 beforeEach(resetTokens)
 afterAll(stopTokenShop)
 
-/** How many sessions hold the lock of whoever asks for a token. */
+/** How many sessions hold or await the lock for requesting a token. */
 const locks = () =>
   shop.ctx.db.$count(
     sql`pg_locks where locktype = 'advisory' and classid = ${LOCKS.platformToken} and objid = 0 and database = (select oid from pg_database where datname = current_database())`
@@ -33,7 +33,7 @@ test('calls of one process that wait for a token poll the database as one', asyn
   const other = withSessionLock(db, 'platformToken', 0, () => (hold(), isOver))
   await isHeld
   const calls = Array.from({ length: 20 }, () => call())
-  // As one they look each 50 ms; each for itself, twenty times as often.
+  // Together they query every 50 ms; separately, twenty times as often.
   const LOOKS = 10
   await until('looks with a pause before each', () => {
     const last = looks.slice(-LOOKS)
@@ -84,7 +84,7 @@ test('a process that still has other credentials leaves the token of those that 
   expect(await fails()).toBe('ok')
   expect((await asked()) - before).toBe(1)
   expect(await shop.ctx.db.$count(platformTokens)).toBe(2)
-  // The next one that is got for the saved ones ends the others.
+  // The next token for the saved credentials deletes the others.
   shop.advance(20 * HOUR)
   await renewToken(shop.ctx)
   expect(await shop.ctx.db.$count(platformTokens)).toBe(1)

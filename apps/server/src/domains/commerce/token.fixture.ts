@@ -7,7 +7,7 @@ import { writeSettings } from '../settings/index.ts'
 import { openPlatform } from './platform.ts'
 import { platformTokens } from './tables.ts'
 
-/** A shop whose platform gives tokens for key and secret; both have the shop's time. */
+/** A shop whose platform issues tokens for key and secret, with the shop's time. */
 export let shop: TestShop
 export let sandbox: Sandbox
 let dataDir: string
@@ -18,7 +18,7 @@ export async function startTokenShop(): Promise<void> {
   shop = await startTestShop({ routes: () => {} })
 }
 
-/** Nothing was asked for yet, and the platform gives tokens as it should. */
+/** No request was made, and the platform issues tokens. */
 export async function resetTokens(): Promise<void> {
   await asked({ lifetime: 86_399, installed: true, end: true, fault: { kind: 'none' } })
   const { db } = shop.ctx
@@ -39,7 +39,7 @@ export async function stopTokenShop(): Promise<void> {
   await removeDataDir(dataDir)
 }
 
-/** Changes how the platform gives tokens. @returns how many it has given */
+/** Changes how the platform issues tokens. @returns how many it has issued */
 export const asked = async (body: object = {}): Promise<number> =>
   (await control<{ given: number }>(sandbox, 'POST', '/access_tokens', body)).given
 

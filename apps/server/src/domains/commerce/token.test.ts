@@ -25,7 +25,7 @@ async function found() {
 
 test('without a saved token, key and secret get one: sealed, and one for all processes that ask at once', async () => {
   const before = await asked()
-  // Processes share nothing but the database.
+  // Processes share only the database.
   const replies = await Promise.all([1, 2, 3, 4].map(() => call({ ...shop.ctx })))
   expect(replies.map(reply => reply.ok)).toEqual([true, true, true, true])
   expect((await asked()) - before).toBe(1)
@@ -89,7 +89,7 @@ test.each([
 ])('%s: without a token calls wait for the next try; with one they go on with it', async (kind, reason) => {
   await asked({ fault: { kind, next: 1 } })
   expect(await fails()).toBe(reason)
-  // At once it counts for all; after a moment the platform is asked again.
+  // At first it counts for all calls; after a moment the platform is asked again.
   expect(await fails()).toBe(reason)
   expect(await found()).toEqual([['platform_token', 'token_ended']])
   shop.advance(3 * SECOND)
@@ -99,7 +99,7 @@ test.each([
   shop.advance(20 * HOUR)
   await asked({ fault: { kind, next: 99 } })
   expect(await fails()).toBe('ok')
-  // One failure with hours left is nothing to wake anybody for; it is when it lasts.
+  // One failure with hours left needs no notice; a lasting one does.
   expect(await found()).toEqual([])
   shop.advance(20 * MINUTE)
   await renewToken(shop.ctx)
@@ -139,7 +139,7 @@ test('a key and secret that are refused are told of at once, once, in words that
   await writeSettings(shop.ctx, { shopify_api_key: secrets.apiKey, shopify_api_secret: 'wrong' })
   expect(await call()).toMatchObject({ message: expect.stringContaining('the API secret is not the one') })
   expect(JSON.stringify(await raisedNotices(shop.ctx.db))).not.toContain('wrong')
-  // Nothing is known of others.
+  // It says nothing about other credentials.
   await writeSettings(shop.ctx, { shopify_api_secret: secrets.appSecret })
   expect(await found()).toEqual([])
 })

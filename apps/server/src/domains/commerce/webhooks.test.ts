@@ -63,7 +63,7 @@ afterAll(async () => {
   await removeDataDir(dataDir)
 })
 
-/** The same database under another PUBLIC_URL. */
+/** The same database with another PUBLIC_URL. */
 const at = (publicUrl: string): AppContext => ({ ...shop.ctx, config: { ...shop.ctx.config, publicUrl } })
 const elsewhere = () =>
   createShopify({ shopUrl: sandbox.url, accessToken: secrets.accessToken, apiSecret: secrets.appSecret })
@@ -115,7 +115,7 @@ test('another installation’s subscriptions are not touched by a newcomer: it w
   expect((await health()).webhooks).toMatchObject({ foreign: [], blocked: false })
   const entries = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.action, 'settings.take_over_webhooks'))
   expect(entries).toMatchObject([{ actorName: 'boss', before: { origins: [OTHER] }, after: { origin: OURS } }])
-  // From now on the addresses are its own, and it restores them.
+  // Now the addresses are its own, so it restores them.
   await registerWebhooks(shop.ctx)
   expect(await mails()).toHaveLength(1)
 })

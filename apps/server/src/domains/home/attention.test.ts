@@ -121,9 +121,9 @@ test('counts what needs attention as the lists that it leads to do', async () =>
 })
 
 test('a product is low on stock while a variant of it can be sold fewer than ten times', async () => {
-  // Sixteen addresses: sixteen of one, and two blocks of eight.
+  // Sixteen addresses: sixteen of the one, and two blocks of eight.
   expect(await countOf('stock')).toBe(1)
-  // It costs as much as the map of stock: both may be as old.
+  // It is as expensive as the map of stock, so it may be as old.
   await shop.ctx.db.execute(sql`update products set active = false where name = 'Small'`)
   wait(5000)
   const soon = (await as('owner').get(routes.home.attention.path)).data as ReplyOf<(typeof routes.home)['attention']>

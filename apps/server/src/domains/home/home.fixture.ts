@@ -17,7 +17,7 @@ export type Home = Awaited<ReturnType<typeof startHome>>
 
 export const START = new Date('2026-03-14T12:00:00Z')
 
-/** A shop with two products on one server, and an operator of each role who asks for the home screen's panels. */
+/** A shop with two products on one server, and an operator of each role who reads the home screen's panels. */
 export async function startHome() {
   let now = START
   const shop = await startTestShop({ now: () => now })
@@ -73,7 +73,7 @@ export async function startHome() {
   const wait = (ms: number) => {
     now = new Date(now.getTime() + ms)
   }
-  /** Asks later than any reply is kept. */
+  /** Reads a panel after all cached replies have expired. */
   const ask = async <K extends keyof Panels>(panel: K, role: OperatorRole = 'owner'): Promise<ReplyOf<Panels[K]>> => {
     wait(MINUTE)
     const reply = await as(role).get(routes.home[panel].path)

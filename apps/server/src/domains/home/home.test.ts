@@ -125,7 +125,7 @@ test('delivery times are told from paid to delivered, each order once', async ()
     const id = await place({ state: 'expired', paidAt, payAmount: '20.00', deliveredAt, deletedAt })
     await shop.ctx.db.insert(orderEvents).values([
       { orderId: id, kind: 'deliver_all', at: deliveredAt },
-      // Lost addresses, and had all of them again.
+      // It lost addresses and got all of them again.
       { orderId: id, kind: 'deliver_all', at: new Date(deliveredAt.getTime() + MINUTE) }
     ])
     return id
@@ -144,7 +144,7 @@ test('delivery times are told from paid to delivered, each order once', async ()
   const { day, week, slowest: list } = await ask('deliveries')
   expect(day).toEqual({ orders: 3, p50: 4, p99: 3600 })
   expect(week).toEqual({ orders: 4, p50: 4, p99: 7200 })
-  // What the figures count is what the filter lists.
+  // The filter lists what the figures count.
   const listed = async (time: string) =>
     (await as('owner').get<{ data: Order[] }>(`/api/orders/order_list/?delivered_in=${time}`)).data.data.map(
       ({ id }) => id
@@ -160,7 +160,7 @@ test('delivery times are told from paid to delivered, each order once', async ()
     [expect.any(Number), 4]
   ])
   expect((await sorted(`&delivered_in=day&limit=2&after=${first.next}`)).data).toMatchObject([{ delivery_seconds: 2 }])
-  // Without a time it is of a week, and so is its total: nothing older is looked for.
+  // Without a time, list and total cover a week.
   const ofWeek = await sorted('')
   expect([ofWeek.total, ofWeek.data[0]?.id]).toEqual([4, slowest])
   expect(list.map(({ id, seconds }) => [id, seconds]).slice(0, 2)).toEqual([

@@ -67,7 +67,7 @@ test('sales by day, of this month until today and of the month before, with the 
   expect(await listed('paid_in=2026-03&paid_on=2026-03-01')).toEqual([first, second])
   for (const wrong of ['paid_in=2026-13', 'paid_in=0000-01', 'paid_on=2026-02-30', 'placed_on=9999999-01-01'])
     expect((await as('owner').get(`/api/orders/order_list/?${wrong}`)).status).toBe(400)
-  // The last day and month that there are.
+  // The last day and month that are allowed.
   expect(await listed('paid_on=9998-12-31')).toEqual([])
   expect(await listed('paid_in=9999-12')).toEqual([])
 })
@@ -84,9 +84,9 @@ test('the orders behind the money of a day are those whose payment settled them'
   }
   const sold = await pay({ state: 'delivered' })
   const short = await pay({ state: 'failed', failCode: 'underpaid' })
-  // Its payment counts: nothing but the addresses is missing.
+  // Its payment counts, because only addresses are missing.
   const waiting = await pay({ state: 'failed', failCode: 'out_of_stock' })
-  // Its short payment was given back.
+  // Its short payment was refunded.
   await pay({ state: 'timed_out', paidAt: null, payAmount: null })
   const listed = async (query: string) =>
     (await as('owner').get<{ data: Order[] }>(`/api/orders/order_list/?sort_order=asc&${query}`)).data.data.map(
@@ -140,7 +140,7 @@ test("a month's sales as CSV, by day, product and currency, add up to the figure
     ['2026-02-01', '15.50'],
     ['2026-02-28', '7.10']
   ])
-  // Without a month it is the present one.
+  // Without a month it is the current one.
   expect((await csv('')).slice(1)).toEqual(['2026-03-01,Plan,USD,2,0,20.20,0.00,20.20'])
   for (const month of ['2026-13', '0000-01'])
     expect(await as('viewer').get(`/api/home/sales.csv?in_month=${month}`), month).toMatchObject({ status: 400 })

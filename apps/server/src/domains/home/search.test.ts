@@ -13,7 +13,7 @@ import { activate, addCidr, reserve } from '../inventory/index.ts'
 import { addRow, addRows } from '../../testing/rows.ts'
 import { products, variants } from '../catalog/tables.ts'
 
-/** So many that the planner prefers what serves a million. */
+/** Enough rows that the planner chooses what it would for a million. */
 const MANY = 100_000
 
 let shop: TestShop
@@ -38,7 +38,7 @@ beforeAll(async () => {
     { platformId: '2', name: 'Quartz special' }
   ])
   await addRow(shop.ctx, variants, { productId: 1, platformId: '2', name: 'Here', price: '2.00' })
-  // Old ones, which a walk through the newest does not come to.
+  // Old ones, which a walk through the newest rows does not reach.
   await db.execute(sql`insert into users (created_at, username, email, password_hash, invite_code)
     select now(), 'u' || n, 'u' || n || '@example.net', 'x', 'many' || n from generate_series(1, ${MANY}::int) n`)
   await db.execute(sql`insert into orders (created_at, order_id, user_id, product_id, variant_id, server_group_id, state, product_name,
@@ -98,7 +98,7 @@ describe('the search of the console', () => {
     expect(await looks()).toBe(1)
     const [entry] = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.action, 'cidr.look_up'))
     expect(entry).toMatchObject({ actorName: 'support', targetId: '192.0.2.1' })
-    // Nobody was named: there is nothing to tell of.
+    // No holder was named, so there is nothing to audit.
     expect((await find('192.0.2.200')).address).toMatchObject({ range, holders: [] })
     expect((await find('198.51.100.1')).address).toMatchObject({ range: null, holders: [] })
     expect((await find('192.0.2.0/28')).address).toMatchObject({ range, holders: [] })
@@ -163,7 +163,7 @@ describe('the search of the console', () => {
   })
 })
 
-/** A statement as it was sent, with its values in their places. */
+/** A statement as it was sent, with its values filled in. */
 const again = (text: string, values: unknown[]): SQL =>
   sql.join(
     text
@@ -171,7 +171,7 @@ const again = (text: string, values: unknown[]): SQL =>
       .map(part => (/^\$\d+$/.test(part) ? sql`${sql.param(values[Number(part.slice(1)) - 1])}` : sql.raw(part)))
   )
 
-/** Rows that the statements of a search visit in the tables that grow. */
+/** Rows that a search's statements visit in the tables that grow. */
 async function rowsRead(q: string): Promise<number> {
   const pool = shop.ctx.db.$client
   const asked: { text: string; statement: SQL }[] = []
@@ -189,11 +189,11 @@ async function rowsRead(q: string): Promise<number> {
     Object.assign(pool, { query })
   }
   return shop.ctx.db.transaction(async tx => {
-    // Few rows here: whether an index can serve, not whether it already pays.
+    // With few rows, this tests whether an index can serve, not whether it is faster yet.
     await tx.execute(sql`set local enable_seqscan = off`)
     let rows = 0
     for (const { text, statement } of asked) {
-      // What is found by a text has no other index than a bitmap's.
+      // Text searches have only a bitmap index.
       await tx.execute(sql.raw(`set local enable_indexscan = ${text.includes('materialized') ? 'off' : 'on'}`))
       const plan = await tx.execute<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
         sql`explain (analyze, format json) ${statement}`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sharedRead } from './shared-read.ts'
 
-/** A clock that the test moves, and a read that counts itself. */
+/** A clock that the test moves, and a read that counts its runs. */
 function counted(ttl: number) {
   let time = 0
   let changes = 0

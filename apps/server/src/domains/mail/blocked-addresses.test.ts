@@ -21,7 +21,7 @@ import { blockedAddresses, reportTokens } from './tables.ts'
 import { takeEvents } from './take-events.ts'
 import { mailRetention } from './retention.ts'
 
-// The stand-in's mail services take the mails and report of them, signed. Nothing works on the queue: the test runs the jobs.
+// The stand-in's mail services accept the mails and send signed reports. No worker runs: the test runs the jobs.
 const SHOP = 'http://shop.test'
 const service: Sandbox = useStarted(() =>
   launchAlone(SHOP, {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 beforeEach(() => writeSettings(shop.ctx, { email_method: 'sendgrid' }))
 
 let count = 0
-/** An optional mail; `test-mail` is none that could be switched off. */
+/** An optional mail; `test-mail` cannot be switched off. */
 const send = async (to: string, template: 'order-cancelled' | 'test-mail' = 'order-cancelled') => {
   count += 1
   const key = `test:${to}:${count}`
@@ -57,7 +57,7 @@ const send = async (to: string, template: 'order-cancelled' | 'test-mail' = 'ord
 const logged = (to: string) => readMailLog(admin, to)
 const blocks = async (search: string) =>
   (await admin.get<Page<BlockedAddress>>(`/api/settings/mail_blocks/?search=${encodeURIComponent(search)}`)).data.data
-/** What becomes of the last mail to an address, told by its service. @returns what the shop answered */
+/** Has the service report the fate of the last mail to an address. @returns the shop's reply */
 async function report(to: string, happened: Happened): Promise<string> {
   const mails = (await (await fetch(`${service.url}/outbox.json`)).json()) as OutboxMail[]
   const id = mails.find(mail => mail.to === to)?.id
@@ -96,7 +96,7 @@ test('who calls a mail spam gets only what cannot be switched off', async () => 
   expect((await logged(to))[0]).toMatchObject({ state: 'skipped', error_code: 'complained' })
   await send(to, 'test-mail')
   expect((await logged(to))[0]).toMatchObject({ state: 'sent', error_code: null })
-  // A mailbox that is gone is the stronger cause; the weaker one does not take its place.
+  // A bounce is the stronger cause, and a complaint does not replace it.
   await report(to, 'bounced')
   await report(to, 'complained')
   expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
@@ -133,7 +133,7 @@ test.each(['sendgrid', 'mailgun'] as const)(
       const reply = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body })
       expect([400, 401, 415], `${type} ${body}`).toContain(reply.status)
     }
-    // It says that it has more than it sends, and leaves.
+    // It announces more than it sends, and disconnects.
     const asked = request(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-length': String(whole.length + 100) }
@@ -189,7 +189,7 @@ test('an operator lifts a block, which reports of before do not bring back', asy
   expect(await blockOf(shop.ctx.db, to)).toBeNull()
   await send(to)
   expect((await logged(to))[0]).toMatchObject({ state: 'sent' })
-  // A service whose clock is ahead: the block can be lifted all the same.
+  // The service's clock is ahead, but the block can be lifted.
   shop.advance(MINUTE)
   await take(new Date(shop.ctx.now().getTime() + 1000 * MINUTE))
   expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
@@ -223,7 +223,7 @@ test('a report that comes before the answer to the mail was written down is not 
   } as const
   const { ctx } = shop
   const take = () => command(ctx, SYSTEM, unit => takeEvents(unit, 'sendgrid', [early]))
-  // The service reports while it still answers.
+  // The service reports before it has replied.
   const quick = { ...ctx, config: { ...ctx.config, sendgridUrl: `${service.url}/quick` } }
   const original = globalThis.fetch
   globalThis.fetch = async (address, init) => {
@@ -258,7 +258,7 @@ test('the user, the console and the deletion of an account know of it', async ()
   expect(await blockOf(shop.ctx.db, email)).toBeNull()
 })
 
-/** What Mailgun signs: a time and a token, and nothing of what it reports. */
+/** Mailgun signs a time and a token, but not its report. */
 const signed = (token: string, ago = 0) => {
   const timestamp = String(Math.floor((shop.ctx.now().getTime() - ago) / 1000))
   return { timestamp, token, signature: createHmac('sha256', MAILGUN_KEY).update(`${timestamp}${token}`).digest('hex') }
@@ -277,7 +277,7 @@ test('a signature counts for one report: with another address it answers the sam
   expect(await blockOf(shop.ctx.db, 'first@example.com')).toBe('bounced')
   expect(await blockOf(shop.ctx.db, 'demo1@example.com')).toBeNull()
   expect(await blockOf(shop.ctx.db, 'admin2@example.com')).toBeNull()
-  // Nor does it bring back what an operator lifted, whatever time it says.
+  // Nor does it restore a block that an operator lifted, with any time.
   const [row] = await blocks('first@example.com')
   expect(await liftBlock(shop.ctx, SYSTEM, row?.id ?? 0)).toMatchObject({ ok: true })
   shop.advance(MINUTE)

@@ -7,7 +7,7 @@ import { sendMail } from './send-mail.ts'
 import { cancelledMail, readMailLog } from './mail.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
-// Nothing works on the queue: the test runs the jobs, at the times that it chooses.
+// No worker runs: the test runs the jobs at the times that it chooses.
 const shop = useStarted(() => startTestShop({}))
 const admin = useStarted(() => shop.admin({ username: 'boss' }))
 
@@ -19,7 +19,7 @@ const waiting = async (to: string) => {
   )
   return rows.map(row => Date.parse(row.start_after))
 }
-/** What the job carries that sends a mail to this address. */
+/** The data of the job that sends a mail to this address. */
 const asked = async (to: string): Promise<MailOrder> => {
   const { rows } = await shop.ctx.db.execute<{ data: MailOrder }>(
     `select data from pgboss.job where name = 'send-mail' and data ->> 'to' = '${to}' order by created_on desc limit 1`
@@ -61,7 +61,7 @@ test('a mail that failed for good counts on the health page, and an administrato
   expect((await healthOfMail())?.failed).toBe(before)
 })
 
-/** A mail that the service refuses for a day, and for `more` tries after it; an administrator has it sent again. @returns its order */
+/** A mail refused for a day and `more` tries, which an administrator sends again. @returns its order */
 async function sentAgainAfterADay(to: string, more: number): Promise<MailOrder> {
   const order = cancelledMail(to)
   shop.outbox.fail(404, 2 + more)

@@ -14,6 +14,6 @@ export const cancelledMail = (
   ...more
 })
 
-/** What the log of the console has for a search, newest first. */
+/** The console's log for a search, newest first. */
 export const readMailLog = async (admin: TestClient, search: string): Promise<SentMail[]> =>
   (await admin.get<{ data: SentMail[] }>(`/api/settings/mails/?search=${encodeURIComponent(search)}`)).data.data

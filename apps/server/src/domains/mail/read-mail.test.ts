@@ -14,7 +14,7 @@ import { mailChoices, mailContents, mails } from './tables.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
-// Nothing works on the queue: the test runs the jobs.
+// No worker runs: the test runs the jobs.
 const shop = useStarted(() => startTestShop({}))
 const admin = useStarted(() => shop.admin({ username: 'boss' }))
 
@@ -41,7 +41,7 @@ test('a mail is shown as the mail service was given it, in its language, and the
   const [sent] = shop.outbox.mails.filter(({ to }) => to === order.to)
   const shown = await open(order.to)
   expect(shown).toMatchObject({ state: 'sent', language: 'zh-CN', content: { subject: sent?.subject } })
-  // The link to unsubscribe is its recipient's alone.
+  // The unsubscribe link is for the recipient only.
   const token = /token=([\w-]+)/.exec(sent?.text ?? '')?.[1] ?? ''
   expect(token.length).toBeGreaterThan(20)
   expect(shown.content?.text).toBe(sent?.text.replace(token, '••••••'))

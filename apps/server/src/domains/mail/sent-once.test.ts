@@ -37,11 +37,11 @@ const ended = async (to: string, count = 1) => {
   expect(found.filter(mail => mail.state !== 'waiting')).toHaveLength(count)
   return found
 }
-/** As SendGrid says it. */
+/** SendGrid's words. */
 const NO_SUCH_RECIPIENT = {
   errors: [{ message: 'Does not contain a valid address.', field: 'personalizations.0.to.0.email' }]
 }
-/** One click as mail programs post it (RFC 8058); `fill` is a further part of the form. */
+/** One click, posted as mail programs do (RFC 8058); `fill` is another part of the form. */
 const multipart = (path: string, fill = '') => {
   const part = (name: string, value: string) =>
     `--xx\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
@@ -59,7 +59,7 @@ test('a cause is mailed about once, for ever', async () => {
   const [mail] = await ended(order.to)
   expect(mail).toMatchObject({ state: 'sent', template: 'order-cancelled', kind: 'payments', error: null })
   expect(mail?.provider_id).not.toBeNull()
-  // Asked for again when the first has long been sent, by other jobs and at once with each other.
+  // Enqueued again after the first was sent, by other jobs and concurrently.
   await Promise.all(['a', 'b', 'c'].map(jobId => sendMail(shop.ctx, order, jobId)))
   await ask(order)
   await ask(cancelled('once@example.com', 'cancelled:2'))
@@ -111,7 +111,7 @@ test('a customer switches kinds of mail off; security notices and codes still co
   const choices = { payments: false, proxies: true, expiry: true }
   expect((await customer.put(path, choices)).data).toEqual(choices)
   expect((await customer.get(path)).data).toEqual({ ...choices, blocked: null })
-  // Nothing but these can be chosen.
+  // Only these can be chosen.
   expect((await customer.put(path, { payments: false })).status).toBe(400)
   expect((await customer.put(path, { ...choices, payments: 'no' })).status).toBe(400)
   await ask(cancelled('quiet@example.com', 'cancelled:7'))
@@ -122,10 +122,10 @@ test('a customer switches kinds of mail off; security notices and codes still co
   const expires_at = new Date(shop.ctx.now().getTime() + MINUTE).toISOString()
   await ask({ to: 'quiet@example.com', template: 'forgot-code', data: { sealed_code, expires_at }, key: 'code:7' })
   expect(await ended('quiet@example.com', 2)).toMatchObject([{ state: 'sent' }, { state: 'skipped' }])
-  // They have no link to switch them off.
+  // They have no unsubscribe link.
   const [code] = sentTo('quiet@example.com')
   expect([code?.text.includes('unsubscribe'), code?.headers['List-Unsubscribe']]).toEqual([false, undefined])
-  // The choice belongs to the person: it goes along to another address.
+  // The choice belongs to the person and moves to the new address.
   const me = await admin.get<{ data: { id: number; version: string; username: string }[] }>(
     '/api/users/u/?search=quiet'
   )
@@ -140,7 +140,7 @@ test('a whole address finds its own mails, in any case; a part finds all that ha
   await ended('@parts.example', 2)
   const found = async (text: string) => (await logged(text)).map(mail => mail.to)
   expect(await found('Bob@Parts.example')).toEqual(['bob@parts.example'])
-  // Both jobs run at once: either mail may be noted first.
+  // Both jobs run concurrently, so either mail may be logged first.
   expect((await found('ob@parts.example')).toSorted()).toEqual(['bob@parts.example', 'jimbob@parts.example'])
   expect(await found('jimbob')).toEqual(['jimbob@parts.example'])
 })
@@ -156,7 +156,7 @@ test('the link in a mail switches off its kind without a login, by a page and by
   expect(mail?.headers['List-Unsubscribe-Post']).toBe('List-Unsubscribe=One-Click')
   const oneClick = new URL(header.slice(1, -1))
   expect(oneClick.pathname).toBe('/api/mail/unsubscribe/')
-  // The address is not in the link, and opening it changes nothing: mail scanners open every link.
+  // The link does not contain the address, and opening it changes nothing: mail scanners open every link.
   expect(decodeURIComponent(header)).not.toContain('link@')
   const opened = await fetch(`${shop.url}${oneClick.pathname}${oneClick.search}`, { redirect: 'manual' })
   expect([opened.status, opened.headers.get('location')]).toEqual([302, `/unsubscribe?token=${page?.[1]}`])
@@ -182,7 +182,7 @@ test('the link in a mail switches off its kind without a login, by a page and by
   await ask(cancelled(order.to, 'cancelled:10'))
   const all = await ended(order.to, 3)
   expect(all.find(({ state }) => state === 'skipped')?.error).toBe('switched off by its recipient')
-  // A form is taken nowhere else.
+  // No other call accepts a form.
   expect((await multipart('/api/auth/login')).status).toBe(415)
   const form = await fetch(`${shop.url}/api/auth/login`, {
     method: 'POST',
@@ -202,7 +202,7 @@ test('one click is taken as the form that mail programs should send, and no larg
   expect([clicked.status, await clicked.json()]).toMatchObject([200, { data: { kind: 'payments' } }])
   await ask(cancelled(order.to, 'cancelled:31'))
   expect((await ended(order.to, 2)).map(({ state }) => state).toSorted()).toEqual(['sent', 'skipped'])
-  // Those of the status page are taken too, where their token is right.
+  // Links of the status page also work, with a valid token.
   expect((await multipart('/api/status/unsubscribe/?token=x')).status).toBe(400)
 })
 
@@ -232,7 +232,7 @@ test('the console shows every template in both languages, and no code', async ()
 })
 
 const again = (id: number) => admin.post(`/api/settings/mails/${id}/send_again/`, {})
-/** Sends the copies that were asked for, as the queue's worker would. */
+/** Sends the requested copies, as a worker would. */
 async function sendCopies(order: MailOrder): Promise<void> {
   const waiting = await shop.ctx.db
     .select({ key: mails.key })
@@ -258,7 +258,7 @@ test('a mail that was sent is sent again as a mail of its own, with what it said
   await sendCopies(order)
   const [first, copy] = sentTo(order.to)
   expect(copy?.subject).toBe(first?.subject)
-  // But for each one's own link to unsubscribe.
+  // Except for each one's own unsubscribe link.
   expect(copy?.text.split('http')[0]).toBe(first?.text.split('http')[0])
   expect(await logged(order.to)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
   const [entry] = await shop.ctx.db

@@ -13,7 +13,7 @@ import { useStarted } from '../../testing/use-started.ts'
 import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
 
-// Each fault of each mail service of the stand-in, met by a mail of the shop. Nothing works on the queue: the test runs the jobs.
+// Each fault of each mail service of the stand-in, for a mail of the shop. No worker runs: the test runs the jobs.
 const service: Sandbox = useStarted(() => launchAlone('http://shop.test'))
 const shop = useStarted(() => startTestShop({ config: { sendgridUrl: service.url, mailgunUrl: service.url } }))
 const admin = useStarted(() => shop.admin())
@@ -46,7 +46,7 @@ const due = async ({ key }: MailOrder) => {
   )
   return rows.map(row => Date.parse(row.start_after) - Date.now())
 }
-/** Requests time out when the test says so, and not by the clock. */
+/** Requests time out when the test says so, not by the clock. */
 function holdTimeouts() {
   let controller = new AbortController()
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => (controller = new AbortController()).signal)

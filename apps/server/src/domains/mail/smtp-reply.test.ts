@@ -11,10 +11,10 @@ import { sendMail } from './send-mail.ts'
 import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
 
-/** What it says to each recipient and, where that is something else, to the sender. */
+/** Its reply to each recipient, and its reply to the sender. */
 let reply = ''
 let toSender = '250 ok'
-/** A page of another server instead of its greeting; or it ends once it has the mail. */
+/** 'page': another server's page instead of a greeting; 'cut': it disconnects once it has the mail. */
 let fault: 'page' | 'cut' | null = null
 let asked: string[] = []
 
@@ -53,7 +53,7 @@ test.each([
   ['550 <ann@example.com>: Recipient address rejected: User unknown', 'bounced', 'failed'],
   ['550 <ann@example.com> does not exist', 'bounced', 'failed'],
   ['551 Mailbox not found', 'bounced', 'failed'],
-  // What is said of us, of our sender or of a full mailbox says nothing against the address.
+  // A reply about us, our sender or a full mailbox is no reason to block the address.
   ['550 5.7.1 your address is on a blocklist', null, 'failed'],
   ['550 your address is on a blocklist', null, 'failed'],
   ['550 Rejected because 192.0.2.1 is in a black list at zen.spamhaus.org', null, 'failed'],

@@ -37,7 +37,7 @@ const tellAll = async () => {
   await world.sendDue()
   return bodies()
 }
-/** Writes down that the last message was sent again so many times, a minute apart, the first one now. */
+/** Records that the last message was sent so many more times, a minute apart, the first one now. */
 const repeat = async (times: number) => {
   const { id: _, ...sent } = (await world.sends()).at(-1) ?? { id: 0 }
   if (!('key' in sent)) throw new Error('nothing was sent')
@@ -48,7 +48,7 @@ const repeat = async (times: number) => {
   }
   await world.ctx.db.insert(noticeSends).values(rows)
 }
-/** Uses up the messages that a cause has an hour, and gives what was told of. */
+/** Uses up a cause's messages of an hour. @returns the problems */
 const spend = async (cause: 'server_down' | 'stock', found: Found) => {
   world.found.set(cause, [found])
   expect(await tellAll()).toHaveLength(1)
@@ -73,12 +73,12 @@ test('many of one cause at once are told in one message, those with most orders 
   expect(message?.data.notices[0]).toMatchObject({ subject: '36' })
   expect(message?.data.text.split('\n')[0]).toBe('• [Critical, open] Server s36 does not answer (orders: 12)')
   expect(message?.data.text).toContain('and 25 more')
-  // Also what the message leaves out was told.
+  // Those that the message leaves out also count as sent.
   const rows = await world.rows()
   expect(rows).toHaveLength(45)
   const last = await shown(rows.at(-1)?.id)
   expect(last).toMatchObject({ told_at: '2026-06-15T12:00:00.000Z', sends: { sent: 1 }, log: [{ state: 'sent' }] })
-  // They end as they began: in one.
+  // They end in one message, as they began.
   world.pass(MINUTE)
   world.found.set('server_down', [])
   expect(await tellAll()).toMatchObject([
@@ -119,7 +119,7 @@ test('what is critical waits five minutes at most where the hour’s messages ar
   world.found.set('server_down', [...list, down('a'), down('b', 2), down('c')])
   expect(await tellAll()).toEqual([])
   world.pass(2 * MINUTE)
-  // One that has ended by then is told with the others, as ended.
+  // One that has ended in the meantime is in the message, as ended.
   world.found.set('server_down', [...list, down('b', 2), down('c')])
   expect(await tellAll()).toEqual([])
   world.pass(MINUTE)

@@ -20,7 +20,7 @@ export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 type Received = { path: string; headers: IncomingMessage['headers']; body: string }
 
-/** Somebody's server: it keeps what it is sent, and answers as the test says. */
+/** A receiver that stores its requests and replies as the test says. */
 async function startReceiver() {
   const received: Received[] = []
   const state = { answer: (_reply: ServerResponse): void => void _reply.writeHead(204).end() }
@@ -49,13 +49,13 @@ async function startReceiver() {
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
-/** A shop whose causes are what the test says, with a clock of the test's own. */
+/** A shop whose problems the test sets, with the test's own clock. */
 export async function openWorld(at = '2026-06-15T12:00:00Z') {
   const receiver = await startReceiver()
   let time = Date.parse(at)
   const found = new Map<NoticeCause, Found[]>()
   const fails = new Set<NoticeCause>()
-  /** Searches for these causes, and finds what `found` has. */
+  /** Returns the problems in `found`. */
   const finderOf = (cause: NoticeCause): NoticeFinder => ({
     cause,
     every: 1,
@@ -123,7 +123,7 @@ export async function openWorld(at = '2026-06-15T12:00:00Z') {
     said: () => receiver.received.splice(0).map(({ body }) => (JSON.parse(body) as { type: string }).type),
     rows: () => ctx.db.select().from(notices).orderBy(asc(notices.id)),
     sends: () => ctx.db.select().from(noticeSends).orderBy(asc(noticeSends.id)),
-    /** Nothing was told, and nobody is told. */
+    /** Clears all problems, notices and channels. */
     async clear() {
       found.clear()
       fails.clear()

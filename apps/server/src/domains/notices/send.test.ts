@@ -41,7 +41,7 @@ test('a generic webhook gets signed JSON, with one id for every try', async () =
   const [first, second] = world.receiver.received
   expect(first?.headers['webhook-id']).toBe(second?.headers['webhook-id'])
   const headers = second?.headers as Record<string, string>
-  // The library refuses what is not of this moment: the time is signed with the rest.
+  // The library refuses other times than now: the time is part of the signature.
   const at = Number(headers['webhook-timestamp']) * 1000
   expect(at).toBe(world.ctx.now().getTime())
   const signature = new Webhook(SECRET).sign(headers['webhook-id'] ?? '', new Date(at), second?.body ?? '')
@@ -120,13 +120,13 @@ const cutOff: Answer = reply => {
   reply.writeHead(200, { 'content-length': '100' })
   reply.write('{"id":', () => reply.destroy())
 }
-/** The connection stays, and nothing comes. */
+/** The connection stays open without a reply. */
 const silence: Answer = () => {}
 
 test.for([
   ['500', reply => void reply.writeHead(500).end('no'), { failure: 'status', status: 500 }, 11],
   ['a page', reply => void reply.writeHead(200).end('<html>'), { failure: 'no_chat', status: 200 }, 11],
-  // What the chat may have taken is not repeated for ever: it cannot tell a repeat from news.
+  // A chat cannot recognize a repeat, so what it may already have is not repeated without end.
   ['half a body', cutOff, { failure: 'cut_off' }, 3],
   ['silence', silence, { failure: 'timeout' }, 3]
 ] as [string, Answer, object & { failure: string }, number][])(
@@ -264,7 +264,7 @@ describe('the channel of a notice', () => {
     expect(entry).toMatchObject({ action: 'notice_channel.edit', after: { new_target: true } })
     expect(entry?.after).not.toHaveProperty('has_new_secret')
     expect(JSON.stringify(entry)).not.toContain('room=')
-    // The form of another operator, opened before that, does not undo it.
+    // Another operator's older form does not revert it.
     expect(await put(id, { target: target('room=3'), version })).toMatchObject({ data: { reason: 'stale' } })
     expect(JSON.stringify(moved)).not.toContain('room=')
   })

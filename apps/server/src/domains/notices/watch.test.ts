@@ -45,14 +45,14 @@ test('what lasts is told once, by however many workers, and again when it ends',
   expect(world.said()).toEqual(['notice.opened'])
   world.pass(MINUTE)
   expect(await tellAll()).toEqual([])
-  // Another one of the same cause is another notice.
+  // Another subject of the same cause is another notice.
   world.found.set('server_down', [down('1'), down('2')])
   expect(await tellAll()).toEqual(['notice.opened'])
   world.pass(MINUTE)
   world.found.set('server_down', [down('2')])
   expect(await tellAll()).toEqual(['notice.ended'])
   expect((await world.rows()).map(({ closedAt }) => closedAt !== null)).toEqual([true, false])
-  // It comes back: that is news.
+  // It returns, which opens a new notice.
   world.pass(MINUTE)
   world.found.set('server_down', [down('1'), down('2')])
   expect(await tellAll()).toEqual(['notice.opened'])
@@ -66,7 +66,7 @@ test('it is told again when twice as many rows are behind it, or it has become m
   expect(await tellAll()).toEqual([])
   world.found.set('undelivered', [undelivered(20)])
   expect(await tellAll()).toEqual(['notice.worse'])
-  // Fewer are no news; as many as before after that are.
+  // Fewer rows send nothing; twice as many after that do.
   for (const count of [3, 5]) {
     world.found.set('undelivered', [undelivered(count)])
     expect(await tellAll()).toEqual([])
@@ -88,7 +88,7 @@ test('in quiet hours only what is critical is told; the rest at their end, by th
   world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 1 } }])
   world.found.set('prices', [{ subject: '', words: 'prices', params: { count: 1 } }])
   expect(await tellAll()).toEqual(['notice.opened'])
-  // What has ended by then is no news.
+  // A problem that has already ended is not sent.
   world.pass(HOUR)
   world.found.set('prices', [])
   expect(await tellAll()).toEqual([])
@@ -111,7 +111,7 @@ test('what nobody looks at is told again after the hours that were set, unless i
   world.pass(4 * HOUR)
   expect(await tellAll()).toEqual(['notice.lasts'])
   expect(await tellAll()).toEqual([])
-  // Of what is muted, not even the end is told.
+  // A muted notice does not even send its end.
   world.found.set('server_down', [down('1'), down('2')])
   expect(await tellAll()).toEqual([])
   expect(await world.rows()).toMatchObject([{ closedAt: null }, { acknowledgedBy: boss.user.username }, {}])
@@ -140,7 +140,7 @@ test('a channel gets what its severities say; the digest has the rest once a day
   world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 2 } }])
   world.found.set('prices', [{ subject: '', words: 'prices', params: { count: 1 } }])
   expect(await tellAll()).toEqual(['notice.opened'])
-  // 07:59 there, then 08:00.
+  // 07:59 in that time zone, then 08:00.
   world.at('2026-06-15T23:59:00Z')
   await sendDigests(world.ctx)
   await world.sendDue()
@@ -165,7 +165,7 @@ test('a search takes as many queries for forty subjects as for one', async () =>
   let count = 0
   const logger = { logQuery: () => void (count += 1) }
   const db = drizzle(world.ctx.db.$client, { casing: 'snake_case', logger })
-  // Of what is told, as many begin as end.
+  // Each round has as many beginnings as ends.
   const queries = async (subjects: string[]) => {
     world.found.set('server_down', subjects.map(down))
     await world.watch()
@@ -200,7 +200,7 @@ test('a command tells once of an occurrence, and only if it commits', async () =
   for (let n = 0; n < 3; n++) await handleRaised(world.ctx, { ...raised, at })
   await world.sendDue()
   expect(world.said()).toEqual(['notice.opened'])
-  // Another occurrence of the same is told as what got worse; acknowledged, it is over, since nobody can search for it.
+  // Another occurrence of the same subject is sent as worse. An acknowledgement ends it, because it has no finder.
   await handleRaised(world.ctx, { ...raised, key: 'audit:2', params: { ...params, leased: 2 }, at })
   await world.sendDue()
   expect(world.said()).toEqual(['notice.worse'])
@@ -273,7 +273,7 @@ test('after a change of the time zone to the west, the next digest tells what op
   expect(await digestAt('2026-06-17T00:00:00Z')).toEqual(['mails'])
   await opens('2026-06-17T00:30:00Z', 'stock')
   await world.rules({ digest_hour: 8, time_zone: 'America/New_York' })
-  // The evening of the 16th there, then 08:00 of the 17th and of the 18th.
+  // The evening of the 16th in that time zone, then 08:00 of the 17th and of the 18th.
   expect(await digestAt('2026-06-17T01:00:00Z')).toEqual([])
   await opens('2026-06-17T05:00:00Z', 'undelivered')
   expect(await digestAt('2026-06-17T12:00:00Z')).toEqual([])

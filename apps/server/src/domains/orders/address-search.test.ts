@@ -39,10 +39,10 @@ test('who looks up an address by a search of all orders stands in the audit log 
     expect(await staff['viewer']?.get(`${path}?search=Metro`)).toMatchObject({ code: 2000 })
   }
   expect(await looks()).toEqual([])
-  // A list that is open is read again.
+  // An open list reloads.
   for (let n = 0; n < 3; n++)
     expect(await staff['support']?.get(`${PATH}?search=10.1.0.4`)).toMatchObject({ code: 2000 })
-  // Nor is a look without its first page none.
+  // A look that skips the first page counts too.
   expect(await staff['operations']?.get('/api/orders/search?search=10.1.0.4&offset=1')).toMatchObject({ code: 2000 })
   expect(await customer.get(`${PATH}?search=10.1.0.4`)).toMatchObject({ code: 2000 })
   expect(await looks()).toEqual([

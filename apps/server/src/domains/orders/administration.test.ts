@@ -20,7 +20,7 @@ let shop: TestShop
 let admin: TestClient
 let buyer: TestClient & { user: { id: number } }
 let plan: { productId: number; variantId: number; serverGroupId: number; rules: number[] }
-/** Noon in the middle of a month, so that yesterday and last month are where they seem to be. */
+/** Noon in the middle of a month, so that yesterday and last month are in the expected day and month. */
 const NOW = new Date('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
@@ -148,7 +148,7 @@ test('an export of more than a page is whole', async () => {
   const { rows } = await shop.ctx.db.execute<{ id: number }>(
     sql`select id from orders where order_id like 'NL-many-%' order by id`
   )
-  // More than an address could hold.
+  // More ids than fit into a URL.
   const selected = await admin.fetch('/api/orders/export', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -180,7 +180,7 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
     admin.post<Order>(at(order, 'update_proxy_expired_at/'), { expired_at })
   const wanted = NOW.getTime() + 40 * DAY
   expect((await extend(wanted)).data.expired_at).toBe(new Date(wanted).toISOString())
-  // Seconds are recognised too, and text as forms send it.
+  // Seconds are accepted too, and numbers as text, which forms send.
   expect((await extend(wanted / 1000 + 60)).data.expired_at).toBe(new Date(wanted + 60_000).toISOString())
   expect((await extend(String(wanted))).data.expired_at).toBe(new Date(wanted).toISOString())
   const refused = await extend(NOW.getTime())
@@ -229,7 +229,7 @@ test('an expiry that was set from a form says what it was, where it is another o
     status: 409,
     data: { reason: 'stale', changed: ['expired_at'], current: { id, expired_at: renewed.toISOString() } }
   })
-  // Of two at once one is told of the other.
+  // Of two concurrent ones, one is refused as stale.
   const both = await Promise.all([extend(34, 33), extend(35, 33)])
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
 })
@@ -291,7 +291,7 @@ test('pages follow on each other; searches find by id, user and product', async 
   expect((await page('pay_status=1')).total).toBe(0)
   expect((await page('limit=100', admin)).total).toBeGreaterThan(7)
   expect((await page('username=pager', admin)).total).toBe(7)
-  // A customer's own list knows no other user's name.
+  // A customer's own list ignores other users' names.
   expect((await page('username=buyer')).total).toBe(7)
   const search = async (query: string) => (await admin.get<Page>(`/api/orders/search?${query}`)).data.total
   expect(await search('username=pager&product_name=rare')).toBe(1)

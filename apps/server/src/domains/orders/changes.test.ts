@@ -48,7 +48,7 @@ afterAll(() => shop?.close())
 
 const newOrder = async (): Promise<number> => (await addOrders(shop.ctx.db, groupId, 1))[0] ?? 0
 
-/** Runs `work` on the locked order in a command of its own. */
+/** Runs `work` on the locked order in its own command. */
 const change = (id: number, work: (unit: Unit, order: OrderRow) => Promise<unknown>) =>
   command(shop.ctx, SYSTEM, async unit => {
     const order = await lockOrder(unit, id)
@@ -62,7 +62,7 @@ const rowOf = async (id: number) => {
   return row
 }
 
-/** Counts what is published of an order for its customer. */
+/** Counts an order's events for its customer. */
 function listen(id: number, userId: number) {
   let heard = 0
   const stop = shop.ctx.changes.subscribe(event => {
@@ -156,7 +156,7 @@ test('a command that fails leaves the order as it was and publishes nothing', as
     throw new Error('the command fails')
   })
   await expect(failing).rejects.toThrow('the command fails')
-  // Once a later change has come through, the failed one would have, too.
+  // When a later change has arrived, the failed one would have too.
   await change(other, (unit, order) => markPaid(unit, order, { ...payment, platformOrderId: `p${other}` }))
   await eventually('the later change', async () => second.heard() === 1)
   expect(feed.heard()).toBe(0)

@@ -38,7 +38,7 @@ beforeEach(async () => {
 
 const without = ({ id: _id, ...row }: typeof variants.$inferSelect) => row
 
-/** How many rows a purchase could write. */
+/** How many rows there are in all tables that a purchase writes. */
 async function written() {
   const { rows } = await stack.ctx.db.execute(sql`select
     (select count(*) from orders) as orders, (select count(*) from order_events) as events,
@@ -141,11 +141,11 @@ test('a customer holds 20 unpaid reservations at most, also when it asks for man
   expect((await place(stack, another, 8, [one])).code).toBe(2000)
   expect(await stockOf(stack, [one])).toBe(ALL - 21 * 8)
 
-  // Half an hour later all of them are gone, and the customer may order again.
+  // Half an hour later all of them have timed out, and the customer may order again.
   await stack.ctx.db.execute(sql`update orders set reserved_until = now() - interval '1 second'`)
   const first = replies.find(reply => reply.code === 2000)?.data.order_id ?? ''
   const poll = () => buyer.get<{ status: string }>(`/api/orders/checkout?order_id=${first}`)
-  // The clock decides, also before the job has run.
+  // The clock decides before the job has run.
   expect((await poll()).data).toMatchObject({ status: 'timeout', is_cancelled: false, pay_status: 0 })
   expect((await ordersOf(buyer)).every(order => order.state === 'timed_out' && order.checkout_url === null)).toBe(true)
   const [mine, theirs] = await Promise.all([timeOutOrders(stack.ctx), timeOutOrders(stack.ctx)])

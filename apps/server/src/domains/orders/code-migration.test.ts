@@ -8,7 +8,7 @@ import { addGroup, addOrders } from '../inventory/fixtures.ts'
 let database: TestDatabase
 let db: Database
 
-/** The tables as they were before failures, tasks and outcomes were codes. */
+/** The tables before failures, tasks and outcomes were codes. */
 const BEFORE = sql`
   alter table orders drop constraint orders_fail_code, drop constraint orders_task, drop constraint orders_task_error,
     drop constraint orders_task_begun, drop column fail_code, drop column fail_params, drop column task_begun_at,

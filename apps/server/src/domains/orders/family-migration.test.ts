@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** A group with one server of these ranges, and orders of one plan of it. */
+/** A group with one server of these ranges, and orders of one of its plans. */
 async function groupOf(
   name: string,
   ranges: string[],
@@ -33,7 +33,7 @@ async function groupOf(
   return { groupId, orderIds }
 }
 
-/** The migration's changes of rows; its columns are there already. */
+/** The migration's changes of rows; its columns already exist. */
 async function migrateRows(): Promise<void> {
   const statements = migrationStatements('_address-family.sql')
   const changes = statements.filter(statement => /^\s*(--.*\n)*\s*UPDATE /.test(statement))

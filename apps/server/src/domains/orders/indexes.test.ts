@@ -11,7 +11,7 @@ let db: Database
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url)
-  // Enough of each kind that the indexes differ in what they cost.
+  // Enough rows of each kind that the indexes differ in cost.
   await addPlan({ db, now: systemClock })
   await db.execute(sql`insert into users (created_at, username, email, password_hash, invite_code)
     select now(), 'u' || n, 'u' || n || '@example.com', 'x', 'i' || n from generate_series(1, 1000) n`)
@@ -109,10 +109,10 @@ test('what is asked every few seconds finds its rows by an index', async () => {
     tasks: [sql`select id from orders where task is not null and task_at < now() order by task_at`, 'orders_tasks']
   }
   await db.transaction(async tx => {
-    // Few rows here: whether the index can serve, not whether it already pays.
+    // With few rows, this tests whether the index can serve, not whether it is faster yet.
     await tx.execute(sql`set local enable_seqscan = off`)
     await tx.execute(sql`set local enable_bitmapscan = off`)
-    // An order that no index has would be sorted.
+    // Without a suitable index the planner would sort.
     await tx.execute(sql`set local enable_sort = off`)
     for (const [what, [query, index]] of Object.entries(plans)) {
       const { rows } = await tx.execute<{ 'QUERY PLAN': string }>(sql`explain ${query}`)

@@ -100,7 +100,7 @@ test("a customer's search finds its own labels, beside ids and products, and nob
   const second = await world.place(buyer)
   await put({ label: String(second.id) })
   expect((await found(String(second.id))).toSorted()).toEqual([order.publicId, second.publicId].toSorted())
-  // Operators look for what they know: people, products and numbers.
+  // Operators' searches find people, products and numbers, not labels.
   expect(await found('Warehouse', boss)).toEqual([])
 })
 

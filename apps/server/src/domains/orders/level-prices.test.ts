@@ -20,7 +20,7 @@ let admin: TestClient
 let gold: LevelCode
 
 beforeAll(async () => {
-  // The stand-in's own price, so that what is ordered here costs the same there.
+  // The stand-in's own price, so that the order costs the same there.
   stack = await startTestStack({ range: '127.23.0.0/24', price: demoPlans[0]?.variants[0]?.price ?? '' })
   await seedLevelCodes(stack.ctx)
   const shop = await stack.startShop()
@@ -61,7 +61,7 @@ const listed = async ({ id }: { id: number }): Promise<Order> => {
 const renew = async ({ id }: { id: number }) =>
   (await buyer.post<Renewal>(`/api/orders/order_list/${id}/order-renew-checkout/`)).data
 
-/** What the platform's own page asks for. */
+/** The price on the platform's checkout page. */
 async function charged(checkoutUrl: string): Promise<string | undefined> {
   const page = await (await fetch(checkoutUrl)).text()
   return /Pay \$([\d.]+)/.exec(page)?.[1]
@@ -101,7 +101,7 @@ test('a code that the platform is not known to have as it is promises nothing, a
   expect(placed.discount).toEqual({ level: 3, discount: '2.00', discount_type: 'amount' })
   expect(await charged(placed.checkout_url)).toBe(discounted(placed.amount, { discount: '2', discount_type: 'amount' }))
 
-  // Edited, and not compared with the platform yet.
+  // Edited, but not yet compared with the platform.
   await setGold('4', 'percent')
   expect(await own()).toBeNull()
   expect((await listed(placed)).discount).toBeNull()
@@ -114,7 +114,7 @@ test('a code that the platform is not known to have as it is promises nothing, a
   expect(await own()).toEqual(known)
   expect((await listed(placed)).discount).toEqual(known)
 
-  // Another code of the same level is not the one in their links.
+  // Their links do not have another code of the same level.
   await stack.ctx.db.execute(sql`update level_codes set code = 'GOLDEN' where code = 'GOLD'`)
   expect((await listed(waiting)).discount).toBeNull()
   await stack.ctx.db.execute(sql`update level_codes set code = 'GOLD', discount = '0' where code = 'GOLDEN'`)

@@ -8,14 +8,14 @@ import { vacuumFully } from '../../testing/vacuum.ts'
 import { addGroup, addOrders } from '../inventory/fixtures.ts'
 import { orderList, type OrderQuery } from './list.ts'
 
-/** One every ten minutes, the last of them now. */
+/** One every ten minutes until now. */
 const ORDERS = 60_000
 const NOW = new Date('2026-06-30T12:00:00.000Z')
-/** Of a month, 4,320 or so. */
+/** A month has about 4,320. */
 const OF_A_MONTH = 4500
 /** Both ends included. */
 const OF_A_WEEK = 1009
-/** The oldest ones run still. */
+/** The oldest ones still run. */
 const LIVE = 2000
 
 let database: TestDatabase
@@ -26,7 +26,7 @@ beforeAll(async () => {
   db = openDatabase(database.url)
   await addOrders(db, await addGroup(db, 'all', []), ORDERS)
   await db.transaction(async tx => {
-    // Neither triggers nor foreign keys: both would look at each row.
+    // Without triggers and foreign keys, which would check each row.
     await tx.execute(sql`set local session_replication_role = replica`)
     await tx.execute(sql`update orders o set created_at = at, paid_at = at - nth % 50 * interval '1 second', delivered_at = at, pay_amount = amount,
         expired_at = at + interval '30 days', delivery_num = quantity,
@@ -54,7 +54,7 @@ const asked = (query: Partial<OrderQuery>): OrderQuery => ({
   ...query
 })
 
-/** Rows that are visited for a first page, without its total. */
+/** Rows visited for a first page, without its total. */
 const firstOf = async (query: Partial<OrderQuery>) => {
   const { rows, told } = await rowsVisited(db, watched => matchingIds(watched, list(), asked(query), { limit: 10 }))
   expect(told, JSON.stringify(query)).toHaveLength(10)
@@ -86,7 +86,7 @@ test('the slowest deliveries are found among those of a week, by the histories o
   if (!told.ok) throw new Error(told.reason)
   expect(told.data).toMatchObject({ total: OF_A_WEEK, total_exact: true })
   expect(told.data.data.every(order => order.delivery_seconds === 49)).toBe(true)
-  // The page and its total each read the histories and the orders of the week, and nothing of the rest.
+  // Page and total each read the week's events and orders only.
   expect(rows).toBeLessThan(5 * OF_A_WEEK)
 })
 

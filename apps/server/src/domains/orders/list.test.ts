@@ -23,7 +23,7 @@ let shop: TestShop
 let admin: TestClient
 let anna: TestClient & { user: { id: number } }
 let bert: TestClient & { user: { id: number } }
-/** Ids of orders, by what they are. */
+/** Ids of orders by name. */
 const made: Record<string, number> = {}
 const PATH = '/api/orders/order_list/'
 
@@ -104,7 +104,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** What a query finds, by name, in its order. */
+/** A query's results by name, in order. */
 async function found(query: Record<string, string>, who = admin, path = PATH) {
   const reply = await who.get<{ data: Order[]; total: number; total_exact: boolean }>(
     `${path}?${new URLSearchParams(query).toString()}`
@@ -129,7 +129,7 @@ test('an id, a number, an address or an e-mail is looked up as one', async () =>
     '10.1.0.12': [],
     '10.9.9.9': [],
     '2001:db8::1': [],
-    // An address to Node, none to the database.
+    // Valid for Node, but not for the database.
     'fe80::1%eth0': []
   }
   for (const [search, expected] of Object.entries(everywhere)) {
@@ -181,7 +181,7 @@ test('customers find their own only, whatever they search for', async () => {
   expect(await found({}, bert)).toEqual(['rural', 'unpaid'])
   expect(await found({ search: 'anna' }, bert)).toEqual([])
   expect(await found({ search: '#4001' }, bert)).toEqual([])
-  // The platform's number of somebody else's order.
+  // The platform's number of another customer's order.
   expect(await found({ search: '4001' }, bert)).toEqual(['unpaid'])
   expect(await found({ search: '10.1.0.3' }, bert)).toEqual([])
   expect(await found({ search: 'rural' }, bert)).toEqual(['rural'])
@@ -222,7 +222,7 @@ test('the file says to a spreadsheet that it is UTF-8, and begins with its first
   })
   if (!made.ok) throw new Error(made.reason)
   const program = { headers: { authorization: `Bearer ${made.data.key}` } }
-  // Its text would come without what is looked for.
+  // Decoding the text would remove the byte order mark.
   const startOf = async (reply: Response) =>
     Buffer.from(await reply.arrayBuffer())
       .toString('utf8')
@@ -291,7 +291,7 @@ test('the orders of a product that have not ended are counted, by variant', asyn
     .set({ state: 'placed' })
     .where(eq(orders.id, made['unpaid'] ?? 0))
   try {
-    // Timed out and deleted ones have ended.
+    // Timed-out and deleted orders have ended.
     const counts = { unpaid: 1, live: 2 }
     expect((await ofProduct(variant.productId)).data).toEqual({
       ...counts,
@@ -328,7 +328,7 @@ test('an order is called in Chinese as its plan and rules are, found by that, an
     await db.update(users).set({ language: 'en' }).where(eq(users.id, anna.user.id))
     const english = { language: 'en', data: { product_name: `Metro · ${ORDERED.variantName}` } }
     expect(await orderMail(db, id)).toMatchObject(english)
-    // What the new name means in Chinese was not sold.
+    // The Chinese name belongs to the new name, which was not sold.
     await db
       .update(products)
       .set({ name: 'Suburb' })

@@ -39,7 +39,7 @@ async function deliver(days: number): Promise<number> {
   return order.id
 }
 
-/** Which reminders there are once the job has run so long before the end, in hours. */
+/** The reminders after the job has run this many hours before the end. */
 async function remindedAt(order: number, hours: number): Promise<string[]> {
   now = new Date(END - hours * HOUR)
   await remindExpiries(shop.ctx)

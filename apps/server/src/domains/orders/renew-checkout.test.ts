@@ -94,7 +94,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  // What the platform said before is not kept for so long.
+  // The cached answer of the platform expires.
   shop.advance(MINUTE)
   const { db } = shop.ctx
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
@@ -166,7 +166,7 @@ const renewMany = (ids: unknown, by: TestClient = customer) =>
     { order_ids: ids }
   )
 
-/** More orders like the first one. */
+/** Copies of the first order. */
 async function addOrders(count: number, change: object = {}): Promise<number[]> {
   const [row] = await shop.ctx.db.select().from(orders).where(eq(orders.id, orderId))
   if (!row) throw new Error('no order')
@@ -196,7 +196,7 @@ test('several orders get a link each, or the reason of each that has none, in th
     { id: theirs, reason: 'not_found' },
     { id: 999_999, reason: 'not_found' }
   ])
-  // The link of each is what the single call gives.
+  // Each link equals the single call's.
   const links = reply.data.map(one => one.checkout_url)
   expect(links[1]).toBe((await renew()).data.checkout_url)
   expect(links[2]).not.toBe(links[1])
@@ -255,7 +255,7 @@ test('one withdrawn rule is said at each order that has it, and the others are n
     .where(eq(orders.id, bare))
   expect((await renewMany([orderId, bare])).data).toMatchObject([
     { id: orderId, reason: 'rule_withdrawn', params: { rule: 'Nike' }, msg: RULE_GONE },
-    // The platform knows no variant 77.
+    // The platform does not have variant 77.
     { id: bare, reason: 'rule_withdrawn', params: { rule: 'Other' } }
   ])
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 2 })
@@ -320,7 +320,7 @@ test('one user leads to a limited number of questions a minute, whatever it asks
   for (let n = 0; n < 100; n++) void check(platform, 1, [String(n)])
   expect(calls).toBe(20)
   expect(check(platform, 1, ['new'])).toBeNull()
-  // What is known is answered all the same.
+  // Cached answers do not count.
   expect(await check(platform, 1, ['3'])).toMatchObject({ ok: true })
   expect(check(platform, 2, ['new'])).not.toBeNull()
   now += MINUTE

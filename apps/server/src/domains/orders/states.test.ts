@@ -10,7 +10,7 @@ const EVENTS = Object.keys(TRANSITIONS) as OrderEvent[]
 const START: OrderState = 'placed'
 const UNPAID: OrderState[] = ['placed', 'timed_out', 'cancelled']
 
-/** Every way that the table has. */
+/** Every transition of the table. */
 const WAYS = EVENTS.flatMap(event => TRANSITIONS[event].from.map(from => ({ from, event, to: TRANSITIONS[event].to })))
 
 const walk = (events: OrderEvent[]): OrderState[] =>
@@ -28,18 +28,18 @@ test('whatever happens in whatever order, an order stays on the ways of the tabl
         expect(ORDER_STATES).toContain(to)
         if (from !== to) expect(WAYS).toContainEqual({ from, event, to })
       })
-      // Whoever paid is never taken for someone who has not, but where a payment that never counted was given back.
+      // A paid order never becomes unpaid, except after the refund of a payment that never counted.
       states.forEach((state, at) => {
         const before = states[at - 1]
         if (before && UNPAID.includes(state) && !UNPAID.includes(before))
           expect([before, state]).toEqual(['failed', 'placed'])
       })
       const again = states.filter((state, at) => state === 'placed' && states[at - 1] === 'failed').length
-      // Nothing but its money coming back leads on from a refund, and to nothing that is served.
+      // Only the return of its money leads on from a refund, and not to a served state.
       states.forEach((state, at) => {
         if (state === 'refunded') expect(['refunded', 'expired', 'failed', undefined]).toContain(states[at + 1])
       })
-      // Delivered proxies go nowhere but to their end, and the same payment settles once.
+      // A delivered order can only end, and the same payment settles once.
       states.forEach((state, at) => {
         if (state === 'delivered') expect(['delivered', 'expired', 'refunded', undefined]).toContain(states[at + 1])
       })

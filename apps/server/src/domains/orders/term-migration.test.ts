@@ -17,7 +17,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** A migration's changes of rows; its tables and columns are there already. */
+/** A migration's changes of rows; its tables and columns already exist. */
 async function migrateRows(name: string, count: number): Promise<void> {
   const changes = migrationStatements(name).filter(statement => /^\s*(--.*\n)?\s*UPDATE /.test(statement))
   expect(changes).toHaveLength(count)
@@ -35,7 +35,7 @@ test('orders that were delivered keep their end; those under way get theirs with
       when id in (${over}, ${never}) then 'expired' else 'delivered' end`)
   await db.execute(sql`insert into order_events (at, order_id, kind) values
     (now(), ${coming}, 'renewed'), (now(), ${coming}, 'renewed'), (now(), ${coming}, 'leased'), (now(), ${delivered}, 'renewed')`)
-  // It was terms then, and days later.
+  // The column counted terms then, and days later.
   await db.execute(sql`alter table orders rename column extra_days to extra_terms`)
   await migrateRows('_customer_orders.sql', 3)
   await db.execute(sql`alter table orders rename column extra_terms to extra_days`)

@@ -12,7 +12,7 @@ import { applyRetention } from '../retention/apply.ts'
 
 type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
-/** Addresses of the one range. */
+/** Addresses of the only range. */
 const ALL = 1024
 let world: OrderShop
 let buyer: Buyer
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 afterEach(() => world.endAll())
 
-/** Each test has a customer of its own: the limits count a day. */
+/** Each test has its own customer, because limits count a day. */
 const newBuyer = () => world.customer(`buyer${(people += 1)}`)
 const ask = (quantity = 8, key?: string, rules = world.rules.slice(0, 1), who = buyer) =>
   who.post<Placed>(
@@ -45,7 +45,7 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
     data: { reason: 'too_many_addresses', params: { max: 64 } },
     msg: 'An order has at most 64 addresses. Please order fewer.'
   })
-  // What is too much for everybody is said before anybody asks.
+  // The page knows the limit before a customer asks.
   expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 64 })
   expect(await world.stock()).toBe(ALL)
   const replies = await Promise.all(Array.from({ length: 12 }, () => ask(8)))
@@ -53,7 +53,7 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   const refused = replies.filter(reply => reply.code !== 2000)
   expect(refused.every(reply => reply.status === 429 && /not paid in full hold 64/.test(reply.msg))).toBe(true)
   expect(await world.stock()).toBe(ALL - 64)
-  // Another customer is not affected, and a paid order does not count.
+  // Other customers are not affected, and a paid order does not count.
   const other = await newBuyer()
   expect((await ask(64, undefined, undefined, other)).code).toBe(2000)
   const [first] = replies.filter(reply => reply.code === 2000)
@@ -76,7 +76,7 @@ test('an order that was paid for less than was ordered holds its addresses withi
   })
   await payShort((await ask(8)).data.id)
   expect(await ask(8)).toMatchObject({ status: 429, data: { reason: 'too_many_reservations', held: 3 } })
-  // Of the right payment it is an order like any other.
+  // With the right payment it is a normal order.
   const [last] = await ordersOf()
   await world.pay(await world.row(last?.id ?? 0))
   expect((await ask(8)).code).toBe(2000)
@@ -108,7 +108,7 @@ test('a cancelled order frees its addresses at once, and room for another', asyn
   expect((await ordersOf())[0]).toMatchObject({ state: 'cancelled', checkout_url: null, reserved_until: null })
   const poll = await buyer.get(`/api/orders/checkout?order_id=${placed.data.order_id}`)
   expect(poll.data).toMatchObject({ status: 'timeout', is_cancelled: true, pay_status: 0 })
-  // Twice is once.
+  // A repeat changes nothing.
   expect((await cancel(placed.data.id)).code).toBe(2000)
   expect((await ask(64)).code).toBe(2000)
 })
@@ -137,7 +137,7 @@ test('only an unpaid order of one’s own is cancelled; an administrator cancels
 
 test('who holds addresses, lets them go and holds them again is stopped for a while', async () => {
   buyer = await newBuyer()
-  // Four times all that may be held, each for its 30 minutes.
+  // Four times all allowed addresses, each time for 30 minutes.
   for (let n = 0; n < 4; n++) {
     expect((await ask(64)).code).toBe(2000)
     await world.advance(31 * MINUTE)
@@ -170,14 +170,14 @@ test('the same Idempotency-Key gives the same reply and one order, also at once 
   expect(replies.every(reply => reply.code === 2000)).toBe(true)
   for (const reply of replies) expect(reply.data).toEqual(replies[0]?.data)
   expect(await ordersOf()).toHaveLength(1)
-  // The answer stays the same when the plan is not sold any more, and when the order was paid.
+  // The reply stays the same after the plan is withdrawn, and after the payment.
   const { db } = world.shop.ctx
   await db.update(variants).set({ isActive: false })
   expect((await ask(8, 'key-1')).data).toEqual(replies[0]?.data)
   await db.update(variants).set({ isActive: true })
   await world.pay(await world.row(replies[0]?.data.id ?? 0))
   expect((await ask(8, 'key-1')).data).toEqual(replies[0]?.data)
-  // Another customer's key is another key.
+  // Another customer may use the same key.
   const other = await newBuyer()
   const theirs = await ask(8, 'key-1', undefined, other)
   expect(theirs.data.order_id).not.toBe(replies[0]?.data.order_id)
@@ -197,7 +197,7 @@ test('the key of an order that was cancelled, timed out or deleted is refused; a
   const silent = await ask(8, 'key-t')
   const deleted = await ask(8, 'key-d')
   await world.advance(31 * MINUTE)
-  // The clock decides, not the job that will soon follow it.
+  // The clock decides before the job has run.
   expect(await ask(8, 'key-t')).toMatchObject(over(silent.data.order_id))
   await timeOutOrders(world.shop.ctx)
   expect(await ask(8, 'key-t')).toMatchObject(over(silent.data.order_id))
@@ -216,7 +216,7 @@ test('a key stands for one request: another body under it is refused, and so is 
     expect(await ask(8, key), key).toMatchObject({ status: 400, data: { reason: 'idempotency_key_invalid' } })
   }
   expect((await ask(8, 'x'.repeat(200))).code).toBe(2000)
-  // The order of the rules is not another request.
+  // The sequence of the rules does not make another request.
   expect((await ask(8, 'key-3', world.rules)).code).toBe(2000)
   expect((await ask(8, 'key-3', world.rules.toReversed())).code).toBe(2000)
   expect(await ordersOf()).toHaveLength(3)

@@ -25,11 +25,11 @@ let news: number
 
 const march = (day: number) => `2026-03-${String(day).padStart(2, '0')}T12:00:00.000Z`
 
-/** Moves a lease of an order to where the test wants it in time. */
+/** Moves an order's lease in time. */
 async function dated(orderId: number, from: string, to: string | null, paid = true) {
   const { db } = shop.ctx
   const [lease] = await db.select().from(leases).where(eq(leases.orderId, orderId))
-  // The guard of the history lets nobody write it by hand.
+  // A trigger protects the history from manual changes.
   await db.transaction(async tx => {
     await tx.execute(sql`set local session_replication_role = replica`)
     const [leasedAt, releasedAt] = [new Date(from), to === null ? null : new Date(to)]
@@ -65,7 +65,7 @@ beforeAll(async () => {
     if (to) await release(db, { orderId: ids[nth] ?? 0 })
     await dated(ids[nth] ?? 0, from, to)
   }
-  // One after the other on 192.0.2.0/29 under one rule; beside the second somebody under another rule.
+  // In turn on 192.0.2.0/29 under one rule; beside the second one an order under another rule.
   await paidTerm(0, sport, march(1), march(5))
   await paidTerm(1, sport, march(8), march(12))
   await paidTerm(2, news, march(9), null)
@@ -178,7 +178,7 @@ describe('an address that is held for an order after its end', () => {
     await db.transaction(tx => reserve(tx, { orderId: order, groupId, step: 8, rules: [rule], quantity: 8 }))
     await activate(db, order)
     await dated(order, march(1), null)
-    // Not served from the 5th until it was renewed on the 6th, and since the 10th.
+    // Not served from the 5th until the renewal on the 6th, and since the 10th.
     const detail = { ended_at: march(5), resumed_at: march(6) }
     await addRow(shop.ctx, orderEvents, { orderId: order, kind: 'revive', detail })
     await db
@@ -251,7 +251,7 @@ describe('who had addresses of a range', () => {
       expect(reply).toMatchObject({ status: 400, data: { errors: { after: expect.any(String) as string } } })
     expect(await looks()).toBe(before)
 
-    // Of a link that an operator passed on, the next one's look is written down.
+    // If an operator passes a link on, the next operator's look is audited.
     expect((await other.get(`${leases}?address=192.0.2.0/28&after=${first.next}`)).status).toBe(200)
     expect(await looks()).toBe(before + 1)
     for (const [nth, query] of ['offset=1', `after=${first.next}`].entries()) {

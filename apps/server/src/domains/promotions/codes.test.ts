@@ -57,7 +57,7 @@ test('a code that is added here is looked for there, and the list tells which ar
   const missing = await world.admin.get<Page<Coupon>>('/api/rewards/coupon_code/?platform_state=missing')
   expect(missing.data.data.map(one => one.id)).toEqual([made.id])
   expect((await world.admin.get<Page<Coupon>>('/api/rewards/coupon_code/?platform_state=present')).data.total).toBe(0)
-  // To its holder neither the row nor the filter tells anything of it.
+  // The holder learns nothing from the row or the filter.
   const own = await holder.get<Page<Coupon>>('/api/rewards/coupon_code/?platform_state=present')
   expect(own.data.data).toMatchObject([{ id: made.id, platform_state: null, platform_problem: null }])
 })
@@ -150,7 +150,7 @@ test('a discount that is there already is adopted when it is equal, and named as
   await world.ask('level_code', level.id, 'create')
   await world.codes()
   expect(await world.level(level.id)).toMatchObject({ platform_state: 'present', platform_differs: [] })
-  // What an operator made there is not the shop's to change.
+  // The shop must not change a discount that an operator made there.
   expect((await edit({ discount: '9', discount_type: 'percent' })).code).toBe(2000)
   await world.ask('level_code', level.id, 'create')
   await world.codes()
@@ -174,7 +174,7 @@ test('an edit takes the shop’s own discount along, and a new code or a deletio
   expect(await world.ends()).toEqual([])
   expect((await world.discount(made.code))?.endsAt).toEqual(expect.any(String))
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'missing' })
-  // Back under its name, the shop lets its own discount count again.
+  // Renamed back, the code makes the shop's discount work again.
   await world.admin.put(`/api/rewards/coupon_code/${made.id}/`, form)
   await world.ask('coupon', made.id, 'create')
   await world.codes()
@@ -192,7 +192,7 @@ test('what the shop did not make is not ended with its code here', async () => {
   expect((await world.discount('WELCOME10'))?.endsAt ?? null).toBeNull()
 })
 
-/** A call that is limited goes again: all of its tries meet the fault. */
+/** A limited call is retried, so all of its tries must meet the fault. */
 const next = (kind: string) => (kind === 'throttled' || kind === 'too_many' ? 100 : 1)
 
 test.each([
@@ -209,7 +209,7 @@ test.each([
   await world.codes()
   for (const after of [0, 1]) {
     await world.ask('gift_card', card.id, 'create')
-    // The look, then the creation: done or not, the answer is none.
+    // The check, then the creation. Whether it was done or not, there is no answer.
     await world.fault(kind, { after, next: next(kind) })
     expect(await world.codes()).toHaveLength(1)
     expect(await world.card(card.id)).toMatchObject({
@@ -232,7 +232,7 @@ test('two that create the same at once make one; what was edited meanwhile is no
   const order = { kind: 'gift_card', id: card.id, act: 'create' } as const
   await Promise.all([lookAtCode(world.shop.ctx, order), lookAtCode(world.shop.ctx, order)])
   expect(await world.discount(card.code)).toMatchObject({ value: '25.00' })
-  // Its amount changes while the platform answers.
+  // Its amount changes while the platform replies.
   const looking = lookAtCode(world.shop.ctx, { ...order, act: 'check' })
   await world.admin.put(`/api/rewards/gift_card/${card.id}/`, { mount: '30.00', code: card.code, point: 10 })
   await looking

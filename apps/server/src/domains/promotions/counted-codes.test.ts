@@ -29,7 +29,7 @@ afterAll(() => world?.close())
 
 const STRANGER = 'stranger@example.com'
 
-/** A promo code of the holder that is on the platform. */
+/** A promo code of the holder that exists on the platform. */
 async function present(more: Partial<Coupon> = {}): Promise<Coupon> {
   const made = await world.addCoupon({ username: holder.user.username, code, ...more })
   await world.ask('coupon', made.id, 'create')
@@ -52,7 +52,7 @@ test.each([1, 2] as const)('a promo code of type %i counts once', async code_typ
   expect(await world.discount(code)).toMatchObject({ usageLimit: 1, oncePerCustomer: true })
   expect(await world.buy(holder.user.email, code)).toEqual([code])
   expect(await world.buy(holder.user.email, code)).toEqual([])
-  // Given back before a delivery it counts once more.
+  // A refund before the delivery allows one more use.
   await use(holder.user.id, '1')
   await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
   await world.codes()
@@ -74,7 +74,7 @@ test('a promo code whose payment came back counts no more, as often as it goes t
     expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
     expect(await world.buy(holder.user.email, code)).toEqual([])
   }
-  // Given back once more it counts again, and no more once the order is judged again.
+  // Another refund allows another use, but judging the order again does not.
   await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
   await world.codes()
   await use(holder.user.id, '1')
@@ -90,13 +90,13 @@ test('an operator who says that a code is used ends it there, and who says that 
   await edit(made.id, { is_used: false })
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present' })
   expect(await world.buy(holder.user.email, code)).toEqual([code])
-  // One that an order used may be used once more, by that word.
+  // An operator's decision allows another use after an order's.
   await use(holder.user.id, '1')
   await edit(made.id, { is_used: false })
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present', is_used: false })
   expect(await world.buy(holder.user.email, code)).toEqual([code])
   expect(await world.buy(holder.user.email, code)).toEqual([])
-  // Under another name the platform begins to count anew.
+  // Under another name the platform counts from zero.
   await use(holder.user.id, '2')
   const other = `${code}-B`
   await edit(made.id, { code: other, is_used: false })
@@ -122,13 +122,13 @@ test('a gift card that somebody used on the platform differs in that, and is not
   const used = { platform_state: 'differs', platform_differs: ['used'] }
   for (const act of ['check', 'create'] as const) {
     await world.ask('gift_card', card.id, act)
-    // Nor while the platform is asked again once it is known.
+    // Nor during a new check, once it is known.
     if (act === 'create') expect(await offers()).not.toContain('25.00')
     await world.codes()
     expect(await world.card(card.id)).toMatchObject(used)
     expect(await offers()).not.toContain('25.00')
   }
-  // A failed look takes nothing back.
+  // A failed check changes nothing.
   await world.ask('gift_card', card.id, 'check')
   await world.fault('error500')
   expect(await world.codes()).toHaveLength(1)
@@ -146,7 +146,7 @@ test('a gift card whose discount somebody made for other customers is not sold',
   await world.codes()
   expect((await world.card(card.id))?.platform_differs).toEqual(expect.arrayContaining(['holder', 'foreign']))
   expect((await holder.get('/api/rewards/gift_card/base-info/')).data).toEqual([])
-  // The shop's own becomes what the card says when it is sold.
+  // The shop's own discount is updated to the card when it is sold.
   await control(world.sandbox, 'POST', '/discounts', { ...(await world.discount(code)), tags: ['netlet'] })
   await world.ask('gift_card', card.id, 'check')
   await world.codes()
@@ -166,7 +166,7 @@ test('a paid order that names a gift card which nobody holds takes it off sale a
   expect(await holder.post('/api/rewards/gift_card/exchange/', { mount: '25.00', point: 10 })).toMatchObject({
     data: { reason: 'no_gift_card' }
   })
-  // The platform has counted none: it was not this one.
+  // The platform has counted no use, so it was another code.
   await world.codes()
   expect(await world.card(card.id)).toMatchObject({ platform_state: 'present', platform_differs: [] })
 })
@@ -184,7 +184,7 @@ test('a promo code that another’s order used is no longer present, nor used by
       platform_differs: ['used']
     })
   }
-  // To its holder nothing is told of what the platform has.
+  // The holder learns nothing about the platform.
   const own = await holder.get<{ data: Coupon[] }>('/api/rewards/coupon_code/')
   expect(own.data.data).toMatchObject([{ platform_state: null, platform_differs: [] }])
   await use(holder.user.id, '8')
@@ -207,7 +207,7 @@ test('the unused codes of a holder whose address changes follow, in one job', as
   expect(there && (await world.emailsOf(there))).toEqual([email])
   expect(await world.buy(holder.user.email, code)).toEqual([])
   expect(await world.buy(email, code)).toEqual([code])
-  // What stays as it is asks for nothing.
+  // Without a change nothing is enqueued.
   expect((await world.admin.put(`/api/users/u/${holder.user.id}/`, { email })).code).toBe(2000)
   expect(await world.waiting('holder-platform-codes')).toHaveLength(0)
 })

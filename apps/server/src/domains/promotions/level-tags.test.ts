@@ -67,7 +67,7 @@ test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'timeout', 'th
       await command(world.shop.ctx, SYSTEM, async unit => {
         unit.jobs.send(levelTagQueue, { userId: user.user.id }, { key: String(user.user.id) })
       })
-      // A call that is limited goes again: all of its tries meet the fault.
+      // A limited call is retried, so all of its tries must meet the fault.
       await world.fault(kind, { after, next: kind === 'throttled' || kind === 'too_many' ? 100 : 1 })
       expect(await tag()).toHaveLength(1)
       await world.fault('none')
@@ -91,7 +91,7 @@ test('the repair finds customers whose tags differ, page by page, a bounded numb
   expect(await tagsOf('stranger0@example.test')).toEqual(['own'])
   expect(await tagsOf('stranger100@example.test')).toEqual(['own'])
   expect(await compareCustomers(world.shop.ctx, {})).toMatchObject({ changed: 0 })
-  // Enough changes end a run too: the next one goes on behind its page.
+  // A run also ends after enough changes, and the next one continues after its page.
   await setTags('stranger1@example.test', ['netlet-level-2'])
   await compareCustomers(world.shop.ctx, {}, { pages: 20, changes: 1 })
   expect(await world.waiting('compare-customer-tags')).toHaveLength(1)

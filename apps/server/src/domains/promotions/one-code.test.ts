@@ -45,7 +45,7 @@ test('a level takes no code of a promo code, a gift card or another level, whate
   expect((await setLevel(1, 'TWIN-LEVEL')).code).toBe(2000)
   for (const code of ['twin-coupon', 'Twin-Card', 'twin-level']) expect(await setLevel(0, code)).toMatchObject(taken)
   expect((await world.level(levels[0]?.id ?? 0))?.code).toBe('')
-  // Its own it keeps, in another case too.
+  // It may keep its own code, also in another case.
   expect((await setLevel(1, 'twin-LEVEL', { discount: '9' })).code).toBe(2000)
   const last = levels.at(-1)
   await world.admin.delete(`/api/rewards/level_code/${last?.id}/`)
@@ -81,7 +81,7 @@ test('of a level and a promo code that take one code at once, one gets it', asyn
   }
 })
 
-/** Does one piece of work, whose `after`-th call from now the platform puts off until `meanwhile` has happened. */
+/** Runs some work. The platform delays its `after`-th call until `meanwhile` has happened. */
 async function overtaken(
   after: number,
   work: () => Promise<unknown>,
@@ -102,7 +102,7 @@ async function overtaken(
   }
 }
 const create = (id: number) => () => lookAtCode(world.shop.ctx, { kind: 'coupon', id, act: 'create' })
-/** Whatever is left to do, in whatever order it comes. */
+/** Runs all remaining work, in any order. */
 async function settle() {
   for (let n = 0; n < 3; n++) expect([...(await world.codes()), ...(await world.ends())]).toEqual([])
 }

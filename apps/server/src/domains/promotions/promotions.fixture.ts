@@ -28,7 +28,7 @@ export type Discount = {
   endsAt?: string | null
 }
 
-/** A whole shop beside a stand-in platform, and what its workers would do about codes, step by step. */
+/** A whole shop with a stand-in platform; the test runs its workers' jobs about codes one by one. */
 export async function startPromotions() {
   const shop: TestShop = await startTestShop({})
   const dataDir = await newDataDir()
@@ -38,7 +38,7 @@ export async function startPromotions() {
     shopify_app_key: secrets.accessToken,
     shopify_api_secret: secrets.appSecret
   })
-  // Of silence and of limits on calls no test waits for the end.
+  // Tests need not wait for timeouts and limits.
   shop.ctx.platformLimits = { timeoutMs: 2000, sleep: async () => {} }
   const admin: TestClient = await shop.admin()
   const waiting = async (queue: string) => {
@@ -47,7 +47,7 @@ export async function startPromotions() {
     )
     return rows
   }
-  /** Does the jobs that wait, each once. @returns what they failed with */
+  /** Runs the waiting jobs, each once. @returns their failures */
   async function work(queue: string, run: (data: never) => Promise<unknown>): Promise<string[]> {
     const failed: string[] = []
     for (const { id, data } of await waiting(queue)) {
@@ -85,7 +85,7 @@ export async function startPromotions() {
       const all = await control<{ id: string; email: string }[]>(sandbox, 'GET', '/customers')
       return customers ? all.filter(one => customers.includes(one.id)).map(one => one.email) : null
     },
-    /** Buys on the platform with these codes. @returns those that took something off */
+    /** Buys on the platform with these codes. @returns those with a discount */
     async buy(email: string, ...with_: string[]): Promise<string[]> {
       const plan = demoPlans[0]?.variants[1]?.id
       const cart = await openCart(sandbox, `/cart/${plan}:8?discount=${with_.join()}`)

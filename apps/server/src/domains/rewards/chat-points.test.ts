@@ -14,7 +14,7 @@ import { chatAccountPoints, chatEvents, chatPoints, pointRecords } from './table
 
 let shop: TestShop
 const TOKEN = 'the bot’s token'
-// In the middle of a day, so that no test meets midnight.
+// Noon, so that no test reaches midnight.
 const NOON = new Date('2026-11-21T12:00:00Z')
 let now = NOON
 
@@ -92,10 +92,10 @@ test('one chat account earns the day’s most once, however many accounts of the
   expect((await send(report('210'))).data.granted).toBe(1)
   expect((await send(report('210'))).data.granted).toBe(0)
   expect(await second.coins()).toBe(1)
-  // Nor does a deletion give it another day.
+  // Nor does the user's deletion give it another day.
   await db.delete(chatPoints).where(eq(chatPoints.userId, second.user.id))
   expect((await send(report('210'))).data.granted).toBe(0)
-  // And one user with another chat account has the rest of the own day.
+  // The same user with another chat account has the rest of the user's day.
   await db.update(users).set({ discordId: '211' }).where(eq(users.id, first.user.id))
   expect((await send(report('211'))).data.granted).toBe(1)
   const stored = await db.select({ account: chatAccountPoints.account }).from(chatAccountPoints)

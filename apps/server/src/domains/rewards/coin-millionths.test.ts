@@ -70,7 +70,7 @@ async function settle(payment: Payment): Promise<void> {
   await command(shop.ctx, SYSTEM, unit => grantForPayment(unit, earned))
 }
 
-/** So many cents of a payment stand from now on, since others were given back or came back. */
+/** Sets how many cents of a payment stand, after refunds or reversals. */
 async function keep(payment: Payment, cents: number): Promise<void> {
   const { id, buyer, kept: before } = payment
   const kept = { amount: amountOf(cents), of: amountOf(payment.cents) }
@@ -114,7 +114,7 @@ test('payments too small for a coin make one together, once each, and a refund t
   expect(await balanceOf(inviter)).toEqual({ coins: 0, owed: 0, millionths: 999_000 })
   await Promise.all([first, first].map(one => keep(one, 999)))
   expect(await balanceOf(inviter)).toEqual({ coins: 1, owed: 0, millionths: 498_500 })
-  // The coin was spent: of two payments nothing is left, and 0.4995 of the third.
+  // The coin was spent. Nothing of two payments is left, and 0.4995 of the third.
   expect((await spends(inviter, 1)).code).toBe(2000)
   await Promise.all([first, third].map(one => keep(one, 0)))
   expect(await balanceOf(inviter)).toEqual({ coins: 0, owed: 1, millionths: 499_500 })
@@ -122,7 +122,7 @@ test('payments too small for a coin make one together, once each, and a refund t
   expect(await balanceOf(inviter)).toEqual({ coins: 0, owed: 0, millionths: 249_500 })
 })
 
-/** One inviter's coins are what the records of its invitations and its millionths say, and what it owes. */
+/** An inviter's coins match the records of its invitations, its millionths and its debt. */
 async function expectBooks(inviter: Customer, payments: readonly Payment[]): Promise<void> {
   const { rows } = await shop.ctx.db.execute<Record<string, string>>(sql`
     select coalesce(sum(point), 0) as coins,

@@ -66,7 +66,7 @@ test('nothing changes before the day; on it, points decay once, rounded down, wi
   expect(await recordsOf(rich ?? 0)).toMatchObject([
     { kind: 'level', point: -100, cause: `decay:2026-03:${rich}`, reasonCode: 'decay' }
   ])
-  // A month whose day nobody was there for is caught up, and the next month is another one.
+  // A missed month is caught up, and the next month is separate.
   await decayLevelPoints(at('2026-04-20T12:00:00Z'))
   expect(await pointsOf(ids)).toEqual([810, 11, 0, 0])
 })

@@ -17,7 +17,7 @@ const statements = () =>
 test('what was taken back counts as taken as a whole, and a promo code knows who uses it, or did', async () => {
   const { ctx } = shop
   const { id } = (await shop.customer()).user
-  // As the tables were before.
+  // The former tables.
   for (const before of [
     'drop index coupons_used_by',
     'drop index coupons_freed_by',

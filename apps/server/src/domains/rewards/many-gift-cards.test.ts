@@ -41,7 +41,7 @@ test('the same batch makes its cards once, however often and at once it is asked
   const replies = await Promise.all([1, 2, 3, 4].map(() => make(form)))
   expect(new Set(replies.map(({ data }) => JSON.stringify(data.map(({ code }) => code)))).size).toBe(1)
   expect((await cards()).length).toBe(before + 30)
-  // Another wish under the same name is not taken for it.
+  // Another request under the same name does not return it.
   for (const other of [{ mount: '3' }, { point: 1 }, { count: 31 }])
     expect(await make({ ...form, ...other })).toMatchObject({ status: 409 })
   expect((await cards()).length).toBe(before + 30)

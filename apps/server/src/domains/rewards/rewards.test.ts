@@ -76,7 +76,7 @@ test('a promo code is found by its user, is one of a kind, and each role sees it
   })
   expect((await one.get<Page<Coupon>>(`${R}/coupon_code/`)).data).toMatchObject({
     total: 1,
-    // What the platform has under it is nothing that its holder hears of.
+    // The holder learns nothing about the platform.
     data: [{ ...made.data, platform_state: null }]
   })
   expect((await other.get<Page<Coupon>>(`${R}/coupon_code/`)).data).toMatchObject({ total: 0, data: [] })
@@ -180,7 +180,7 @@ test('an exchange takes the coins, hands over the cheapest card of the amount an
   expect(history.data).toMatchObject({ total: 1, data: [{ kind: 'coins', point: -50 }] })
   expect(history.data.data[0]?.reason).toContain('21.00')
 
-  // What somebody has is no longer the administrators' to change.
+  // Administrators cannot change an exchanged card.
   for (const refused of [
     await admin.put(`${R}/gift_card/${cheap.data.id}/`, { mount: '1', code: code(), point: 1 }),
     await admin.delete(`${R}/gift_card/${cheap.data.id}/`)
@@ -251,7 +251,7 @@ test('50 exchanges at once: no card twice, no coin too many', async () => {
       .where(eq(pointRecords.userId, id))
     expect(records?.total ?? 0).toBe(-spent(id) || 0)
   }
-  // Nobody who could pay was sent away while a card was left: cards in other hands may only delay.
+  // No user who could pay was refused while a card was left: concurrent exchanges only delay.
   while ((await exchangeCoins(shop.ctx, userActor(rich), { mount: '55.00', point: 30 })).ok) continue
   const left = await db.select().from(giftCards).where(eq(giftCards.mount, '55.00'))
   expect(left.every(card => card.isExchanged)).toBe(true)
@@ -331,7 +331,7 @@ test('a promo code that is renamed while it is deleted ends on the platform unde
         where not l.granted and a.datname = current_database()`)
       expect(rows).not.toEqual([])
     }, 30_000)
-    // Not awaited before the change is there.
+    // In an object, so that the caller does not await it before the change.
     return { deletion }
   })
   expect((await deleted.deletion).code).toBe(2000)

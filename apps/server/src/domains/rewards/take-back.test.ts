@@ -63,7 +63,7 @@ const refunds = (userId: number, paymentId: string) =>
     await takeBackForPayment(unit, paymentId)
   })
 
-/** Its money came back, as often as that is told. */
+/** The payment's money came back; may be repeated. */
 const restores = (userId: number, paymentId: string) =>
   command(shop.ctx, SYSTEM, async unit => {
     await lockEarners(unit.tx, userId)
@@ -149,7 +149,7 @@ test('coins that were spent are taken from pending coins of other payments too: 
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 200, coinsOwed: 0, pending: 200 })
   await refunds(buyer.user.id, first)
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 100, coinsOwed: 0, pending: 100 })
-  // What was earned by the second payment is gone: nothing matures.
+  // The second payment's coins are gone, so none mature.
   shop.advance(4 * DAY)
   expect(await exchange(inviter, 100)).toMatchObject({ status: 409, msg: 'Insufficient Coins' })
   await refunds(buyer.user.id, second)
@@ -157,7 +157,7 @@ test('coins that were spent are taken from pending coins of other payments too: 
   await refunds(buyer.user.id, third)
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0, coinsOwed: 100, pending: 0 })
   expect(await sumOf(inviter.user.id, 'coins')).toBe(0)
-  // Their money comes back: what is earned anew pays what is owed.
+  // The money comes back, and the new earnings pay the debt.
   for (const payment of [third, second, first]) await restores(buyer.user.id, payment)
   shop.advance(8 * DAY)
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 200, coinsOwed: 0, pending: 0 })
@@ -240,7 +240,7 @@ test('of a payment that is given back in parts, what is kept of it has earned wh
     expect(await balanceOf(inviter.user.id)).toMatchObject({ coins, coinsOwed: owed })
   }
   await expectEarned(70, 35)
-  // The points for the invitation stay while anything of the payment is kept.
+  // The points for the invitation stay while any part of the payment is kept.
   expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 10 })
   await Promise.all([keeps('66.65'), keeps('66.65')])
   await expectEarned(46, 23)
@@ -248,7 +248,7 @@ test('of a payment that is given back in parts, what is kept of it has earned wh
   await expectEarned(23, 11)
   await Promise.all([restoresTo('66.65'), restoresTo('66.65')])
   await expectEarned(46, 23)
-  // Half of what stands is left; a later part takes half as many.
+  // The decay leaves half, so a later refund takes half as many.
   await writeSettings(shop.ctx, { level_points_decay_day: 1, level_points_decay_rate: 0.5 })
   await decayLevelPoints({ ...shop.ctx, now: () => new Date('2101-02-02T00:00:00Z') })
   await expectEarned(23, 23)
@@ -256,14 +256,14 @@ test('of a payment that is given back in parts, what is kept of it has earned wh
   await expectEarned(11, 11)
   await restoresTo('66.65')
   await expectEarned(28, 23)
-  // What was spent is owed.
+  // Spent coins are owed.
   shop.advance(8 * DAY)
   expect((await exchange(inviter, 20)).code).toBe(2000)
   await keeps('33.30')
   await expectEarned(11, 0, 9)
   await keeps('0.01')
   await expectEarned(0, 0, 20)
-  // As many as were taken: some of them before the decay.
+  // As many as were taken, some of them before the decay.
   await restoresTo('100.00')
   await expectEarned(47, 15)
 })
@@ -280,7 +280,7 @@ test('money that came back earns again what was taken: once, as pending as befor
     await Promise.all([restores(buyer.user.id, payment), restores(buyer.user.id, payment)])
     expect(await now()).toEqual(earned)
   }
-  // What was spent before is owed meanwhile, and paid by what comes back.
+  // Spent coins are owed until the money comes back.
   shop.advance(8 * DAY)
   expect((await exchange(inviter, 25)).code).toBe(2000)
   await refunds(buyer.user.id, payment)
@@ -325,11 +325,11 @@ test('after any history a balance is the sum of its records, and what can be spe
           expect(await sumOf(id, 'level')).toBe(levelPoints)
           expect(coins - pending).toBeGreaterThanOrEqual(0)
           expect(coinsOwed).toBeGreaterThanOrEqual(0)
-          // Nothing is owed while there is anything to take it from.
+          // Nothing is owed while the balance has coins.
           expect(Math.min(coins, coinsOwed)).toBe(0)
         }
       }
-      // Once all is refunded, nothing is left but what was spent, which is owed.
+      // Once all is refunded, only the spent coins are left, as a debt.
       for (const payment of paid) await refunds(buyer.user.id, payment)
       const left = await balanceOf(inviter.user.id)
       expect(left).toMatchObject({ levelPoints: 0, pending: 0 })
@@ -352,16 +352,16 @@ test('what the settings gave nothing for earns nothing later, whatever they say 
       grantForPayment(unit, { orderPublicId: 'NL-1', userId: buyer.user.id, amount: '54.00', settings, paymentId })
     )
   const none = { coins: 0, levelPoints: 0 }
-  // Asked for again, as after a dispute that was won about a part of it.
+  // Judged again, for example after a partly won dispute.
   await earn()
   for (const { user } of [inviter, buyer]) expect(await balanceOf(user.id)).toMatchObject(none)
-  // Given back as a whole, and back again.
+  // A full refund, which is reversed.
   await refunds(buyer.user.id, paymentId)
   await restoreEarned(buyer.user.id, paymentId)
   await earn()
   expect(await balanceOf(buyer.user.id)).toMatchObject(none)
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 0 })
-  // A record of nothing is in no history.
+  // Records of 0 points are in no history.
   const history = await buyer.get<Page<PointRecord>>('/api/rewards/point_record/')
   expect(history.data.data).toEqual([])
 })
@@ -371,7 +371,7 @@ test('an invitation that the settings gave nothing for is not rewarded by a late
   const first = await pays(buyer.user.id, '10.00', { invite_level_points_per_user: 0 })
   await pays(buyer.user.id, '10.00')
   expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 0, coins: 20 })
-  // Once the first is given back, the next is the first payment that stands.
+  // After the refund of the first payment, the next one is the first that stands.
   await refunds(buyer.user.id, first)
   await pays(buyer.user.id, '10.00')
   expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 10 })

@@ -4,7 +4,7 @@ import { coinMillionths, wholePoints } from './whole-points.ts'
 
 test('points are rounded down from the exact product', () => {
   expect(wholePoints('10.10', 0.3)).toBe(3)
-  // Binary floating point says 434.99999999999994 and 28.999999999999996.
+  // Floating point gives 434.99999999999994 and 28.999999999999996.
   expect(wholePoints('4.35', 100)).toBe(435)
   expect(wholePoints('0.29', 100)).toBe(29)
   expect(wholePoints('19.99', 0.05)).toBe(0)

@@ -38,7 +38,7 @@ test('caches get the geofeed once: entity tag, time, 304 and HEAD', async () => 
     [{ 'if-modified-since': modified }, 304],
     [{ 'if-modified-since': new Date(Date.parse(modified) - 1000).toUTCString() }, 200],
     [{ 'if-modified-since': 'yesterday' }, 200],
-    // The tag decides where both are given.
+    // The tag decides if both are given.
     [{ 'if-none-match': '"other"', 'if-modified-since': modified }, 200]
   ]
   for (const [headers, status] of known) expect([headers, (await get(headers)).status]).toEqual([headers, status])

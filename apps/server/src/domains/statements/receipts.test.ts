@@ -32,7 +32,7 @@ async function shown(id: number): Promise<Order> {
   if (!order) throw new Error(`order ${id} is not listed`)
   return order
 }
-/** Pays with lines as the platform words them. @returns the platform's own id of it */
+/** Pays with lines in the platform's words. @returns its id there */
 async function pay(
   order: OrderRow,
   amount: string,
@@ -98,7 +98,7 @@ test('each renewal is a receipt of its own, and the order shows what its running
     ['renewal', '17.50'],
     ['renewal', '15.00']
   ])
-  // A part of the last one, then all of it: the term before runs again, on its own payment.
+  // A part of the last one, then all of it: the term before runs again, with its own payment.
   await tellRefund(world.shop.ctx, second, '5.00')
   expect(await shown(order.id)).toMatchObject({ last_amount: '15.00' })
   await tellRefund(world.shop.ctx, second, '10.00')
@@ -150,7 +150,7 @@ test('a payment that did not count has no receipt, and is shown as what it is', 
   })
   const paid = await world.place(buyer)
   await pay(paid, '20.00')
-  // Paid a second time, and by a test: held.
+  // A second payment and a test payment are held.
   expect(await told('orders/paid', paidOrder(paid.publicId, '20.00', { lines: LINES }))).toBe('paid_twice')
   expect(
     await told('orders/paid', paidOrder(paid.publicId, '20.00', { lines: LINES, renewal: true, test: true }))
@@ -222,7 +222,7 @@ test('payments and orders of before learn their lines and the amount of their ru
   const statements = migrationStatements('_order_labels_and_quotas.sql')
   const changes = statements.filter(statement => /^\s*(--.*\n)?\s*(UPDATE |ALTER .* TRIGGER )/.test(statement))
   expect(changes).toHaveLength(5)
-  // As they are applied: all in one transaction.
+  // In one transaction, as migrations run.
   await db.transaction(async tx => {
     for (const statement of changes) await tx.execute(sql.raw(statement))
   })

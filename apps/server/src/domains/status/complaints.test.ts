@@ -64,7 +64,7 @@ test('one that waited while its recipient complained is not sent, although its k
     .from(mails)
     .where(sql`${mails.key} = 'status:1:1'`)
   expect(mail).toMatchObject({ kind: 'support', state: 'skipped', errorCode: 'complained' })
-  // What nobody can end is sent.
+  // Mails that cannot be switched off are sent.
   const test = { to, template: 'test-mail', data: { at: shop.ctx.now().toISOString() }, key: 'test:1' } as MailOrder
   await sendMail(shop.ctx, test, 'job')
   expect(shop.outbox.mails.at(-1)).toMatchObject({ to })
@@ -84,6 +84,6 @@ test('how often a client may ask tells nothing of the addresses that it enters',
   const ofStranger = await answersOf('192.0.2.101', 'stranger@example.com')
   expect(ofStranger).toEqual([...Array.from({ length: ASKS_AN_HOUR }, () => 200), 429])
   expect(await answersOf('192.0.2.102', known)).toEqual(ofStranger)
-  // Nor those that were mailed a moment ago.
+  // Nor do addresses that just got a mail.
   expect(await answersOf('192.0.2.103', 'stranger@example.com')).toEqual(ofStranger)
 })

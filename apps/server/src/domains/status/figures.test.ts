@@ -14,7 +14,7 @@ import { statusDays } from './tables.ts'
 let shop: TestShop
 let deliveries = { orders: 0, p50: null as number | null }
 let reads = 0
-/** The clock moves only by what is waited for. */
+/** The test's clock. */
 let time = Date.parse('2026-05-15T12:00:00Z')
 const wait = (milliseconds: number) => void (time += milliseconds)
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** Past what is shared. */
+/** After the shared reply has expired. */
 async function figures(): Promise<ShopFigures> {
   wait(30_000)
   const reply = await shop.visitor().get<ShopFigures>('/api/status/figures/')
@@ -54,7 +54,7 @@ test('countries are those of places that were said, else of the city that a loca
   ])
   const { countries } = await figures()
   expect(countries).toEqual([
-    // London's server is said to stand in the Netherlands: that counts.
+    // London's server is entered as in the Netherlands, which counts.
     { code: 'NL', locations: 2, names: ['Europe', 'London'] },
     { code: 'US', locations: 2, names: ['Dallas', 'New York'] },
     { code: 'DE', locations: 1, names: ['Europe'] },
@@ -78,12 +78,12 @@ test('addresses count once however many groups sell them, rounded down, the fami
   ).rows.map(row => row.id)
   for (const cidr of ['10.70.0.0/24', '10.70.1.0/29', '2001:db8:70::/60'])
     await inTransaction(db, addCidr, { cidr, serverId: server })
-  // Without a rule there is nothing to lease them under.
+  // Without a rule there is nothing to lease.
   expect(await figures()).toMatchObject({ addresses: 0, networks: 0 })
   const rule = await addRule(db, 'Video')
   await addRule(db, 'Music')
   expect(await figures()).toMatchObject({ addresses: 260, networks: 10 })
-  // What is leased under one rule can still be leased under the other.
+  // Addresses leased under one rule can still be leased under the other.
   const { rows } = await db.execute<{ groupId: number }>(
     sql`select group_id::int as "groupId" from server_group_servers where server_id = ${server} limit 1`
   )
@@ -116,7 +116,7 @@ test('uptime is of each server once, of the days that were watched, and of a who
   await db.insert(statusDays).values({ ...first, day: day(1), up: 1000, down: 0 })
   expect((await figures()).uptime).toBeNull()
   await db.insert(statusDays).values([
-    // The same server in another group, and in maintenance, which is no outage.
+    // The same server in another group, and a maintenance, which is no outage.
     { ...second, day: day(1), up: 1000, down: 0 },
     { ...first, day: day(2), up: 800, degraded: 140, down: 60, maintenance: 400 },
     { ...first, day: day(95), up: 0, down: 1440 }

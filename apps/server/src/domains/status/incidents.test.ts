@@ -71,7 +71,7 @@ test('an incident is told from its opening to its end: on the page, by mail, onc
   expect((await readPage(shop)).current).toMatchObject([
     { id, title: 'London does not answer', locations: ['London'], updates: [{ text: 'We look into it.' }] }
   ])
-  // The form sent twice: at once, and again.
+  // The same form several times, at once and again.
   const replies = await Promise.all([1, 2, 3].map(() => say(id, 'identified', 'A router is broken.')))
   expect(replies.map(({ code }) => code)).toEqual([2000, 2000, 2000])
   expect((await open('london DOES not answer')).data).toMatchObject({ reason: 'incident_exists' })
@@ -91,7 +91,7 @@ test('an incident is told from its opening to its end: on the page, by mail, onc
   expect(told?.text).toContain('It was replaced.\nAll is well.')
   expect(told?.text).toContain(`/status?incident=${id}`)
   expect(told?.headers['List-Unsubscribe']).toContain('/api/status/unsubscribe/?token=')
-  // A job that runs again mails nobody again.
+  // A repeated job sends no mail.
   const updates = await shop.ctx.db.select().from(incidentUpdates).where(eq(incidentUpdates.incidentId, id))
   for (const { id: updateId } of updates) await mailUpdate(shop.ctx, { updateId, after: 0 })
   await subjects('anna@example.com', 4)
@@ -251,7 +251,7 @@ test('an address is mailed after its confirmation only, and forgotten with all t
   const first = await ask('Bob@Example.com')
   const [mail] = await shop.outbox.waitFor('bob@example.com')
   expect(first.data).toBeNull()
-  // Asked again within minutes, nothing is mailed; the reply is the same, also once it is confirmed.
+  // A repeat within minutes sends no mail. The reply is the same, even after the confirmation.
   expect(await ask('bob@example.com')).toMatchObject({ code: 2000, data: null })
   const token = linkOf(mail?.text, 'confirm')
   expect((await visitor.post(`/api/status/unsubscribe/?token=${token}`)).status).toBe(400)
@@ -276,7 +276,7 @@ test('an address is mailed after its confirmation only, and forgotten with all t
   const sent = shop.outbox.mails.find(one => one.to === 'bob@example.com' && /to tell/.test(one.subject))
   const end = linkOf(sent?.text, 'unsubscribe')
   expect(sent?.headers['List-Unsubscribe']).toContain(`/api/status/unsubscribe/?token=${end}`)
-  // A mail program opens the link, or posts a form to it; neither needs a login.
+  // A mail program opens the link, or posts a form to it, without a login.
   const opened = await visitor.fetch(`/api/status/unsubscribe/?token=${end}`, { redirect: 'manual' })
   expect([opened.status, opened.headers.get('location')]).toEqual([302, `/status?unsubscribe=${end}`])
   const post = () => visitor.post(`/api/status/unsubscribe/?token=${end}`)

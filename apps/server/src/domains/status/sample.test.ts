@@ -42,7 +42,7 @@ const seen = () => shop.ctx.db.update(servers).set({ lastSeenAt: clock.now() })
 const minutesOf = async (serverId: number) =>
   shop.ctx.db.select().from(statusDays).where(eq(statusDays.serverId, serverId)).orderBy(statusDays.day)
 
-/** Looks once a minute, as the job does. */
+/** Samples once a minute, as the job does. */
 async function watch(minutes: number): Promise<void> {
   for (let at = 0; at < minutes; at++) {
     clock.pass(1)
@@ -74,7 +74,7 @@ test('a late look counts the minutes that it is late by; what the console slept 
     { day: '2026-11-20', up: 3 },
     { day: '2026-11-21', up: 1 }
   ])
-  // Its agent answered a day ago, and nobody has asked since: nothing is known of it.
+  // Its agent answered a day ago and was not asked since, so its state is unknown.
   clock.pass(DAY / 60_000)
   expect(await sample()).toBe(1)
   expect(await minutesOf(one)).toHaveLength(2)
@@ -133,7 +133,7 @@ test('an outage, a trouble, failing proxies, a pause and planned work are told a
   expect(await minutesOf(one)).toMatchObject([{ up: 21, degraded: 10, down: 10, maintenance: 0 }])
   expect(await minutesOf(two)).toMatchObject([{ up: 21, degraded: 0, down: 10, maintenance: 10 }])
   const today = (await page()).locations[0]?.days.at(-1)
-  // Of the 72 minutes in which a server was to work, 20 of none.
+  // Servers should have worked in 72 minutes, and did not in 20 of them.
   expect(today).toEqual({ state: 'degraded', up: 72.22, degraded: 5, down: 10, maintenance: 5 })
   await set(one, { status: 'draining' })
   expect(await state()).toBe('maintenance')
@@ -159,7 +159,7 @@ test('a location is what plans call it: renamed, merged, emptied and withdrawn i
   await shop.ctx.db.update(variants).set({ description: 'Greater London' }).where(eq(variants.description, 'london '))
   expect((await page()).locations[0]).toMatchObject({ name: 'Greater London', up: 50 })
 
-  // The failing server leaves, and takes nothing along.
+  // The failing server leaves, and the past stays.
   await shop.ctx.db
     .delete(serverGroupServers)
     .where(and(eq(serverGroupServers.groupId, dc), eq(serverGroupServers.serverId, two)))

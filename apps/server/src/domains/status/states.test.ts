@@ -34,7 +34,7 @@ test.each<[string, Partial<ServerSigns>, ReturnType<typeof serverState>]>([
   ['fails for a fifth', { checks: { customers: 10, failing: 2, share: 0.2 } }, 'degraded'],
   ['fails for nine of ten', { checks: { customers: 10, failing: 9, share: 0.9 } }, 'down'],
   ['fails for all customers', { checks: { customers: 2, failing: 2, share: 1 } }, 'down'],
-  // What one customer does with its proxies is no outage.
+  // One customer's own actions are no outage.
   ['fails for one customer', { checks: { customers: 1, failing: 1, share: 1 } }, 'up'],
   ['fails for few addresses', { checks: { customers: 50, failing: 2, share: 0.03 } }, 'up']
 ])('a server that %s', (_what, signs, state) => expect(serverState({ ...fine, ...signs }, now)).toBe(state))

@@ -14,7 +14,7 @@ export function openClock(start: string) {
   }
 }
 
-/** Servers that answer, by name. @returns their ids */
+/** Adds servers that answer, by name. @returns their ids */
 export async function addServers({ ctx }: Pick<TestShop, 'ctx'>, names: readonly string[]): Promise<number[]> {
   const known = await ctx.db.$count(servers)
   const rows = await ctx.db
@@ -32,7 +32,7 @@ export async function addServers({ ctx }: Pick<TestShop, 'ctx'>, names: readonly
   return rows.map(({ id }) => id)
 }
 
-/** A group with these servers from which plans of these locations are sold. @returns its id */
+/** Adds a group with these servers and plans of these locations. @returns its id */
 export async function addLocation(
   { ctx }: Pick<TestShop, 'ctx'>,
   { group, sells, on }: { group: string; sells: readonly string[]; on: readonly number[] }
@@ -55,7 +55,7 @@ export async function addLocation(
   return groupId
 }
 
-/** The status page as a visitor reads it now, past what is shared for some seconds. */
+/** The status page for a visitor, after the shared reply has expired. */
 export async function readPage(shop: TestShop): Promise<StatusPage> {
   return (await shop.visitor().get<StatusPage>('/api/status/')).data
 }

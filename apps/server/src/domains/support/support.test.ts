@@ -107,7 +107,7 @@ test('a deleted question comes back as it was, once, and only where it was delet
   const entries = await shop.ctx.db.select().from(auditLog).where(eq(auditLog.action, 'faq.restore'))
   expect(entries.filter(entry => entry.targetId === String(first.id))).toMatchObject([{ after: form }])
   expect((await restore(first.id + 1000)).status).toBe(404)
-  // The next new one takes a number of its own.
+  // The next new question gets a new number.
   expect((await admin.post<Faq>(FAQ, form)).data.id).toBeGreaterThan(first.id)
 })
 

@@ -25,13 +25,13 @@ const shop = useStarted(() =>
 
 const jobs = webhookJobs({ ...SENDING, timeoutMs: 60_000 })
 
-// Before the shop ends: what hangs there must not hold its jobs.
+// Before the shop, whose jobs must not wait for hanging requests.
 afterAll(() => receiver.close())
 
 const emit = (userId: number) => command(shop.ctx, SYSTEM, unit => emitEvent(unit, delivered(userId)))
 const hitsOf = (path: string) => receiver.got.filter(one => one.path === path).length
 
-/** Requests that wait for an answer, and whoever ends one of them with a failure. */
+/** Waiting requests, and a function that ends one with a failure. */
 const held: (() => void)[] = []
 const hang = (path: string) => receiver.answer(path, reply => void held.push(() => reply.writeHead(500).end()))
 const release = () => held.shift()?.()
@@ -48,7 +48,7 @@ test('endpoints that hang hold up nobody whose endpoint answers', async () => {
   const quick = await customerAt('/quick')
   await emit(quick.id)
   await expect.poll(() => hitsOf('/quick')).toBe(1)
-  // It has shown that it answers.
+  // It has shown that it replies.
   const lastMs = async () =>
     (await shop.ctx.db.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, quick.endpointId)))[0]?.lastMs ??
     null
@@ -59,7 +59,7 @@ test('endpoints that hang hold up nobody whose endpoint answers', async () => {
     const slow = await customerAt(path)
     for (let n = 0; n < 3; n++) await emit(slow.id)
   }
-  // All places for everybody are taken, one a customer.
+  // All common places are taken, one for each customer.
   await expect.poll(() => paths.reduce((sum, path) => sum + hitsOf(path), 0)).toBe(4)
   for (const path of paths) expect(hitsOf(path)).toBeLessThanOrEqual(1)
   for (let n = 0; n < 5; n++) await emit(quick.id)
@@ -84,6 +84,6 @@ test('a new endpoint waits for none of those that are known to hang', async () =
   expect(hitsOf('/new')).toBe(0)
   release()
   await expect.poll(() => hitsOf('/new')).toBe(1)
-  // It had one place of four; it took that before the eight that had waited for longer.
+  // It got one of four places, before the eight that had waited longer.
   expect(hits()).toBeLessThanOrEqual(5)
 })

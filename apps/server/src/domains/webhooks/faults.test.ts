@@ -18,7 +18,7 @@ import { fromNow } from '../../testing/later.ts'
 
 const hooks = useStarted(startHooks)
 
-/** A customer with an endpoint and an event that waits for it. */
+/** A customer with an endpoint and a waiting event. */
 async function waiting(path: string) {
   const client = await hooks.shop.customer()
   const endpoint = await hooks.endpoint(client, path)
@@ -144,7 +144,7 @@ test('429 with Retry-After: nothing is sent there before, neither this event nor
   const later = (await hooks.deliveriesTo(endpoint.id))[1]
   expect(later).toMatchObject({ state: 'waiting', tries: 0 })
   expect((later?.nextAt.getTime() ?? 0) - until).toBeGreaterThan(-5_000)
-  // Its owner may try all the same.
+  // Its owner may still test it.
   const test1 = await client.post<{ delivery_id: number }>(`${ENDPOINTS}${endpoint.id}/test/`)
   await hooks.deliver(test1.data.delivery_id)
   expect(hitsOf('/busy')).toBe(2)
@@ -195,7 +195,7 @@ test('after days of failures an endpoint is switched off, its owner is told once
   expect(mail?.subject).toBe(`Your webhook endpoint at ${new URL(hooks.receiver.origin).host} was switched off`)
   const [off] = (await client.get<NewWebhookEndpoint[]>(ENDPOINTS)).data
   expect(off).toMatchObject({ enabled: false, off_reason: 'failing' })
-  // What waited is not sent any more, until its owner has it sent.
+  // Waiting deliveries are cancelled until the owner repeats them.
   await hooks.deliver(second.id)
   expect((await hooks.deliveriesTo(endpoint.id))[1]).toMatchObject({ state: 'cancelled', tries: 0 })
   const again = () => client.post<{ reason: string }>(`${DELIVERIES}${second.id}/resend/`)
@@ -247,7 +247,7 @@ test('while an endpoint rests after a failure, the events behind it cost no trie
 test('an endpoint gets no more than sixty a minute', async () => {
   const { client, endpoint } = await waiting('/flooded')
   const minute = new Date(Math.floor(hooks.shop.ctx.now().getTime() / MINUTE) * MINUTE)
-  // A minute that has just begun, so that none ends amid the test.
+  // A minute has just begun, so that none ends during the test.
   hooks.shop.advance(minute.getTime() + MINUTE - hooks.shop.ctx.now().getTime())
   const countedSince = new Date(minute.getTime() + MINUTE)
   const { db } = hooks.shop.ctx
@@ -269,7 +269,7 @@ test('two jobs for one delivery send it once, and one that died is taken up', as
   release()
   await first
   expect(hitsOf('/twice')).toBe(1)
-  // The mark of a job that died a while ago holds nobody up.
+  // A dead job's old claim does not block it.
   const ago = new Date(hooks.shop.ctx.now().getTime() - 2 * MINUTE)
   await hooks.shop.ctx.db
     .update(webhookDeliveries)
@@ -285,7 +285,7 @@ test('what waits for an endpoint that was deleted, or whose owner was banned, is
   await hooks.deliver(id)
   expect(await readDelivery(id)).toMatchObject({ state: 'cancelled' })
   expect(hitsOf('/deleted')).toBe(0)
-  // Its log is there, its secret is not.
+  // Its log stays, its secret does not.
   expect((await hooks.log(client)).map(row => row.id)).toEqual([id])
   expect((await readEndpoint(endpoint.id)).secret).toHaveLength(0)
 })
@@ -335,7 +335,7 @@ test('what names lead to in the own network is told to operators, not to custome
     const shown = (await who.get<WebhookDeliveryDetail>(`${log}${delivery?.id}/`)).data
     expect(shown.attempts).toMatchObject([told])
     expect(shown.failure).toBe(told.failure)
-    // Support sees why also a customer's does not work.
+    // Support sees the reason, even for customers' endpoints.
     const asOperator = (await admin.get<WebhookDeliveryDetail>(`${ADMIN}/deliveries/${delivery?.id}/`)).data
     expect(asOperator.attempts).toMatchObject([{ failure: 'not_public', detail: '10.0.0.7' }])
   }

@@ -6,15 +6,15 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 type Answer = (reply: ServerResponse, request: IncomingMessage) => void
 
 export type Receiver = {
-  /** Where it listens, without a path. */
+  /** Its address, without a path. */
   origin: string
   got: Received[]
-  /** How it answers from now on, by path; by default 200. */
+  /** Sets the reply for a path; by default 200. */
   answer(path: string, answer: Answer | number): void
   close(): Promise<void>
 }
 
-/** A customer's server on loopback that keeps what it is sent. */
+/** A customer's server on loopback that stores its requests. */
 export async function startReceiver(): Promise<Receiver> {
   const got: Received[] = []
   const answers = new Map<string, Answer | number>()
@@ -42,6 +42,6 @@ export async function startReceiver(): Promise<Receiver> {
   }
 }
 
-/** The event, where the signature is that of this secret. @throws where it is not */
+/** The event if its signature matches this secret. @throws otherwise */
 export const verified = (secret: string, { headers, body }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>)

@@ -30,7 +30,7 @@ const shop = useStarted(() =>
 )
 beforeAll(() => void urls.push(`${sandbox.url}/hooks/`))
 
-/** A customer with an endpoint there; sends an event to it. @returns the delivery afterwards */
+/** A customer with an endpoint there, who gets an event. @returns the delivery afterwards */
 async function customerAt(url: string) {
   const client = await shop.customer()
   const made = await client.post<NewWebhookEndpoint>(ENDPOINTS, { url, events: ['order.delivered'] })

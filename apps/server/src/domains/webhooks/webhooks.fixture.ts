@@ -12,33 +12,33 @@ import { startReceiver, type Receiver } from './receiver.fixture.ts'
 import { webhookRoutes } from './routes.ts'
 import { webhookDeliveries } from './tables.ts'
 
-/** Of this one customers reach a part. */
+/** Customers can reach a part of this one. */
 export const OPERATORS_ORIGIN = 'http://10.0.0.5:8080'
 export const ENDPOINTS = '/api/webhooks/endpoints/'
 export const DELIVERIES = '/api/webhooks/deliveries/'
 export const ADMIN = '/api/settings/outgoing_webhooks'
 
-/** Of the middle: pauses are what they are without jitter. */
+/** The middle value, which gives pauses without jitter. */
 export const SENDING: Sending = { ownsAddresses: async () => false, random: () => 0.5, timeoutMs: 5_000 }
 
 export type Hooks = {
   shop: TestShop
   receiver: Receiver
-  /** Adds an endpoint of a customer, at a path of the receiver. */
+  /** Adds a customer's endpoint, at a path of the receiver. */
   endpoint(client: TestClient, path: string, events?: string[]): Promise<NewWebhookEndpoint>
   emit(happened: Happened): Promise<void>
-  /** The deliveries of an endpoint, oldest first. */
+  /** An endpoint's deliveries, oldest first. */
   deliveriesTo(endpointId: number): Promise<(typeof webhookDeliveries.$inferSelect)[]>
   /** Sends one as its job does. */
   deliver(deliveryId: number, sending?: Partial<Sending>): Promise<void>
-  /** Sends all of an endpoint that wait, once. */
+  /** Sends all waiting ones of an endpoint, once. */
   deliverTo(endpointId: number, sending?: Partial<Sending>): Promise<void>
   log(client: TestClient): Promise<WebhookDelivery[]>
   detail(client: TestClient, id: number): Promise<WebhookDeliveryDetail>
   close(): Promise<void>
 }
 
-/** A shop with webhooks only, whose jobs a test runs itself, and a receiver that it may post to. */
+/** A shop with webhooks only, whose jobs the test runs, and a receiver that it may post to. */
 export async function startHooks(): Promise<Hooks> {
   const receiver = await startReceiver()
   const shop = await startTestShop({
@@ -83,7 +83,7 @@ export async function startHooks(): Promise<Hooks> {
   }
 }
 
-/** An order of a user that was delivered. */
+/** A user's order was delivered. */
 export const delivered = (userId: number, orderId = 42): Happened => ({
   type: 'order.delivered',
   userId,

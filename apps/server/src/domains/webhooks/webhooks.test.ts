@@ -104,12 +104,12 @@ test('an event goes to the endpoints of its user that chose it, and to operators
     (await hooks.deliveriesTo(id)).map(({ type }) => type)
   )
   expect(await Promise.all(counts)).toEqual([['order.delivered'], [], [], [], ['order.delivered', 'server.down']])
-  // The user and the operators are told of one event by one id.
+  // User and operators get one event with one id.
   const log = await admin.get<{ data: { event_id: string; user_id: number | null }[] }>(
     `${ADMIN}/deliveries/?user_id=${client.user.id}`
   )
   expect(log.data.data.map(row => row.user_id)).toEqual([client.user.id])
-  // Nobody listens: nothing is written.
+  // Without listeners nothing is written.
   const before = await hooks.shop.ctx.db.$count(webhookEvents)
   await hooks.emit({ type: 'order.expired', userId: other.user.id, data: {} })
   await hooks.shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, other.user.id))
@@ -135,7 +135,7 @@ test('a search of the log keeps its other filters', async () => {
   expect(await all({ search, endpoint_id: theirs.id })).toEqual([])
   expect(await all({ search, user_id: other.user.id })).toEqual([])
   expect(await all({ user_id: one.user.id, endpoint_id: first.id })).toEqual([first.id])
-  // A customer's search goes through the own ones.
+  // A customer's search covers its own ones only.
   expect(await found(one, DELIVERIES, {})).toEqual([first.id, second.id])
   expect(await found(one, DELIVERIES, { search: 'nothing-like-it' })).toEqual([])
   expect(await found(one, DELIVERIES, { search: other.user.username })).toEqual([])
@@ -203,7 +203,7 @@ test('endpoints, their making in a loop, and what is asked to be sent have limit
   )
   expect(asked.filter(reply => reply.status === 200)).toHaveLength(30)
   expect(asked.filter(reply => reply.status === 429)).toHaveLength(3)
-  // A new endpoint does not bring new tests, and its deletion does not either.
+  // Neither a new endpoint nor a deletion gives more tests.
   for (const id of ids) await client.delete(`${ENDPOINTS}${id}/`)
   const loop = []
   for (let n = 0; n < 16; n++) {

@@ -31,11 +31,11 @@ let shop: TestShop
 let sandbox: Sandbox
 let dataDir: string
 let admin: Awaited<ReturnType<TestShop['admin']>>
-/** What happens while the platform has a call wait, which each test says for itself. */
+/** Runs while the platform delays a call; each test sets it. */
 let whileWaiting: () => Promise<unknown> = async () => {}
 
 beforeAll(async () => {
-  // Nobody works here but the tests themselves.
+  // No workers run except those of the tests.
   shop = await startTestShop({
     routes: (mount, ctx, app) => catalogRoutes(mount, ctx, { app }),
     queues: [...catalogJobs, ...commerceJobs({} as never)].map(one => one.queue)
@@ -84,7 +84,7 @@ const kept = async (id: number) => (await shop.ctx.db.select().from(syncRuns).wh
 const syncsBy = (id: number) =>
   shop.ctx.db.$count(auditLog, and(eq(auditLog.action, 'product.sync'), eq(auditLog.actorId, id)))
 const taken = () => shop.ctx.db.$count(collections)
-/** The platform has the call after so many wait, once. */
+/** The platform delays one call, after so many others. */
 const waitAfter = (after: number) => control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', after, next: 1 })
 
 describe('asking for a sync', () => {
@@ -94,7 +94,7 @@ describe('asking for a sync', () => {
     expect(new Set(runs.map(run => run.id)).size).toBe(1)
     expect(await shop.ctx.db.$count(syncRuns)).toBe(1)
     expect(runs[0]).toMatchObject({ state: 'reading', step: 'waiting', done: 0, total: null, ended_at: null })
-    // Of another kind there is another one.
+    // Another kind has its own sync.
     expect((await start('tags')).id).not.toBe(runs[0]?.id)
     const shown = (await admin.get<SyncRun[]>(RUNS)).data
     expect(shown.map(run => run.what)).toEqual(['catalogue', 'tags'])
@@ -132,11 +132,11 @@ describe('reading', () => {
       heard.flatMap(event => event.changes).filter(change => change.resource === 'catalog_sync' && change.id === id)
         .length
     let toldWhileReading = 0
-    // Collections, tags and the count are one call each: this is the second page.
+    // Collections, tags and the count take one call each, so this is the second page.
     await waitAfter(4)
     whileWaiting = async () => {
       seen.push(await state(id))
-      // Changes that follow each other quickly are one event.
+      // Changes in quick succession are one event.
       await expect.poll(told, { timeout: 20_000 }).toBeGreaterThan(0)
       toldWhileReading = told()
     }
@@ -165,7 +165,7 @@ describe('reading', () => {
     whileWaiting = async () => {
       calls++
       expect((await cancel(id)).code).toBe(2000)
-      // Longer than a page may take before somebody looks.
+      // Longer than the pause between two checks for a cancellation.
       await sleep(350)
     }
     await work(id)
@@ -196,11 +196,11 @@ describe('reading', () => {
 
   test('begins again after its worker was killed', async () => {
     const { id } = await start()
-    // The other process waits as the platform says: for seconds.
+    // The other process waits for seconds, as the platform asks.
     await control(sandbox, 'POST', '/graphql/faults', { kind: 'throttled', after: 4, next: 100 })
     const worker = workerProcess(shop.ctx, new URL('./worker.fixture.ts', import.meta.url), id)
     const ended = once(worker, 'exit')
-    // It begins with all of the shop's code, which takes long on a busy machine.
+    // It loads the whole shop's code first, which takes long on a busy machine.
     await expect.poll(async () => (await state(id)).step, { timeout: 120_000 }).toBe('products')
     worker.kill('SIGKILL')
     expect(await ended).toEqual([null, 'SIGKILL'])
@@ -282,7 +282,7 @@ describe('applying', () => {
     const id = await ready()
     await apply(id)
     const { working } = await shop.ctx.db.transaction(async tx => {
-      // A sync of somebody else is under way.
+      // Another sync is in progress.
       await lock(tx, 'catalogSync')
       const going = work(id)
       await expect.poll(async () => (await state(id)).step, { timeout: 20_000 }).toBe('applying')

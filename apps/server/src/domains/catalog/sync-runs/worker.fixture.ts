@@ -1,4 +1,4 @@
-// A worker process of its own, for a test that kills it: works on the sync named by the arguments.
+// A worker process that a test kills. It works on the sync in its arguments.
 import { openChangeFeed } from '../../../infra/change-feed.ts'
 import { systemClock } from '../../../infra/clock.ts'
 import { readConfig } from '../../../infra/config.ts'
