@@ -47,7 +47,7 @@ const cardsLeft = async (ids: number[]) =>
     ({ id }) => id
   )
 
-test('gift cards are deleted by id; one that somebody has stays', async () => {
+test('gift cards are deleted by id; an exchanged one stays', async () => {
   const [first = 0, taken = 0, kept = 0] = await addCards('IDS-1', 'IDS-2', 'IDS-3')
   await shop.ctx.db
     .update(giftCards)
@@ -95,7 +95,7 @@ test.each([
   })
 })
 
-test('unknown filters are named while they are few, and not sent back where they are many', async () => {
+test('a few unknown filters are named, many are not sent back', async () => {
   const refused = (keys: string[]) => start('order.delete', { query: Object.fromEntries(keys.map(key => [key, '1'])) })
   const one = await refused(['serch'])
   expect(one).toMatchObject({ data: { errors: { 'selection.query': expect.stringContaining('serch') as string } } })

@@ -111,7 +111,7 @@ async function figures(query: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]))
 }
 
-test('a try that ends halfway leaves nothing, and the next one begins anew, also after an empty start', async () => {
+test('a try that ends half-way leaves nothing, and the next one starts over, also after an empty start', async () => {
   expect(failed).toMatchObject({ message: expect.stringContaining('in use') as string })
   expect(made).toBe(true)
   const { rows } = await onServer(`select datname from pg_database where datname like '${database}%'`)
@@ -146,7 +146,7 @@ test('the demo has orders in every state, with what customers and operators did'
   expect(await figures(renewals)).toEqual({ renewals: 2 })
 })
 
-test('the status page has known days, the outage in its day, and the incident that was told of it', async () => {
+test('the status page has known days, the outage in its day, and the incident about it', async () => {
   const page = await readStatusPage(ctx.db, proxyChecksOf(ctx.config), end)
   expect(page.locations.map(({ name }) => name)).toEqual(['Frankfurt', 'London', 'New York', 'Tokyo'])
   for (const { state, up, days } of page.locations) {
@@ -293,7 +293,7 @@ test('a second start adds nothing', async () => {
   expect((await count()).rows).toEqual(before.rows)
 })
 
-test('a shop that somebody used without the history keeps its database', async () => {
+test('a used shop without the history keeps its database', async () => {
   const used = databaseUrl(inject('postgresUrl'), `${database}_used`)
   await onServer(`create database ${database}_used`)
   await withClient(used, client =>

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const check = async () => (await admin.post<Health>('/api/settings/health/check')).data
 
-test('every section is read; nothing is asked of the platform until somebody looks', async () => {
+test('every section is read; the platform is asked only on request', async () => {
   const { data } = await admin.get<Health>('/api/settings/health')
   expect(data.platform).toMatchObject({ configured: true, shop: { at: null, name: null }, webhooks: { at: null } })
   expect(data.database?.bytes).toBeGreaterThan(1_000_000)
@@ -80,7 +80,7 @@ test('a look asks the servers as well', async () => {
   await db.delete(servers).where(eq(servers.id, row.id))
 })
 
-test('servers that do not answer, mail that waits and jobs that failed for good are counted', async () => {
+test('servers that do not answer, waiting mail and permanently failed jobs are counted', async () => {
   const { db } = shop.ctx
   await addRow(shop.ctx, servers, { name: 'away', ip: '192.0.2.7', unreachableSince: new Date('2026-07-01T10:00:00Z') })
   await command(shop.ctx, SYSTEM, async unit =>

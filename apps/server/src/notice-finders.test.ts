@@ -136,7 +136,7 @@ test('a server that is down, in trouble, whose certificate ends, or that lets ol
   home.wait(START.getTime() - home.now().getTime())
 })
 
-test('a server in trouble is found behind any number of those that nobody is told of', async () => {
+test('a server in trouble is found behind any number of those without a notice', async () => {
   const { db } = home.shop.ctx
   const row = (n: number) => ({ name: `of many ${n}`, ip: `192.0.2.${n}`, connected: true, troubleParams: {} })
   const quiet = Array.from({ length: 60 }, (_, n) => ({ ...row(n), trouble: 'prefixes_waiting' as const }))
@@ -201,7 +201,7 @@ test('payments that still wait, late events, dead letters by queue, mails and to
   ])
 })
 
-test('mails that wait are told of once the mail service has taken none for a quarter of an hour', async () => {
+test('waiting mails cause a notice once the mail service has taken none for a quarter of an hour', async () => {
   const { db } = home.shop.ctx
   await db.delete(mails)
   const at = (minutes: number) => new Date(home.now().getTime() + minutes * MINUTE)

@@ -68,7 +68,7 @@ async function comeBack(): Promise<void> {
   await watchNotices(ctx, ports.finders)
 }
 
-test('a dead agent is told of once, whatever the chat answers meanwhile, and so is its return', async () => {
+test('a dead agent causes one notice, with any reply of the chat in between, and so does its return', async () => {
   await watchNotices(ctx, ports.finders)
   expect(await ctx.db.$count(notices)).toBe(0)
   await die()

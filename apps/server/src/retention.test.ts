@@ -115,7 +115,7 @@ test('who had an address is still known after its retired proxies are gone', asy
   expect((await whoHeld(db, { ip: ips.get(gone) ?? '' })).map(held => held.orderId)).toContain(gone)
 })
 
-test("a platform event first loses what it says, then goes; one that needs somebody's hand stays whole", async () => {
+test('a platform event first loses its payload, then goes; one that waits for an administrator stays whole', async () => {
   const { db } = shop.ctx
   const event = (
     eventId: string,

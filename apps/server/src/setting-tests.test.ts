@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const tried = async (test: string) => (await admin.post<SettingTestResult>('/api/settings/test', { test })).data
 
-test('nobody but an administrator tries settings out, each try is written down, and unknown ones are refused', async () => {
+test('only an administrator tests settings, each test is audited, and unknown ones are refused', async () => {
   expect((await shop.visitor().post('/api/settings/test', { test: 'mail' })).status).toBe(401)
   expect((await (await shop.customer()).post('/api/settings/test', { test: 'mail' })).status).toBe(403)
   expect((await admin.post('/api/settings/test', { test: 'coffee' })).status).toBe(400)

@@ -53,7 +53,7 @@ test('schedules tell the next run and what came of the last one', async () => {
   expect(nextRun('7 * * * *', new Date('2026-01-01T10:08:00Z'))?.toISOString()).toBe('2026-01-01T11:07:00.000Z')
 })
 
-test('queues tell how many wait, since when, how many finished within the hour, and how many failed for good', async () => {
+test('queues show how many jobs wait, since when, how many finished within the hour, and how many failed permanently', async () => {
   await shop.ctx.db.execute(sql`
     insert into pgboss.job (name, state, start_after, completed_on, policy) values
       ('send-mail', 'created', now() - interval '5 minutes', null, 'standard'),
@@ -112,7 +112,7 @@ test('dead letters show what failed and why, without secrets and without what na
   })
 })
 
-test('dead letters are sent again once, however often and by however many that is asked', async () => {
+test('dead letters are sent again once, even if repeated and concurrent', async () => {
   const ids = [await dead('send-mail', { n: 1 }), await dead('converge-server', { serverId: 2 })]
   const replies = await Promise.all(
     [1, 2, 3].map(() => admin.post<{ done: number }>(`${T}dead_letters/retry/`, { ids }))

@@ -89,7 +89,7 @@ test('a key is shown once, stored hashed, and calls what its scope allows', asyn
   expect((await program.get(ME, { authorization: `Basic ${key}` })).code).toBe(401)
 })
 
-test('who is signed in is asked without a refusal: a visitor is nobody, and so is a key', async () => {
+test('asking who is signed in is never refused: visitors and API keys get null', async () => {
   const WHO = '/api/auth/session/'
   expect(await shop.visitor().get(WHO)).toMatchObject({ status: 200, data: null })
   const client = await shop.customer()

@@ -42,7 +42,7 @@ test('behind a proxy that TRUST_PROXY does not name, one client’s failures do 
   expect(row?.ip).toBe('127.0.0.1')
 })
 
-test('behind such a proxy one visitor stops neither the codes nor the tickets of the others', async () => {
+test('behind such a proxy one visitor does not block the codes or tickets of others', async () => {
   const code = (ip: string, email: string) =>
     shop.visitor({ ip }).post('/api/users/email_validate', { email, type: 'register' })
   expect((await code('203.0.113.20', 'a@example.com')).code).toBe(2000)
@@ -66,7 +66,7 @@ test('behind such a proxy one visitor stops neither the codes nor the tickets of
   expect((await ticket('203.0.113.21')).code).toBe(2000)
 })
 
-test('a client that makes up whom such a proxy forwards for is held by a limit of them all', async () => {
+test('a client that makes up forwarded addresses is stopped by a limit for the whole proxy', async () => {
   const code = (ip: string) =>
     shop.visitor({ ip }).post('/api/users/email_validate', { email: `of.${ip}@example.com`, type: 'register' })
   await shop.ctx.db.delete(loginFailures)
@@ -77,7 +77,7 @@ test('a client that makes up whom such a proxy forwards for is held by a limit o
   expect(await shop.ctx.db.$count(loginFailures, eq(loginFailures.key, 'forwarded-code:127.0.0.1'))).toBe(150)
 })
 
-test('a visitor who makes up addresses keeps nobody from logging in, nor a known browser from a code; the administrators hear of it once', async () => {
+test('a visitor who makes up addresses blocks no login, and no code for a known browser; administrators get one notice', async () => {
   await shop.ctx.db.delete(loginFailures)
   await shop.admin()
   const { user } = await shop.customer()

@@ -121,7 +121,7 @@ test('without a client id the browser is not sent to the platform', async () => 
   expect(reply).toMatchObject({ status: 503, data: { reason: 'discord_unavailable' } })
 })
 
-test('a refused or false code logs nobody in', async () => {
+test('a refused or false code does not log in', async () => {
   const visitor = shop.visitor()
   const url = await leave(visitor, 'login')
   const state = encodeURIComponent(url.searchParams.get('state') ?? '')
@@ -164,7 +164,7 @@ test.each([
   ['answers with a page', 133, ends(200, '<h1>Soon back</h1>'), '&reason=unavailable'],
   ['breaks off', 134, (response: ServerResponse) => void response.socket?.destroy(), '&reason=unavailable'],
   ['refuses', 135, ends(401), '']
-])('a platform that %s logs nobody in and binds nothing, and the browser is told so', async (_, id, answer, why) => {
+])('a platform that %s causes no login and no bind, and the browser shows it', async (_, id, answer, why) => {
   const { user } = await shop.customer()
   await bound(user.id, String(id))
   for (const path of ['/oauth2/token', '/users/@me']) {
@@ -219,7 +219,7 @@ test('who is unknown goes to the sign-up form, where only this browser can take 
   expect(await comeBack(again, await leave(again, 'login'), 104)).toBe('/product')
 })
 
-test('the sign-up is offered a user name like that of the chat account: one that it takes, and that is free', async () => {
+test('the sign-up proposes a free and valid user name like the chat account’s', async () => {
   const propose = (name: string) => proposeName(shop.ctx.db, name)
   for (const [name, proposed] of [
     ['walker.one', 'walkerone'],
@@ -285,7 +285,7 @@ test('a bind needs a login and the password, ends as the same user, and is no lo
   expect(await shop.ctx.db.$count(users, eq(users.discordId, '107'))).toBe(0)
 })
 
-test('the redirect addresses of the settings are used where they are set', async () => {
+test('the redirect addresses of the settings are used if they are set', async () => {
   await configure({ discord_redirect_uri: 'https://other.example.com/back' })
   const url = await leave(shop.visitor(), 'login')
   expect(url.searchParams.get('redirect_uri')).toBe('https://other.example.com/back')

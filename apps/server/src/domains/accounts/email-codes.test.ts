@@ -28,7 +28,7 @@ const VERIFY = '/api/users/forgot_password_verify'
 const FORGOT = '/api/users/forgot_password'
 const TOO_SOON = 'A code was sent a moment ago. Please wait a minute before asking for another.'
 
-test('a stranger who asks for codes to an address keeps nobody from receiving one', async () => {
+test('a stranger who requests codes for an address does not block its owner’s', async () => {
   const email = 'slow@example.com'
   const strangers = Array.from({ length: 12 }, () => visitorFromAnywhere(shop))
   for (const stranger of strangers) expect((await stranger.post(ASK, { email, type: 'register' })).code).toBe(2000)
@@ -46,7 +46,7 @@ test('a stranger who asks for codes to an address keeps nobody from receiving on
   expect(codes.map(hashOf)).toContain(row?.codeHash.toString('hex'))
 })
 
-test('a code that was asked for while the clock was ahead keeps nobody from the next one', async () => {
+test('a code requested while the clock was ahead does not block the next one', async () => {
   const client = visitorFromAnywhere(shop)
   const ask = async () => (await client.post(ASK, { email: 'ahead@example.com', type: 'register' })).msg
   shop.advance(5 * HOUR)
@@ -90,7 +90,7 @@ const fill = (email: string, count: number) =>
     select ${email}, 'forgot', 'x', ('198.18.0.' || n)::inet, ${shop.ctx.now().toISOString()}::timestamptz,
       ${shop.ctx.now().toISOString()}::timestamptz from generate_series(1, ${count}) n`)
 
-test('one mail a minute from a client, whatever the address, even when asked at once', async () => {
+test('one mail a minute from a client, for all addresses, even if requested concurrently', async () => {
   const client = shop.visitor({ ip: '2001:db8:1:2::1' })
   const neighbour = shop.visitor({ ip: '2001:db8:1:2:ffff::9' })
   const replies = await Promise.all(
@@ -307,7 +307,7 @@ test('of two proofs that are used at once, one sets the password', async () => {
   expect((await visitorFromAnywhere(shop).post(LOGIN, { username, password: password(winner) })).code).toBe(2000)
 })
 
-test('a proof for an address does not reset the password of whoever has that address next', async () => {
+test('a proof for an address does not reset the password of its next owner', async () => {
   const before = await shop.customer()
   const { email } = before.user
   const boss = await shop.admin()

@@ -15,7 +15,7 @@ const configured = { username: 'first1', email: 'first@example.com', password: '
 const as = (admin: typeof configured | undefined) => ({ ...shop.ctx, config: { ...shop.ctx.config, admin } })
 const admins = () => shop.ctx.db.$count(users, eq(users.isSuperuser, true))
 
-test('the first administrator comes from the configuration, once, whoever starts at the same time', async () => {
+test('the first administrator comes from the configuration, once, even if several processes start together', async () => {
   await ensureAdmin(as(undefined))
   expect(await admins()).toBe(0)
   await expect(ensureAdmin(as({ ...configured, password: 'weak' }))).rejects.toThrow(StartupError)

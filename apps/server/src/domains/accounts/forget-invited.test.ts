@@ -17,7 +17,7 @@ const reasons = async () =>
     row => row.reason
   )
 
-test('what an inviter earned by a deleted user names nobody, and what it earned by the next one of that name does', async () => {
+test('a deleted user’s name leaves the inviter’s earnings, and the next user of that name stays in them', async () => {
   const rename = async (id: number, username: string) =>
     expect((await b.admin.put(`/api/users/u/${id}/`, { username })).code).toBe(2000)
   const pay = async (by: typeof b.buyer) => {

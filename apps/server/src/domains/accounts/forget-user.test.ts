@@ -75,7 +75,7 @@ const jobsTo = async (email: string) => {
   return rows.map(row => row.template)
 }
 
-test('a user who paid for an order that failed is not deleted, by nobody', async () => {
+test('a user with a paid order that failed cannot be deleted, even by an administrator', async () => {
   const boss = await shop.admin()
   const client = await shop.customer()
   const order = await place(client)
@@ -99,7 +99,7 @@ test('a user who paid for an order that failed is not deleted, by nobody', async
   expect((await client.post(DELETE, { password })).code).toBe(2000)
 })
 
-test('a user whose money settled nothing is not deleted before somebody has decided about it', async () => {
+test('a user whose money settled nothing is not deleted before an administrator has decided about it', async () => {
   const client = await shop.customer()
   const order = await place(client)
   await pay(order.publicId, client.user.email, 'first')
@@ -343,7 +343,7 @@ test('people delete their own account with the password; administrators do not',
   expect(await shop.ctx.db.$count(users, eq(users.id, client.user.id))).toBe(0)
 })
 
-test('nobody deletes the own account while it owes coins; an administrator can', async () => {
+test('an account that owes coins cannot be deleted by its user, but by an administrator', async () => {
   const { db } = shop.ctx
   const debtor = await shop.customer({ username: 'debtor1' })
   const boss = await shop.admin()

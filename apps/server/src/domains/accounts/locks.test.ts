@@ -53,13 +53,13 @@ const earn = (userId: number) =>
     await grantForPayment(unit, { orderPublicId: 'NL-1', userId, amount: '10.00', settings, paymentId: `of ${userId}` })
   })
 
-test('a payment locks the inviter before the buyer, where the inviter came first', async () => {
+test('a payment locks the inviter before the buyer if the inviter has the lower id', async () => {
   const [inviter, buyer] = [(await shop.customer()).user, (await shop.customer()).user]
   await invite(inviter, buyer)
   await takesTheLowerFirst([inviter.id, buyer.id], () => earn(buyer.id))
 })
 
-test('a payment locks the buyer before the inviter, where the buyer came first', async () => {
+test('a payment locks the buyer before the inviter if the buyer has the lower id', async () => {
   const [buyer, inviter] = [(await shop.customer()).user, (await shop.customer()).user]
   await invite(inviter, buyer)
   await takesTheLowerFirst([buyer.id, inviter.id], () => earn(buyer.id))

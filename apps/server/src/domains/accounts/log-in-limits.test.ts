@@ -80,7 +80,7 @@ test('many attempts at once under one key wait for their turn with one connectio
   expect([...seen]).toEqual([1])
 }, 60_000)
 
-test('a stranger locks nobody out: the owner, an administrator too, logs in from elsewhere with a captcha', async () => {
+test('a stranger cannot lock an account: its owner, even an administrator, logs in from elsewhere with a captcha', async () => {
   for (const { user } of [await shop.customer(), await shop.admin()]) {
     const stranger = shop.visitor({ ip: '198.51.100.80' })
     await failed(shop, nameKey(user.username, '198.51.100.80'), 20)
@@ -320,7 +320,7 @@ test.each([
   else expect(shown).toBe(name)
 })
 
-test('the name of a browser is one of a few dozen, whatever a program calls itself', () => {
+test('a browser’s name is one of a few dozen, for any user agent', () => {
   expect(browserName('Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:133.0) Gecko/20100101 Firefox/133.0')).toBe(
     'Firefox'
   )

@@ -31,7 +31,7 @@ test('logs in by username or email, in any case, and says when and from where', 
   expect(await shop.visitor().get(LOGIN)).toMatchObject({ status: 401, code: 401, msg: 'Please log in' })
 })
 
-test('the cookie is out of scripts’ reach, and Secure where the shop is at an https address', async () => {
+test('the cookie is inaccessible to scripts, and Secure if the shop has an https address', async () => {
   const { user } = await shop.customer()
   const reply = await shop.visitor().post(LOGIN, { username: user.username, password: TEST_PASSWORD })
   const cookie = reply.headers.getSetCookie().find(line => line.startsWith(SESSION_COOKIE))
@@ -101,7 +101,7 @@ test('three failures for an account bring the captcha, from wherever; a solved o
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
 })
 
-test('three failures from an address bring the captcha, for whatever account; later they are forgotten', async () => {
+test('three failures from an address bring the captcha, for any account; later they are forgotten', async () => {
   const { user } = await shop.customer()
   const visitor = visitorFromAnywhere(shop)
   for (const username of ['guess1', 'guess2', 'guess3']) await visitor.post(LOGIN, { username, password: 'x' })

@@ -12,7 +12,7 @@ import { users } from './tables.ts'
 const ports = { finders: [], operators: readOperators, ownsAddresses: async () => false }
 const shop = useStarted(() => startTestShop({ routes: () => undefined, jobs: [...mailJobs, ...noticeJobs(ports)] }))
 
-test('until somebody chooses otherwise, every active administrator is told by mail, and nobody else', async () => {
+test('by default every active administrator gets notices by mail, and no other user', async () => {
   const one = await shop.admin()
   const two = await shop.admin()
   const banned = await shop.admin()

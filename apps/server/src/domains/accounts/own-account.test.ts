@@ -87,7 +87,7 @@ test('mails that were switched off stay so at another address, and those that it
   expect(await shop.ctx.db.$count(mailChoices, eq(mailChoices.address, client.user.email))).toBe(0)
 })
 
-test('an address that somebody has is answered alike; its owner is told, and gets no code', async () => {
+test('the reply for a taken address is the same; its owner is notified and gets no code', async () => {
   const client = await customerFromAnywhere()
   const owner = await shop.customer()
   const taken = await client.post<object>(CODE, { email: owner.user.email, password })
@@ -113,7 +113,7 @@ test('an address that was taken between code and change is a conflict, and the c
   expect(await client.get(LOGIN)).toMatchObject({ data: { email: client.user.email } })
 })
 
-test('a changed password is mailed, whoever changed it', async () => {
+test('every change of a password is mailed', async () => {
   const client = await shop.customer()
   await client.post('/api/users/change_password', { old_password: password, new_password: 'Other#2026' })
   const [own] = await shop.outbox.waitFor(client.user.email)

@@ -240,7 +240,7 @@ describe('roles of operators', () => {
   const allowed = { code: 2000 }
   const notAllowed = { status: 403, msg: 'Your role does not allow this' }
 
-  test('only an owner changes other administrators, whoever else may change users', async () => {
+  test('only an owner changes other administrators, not every role that changes users', async () => {
     const customer = await shop.customer()
     for (const target of [people.owner, people.support, people.viewer]) {
       const { id } = target.user
@@ -263,7 +263,7 @@ describe('roles of operators', () => {
     expect(await people.support.put(`${U}/${customer.user.id}/`, { email: 'x@example.com' })).toMatchObject(notAllowed)
   })
 
-  test('nobody but an owner makes an administrator or changes a role, also not the own one', async () => {
+  test('only an owner makes an administrator or changes a role, even the own one', async () => {
     const customer = await shop.customer()
     const own = people.operations.user.id
     for (const form of [{ is_superuser: true }, { is_superuser: true, operator_role: 'viewer' }])

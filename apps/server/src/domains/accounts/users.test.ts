@@ -219,7 +219,7 @@ test('administrators who remove each other at once do not leave the shop without
   await shop.ctx.db.update(users).set({ isSuperuser: true }).where(eq(users.id, admin.user.id))
 })
 
-test('a user who left nothing behind is deleted for good', async () => {
+test('a user without a history is deleted permanently', async () => {
   const client = await shop.customer()
   expect((await admin.delete(`${U}/${client.user.id}/`)).code).toBe(2000)
   expect(await shop.ctx.db.$count(users, eq(users.id, client.user.id))).toBe(0)
@@ -292,7 +292,7 @@ describe('an administrator who views the shop as a user', () => {
     ])
   })
 
-  test('banned users, administrators and nobody are not switched to', async () => {
+  test('banned users, administrators and unknown ids cannot be switched to', async () => {
     const boss = await shop.admin()
     const other = await shop.admin()
     const { user } = await shop.customer()

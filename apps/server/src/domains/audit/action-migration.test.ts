@@ -105,7 +105,7 @@ const ENTRIES: [target: string, action: string, now: string][] = [
   ['settings', 'save settings', 'settings settings.save']
 ]
 
-test('entries of before are named as commands name theirs, and a second time changes nothing', async () => {
+test('old entries get the names of current commands, and a second time changes nothing', async () => {
   for (const [target, action] of ENTRIES)
     await db.execute(
       sql`insert into audit_log (at, actor_name, action, target_type, target_id) values (now(), 'ada', ${action}, ${target}, '1')`

@@ -44,7 +44,7 @@ afterAll(() => shop.close())
 
 type Page = { data: Record<string, unknown>[]; total: number }
 
-test('an administrator reads and searches who changed what; nobody else does', async () => {
+test('an administrator reads and searches who changed what; other users cannot', async () => {
   const admin = await shop.admin()
   const list = async (query: string) => (await admin.get<Page>(`/api/settings/audit_log/?${query}`)).data
   const all = await list('limit=2&offset=0')

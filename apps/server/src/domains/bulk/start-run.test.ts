@@ -81,7 +81,7 @@ describe('starting a run', () => {
     expect(await audited(reply.data.id)).toMatchObject([{ after: { rows: 2, query: { search: 'x' } } }])
   })
 
-  test('is refused where nothing matches, far more than was seen, or too much', async () => {
+  test('is refused if nothing matches, far more than was seen, or too much', async () => {
     work.ids = async () => ok([])
     expect(await start({ query: {} })).toMatchObject({ code: 409, data: { reason: 'bulk_none_match' } })
     work.ids = async (_db, _query, limit) => ok(numbers(limit))
@@ -160,7 +160,7 @@ describe('starting a run', () => {
     }
   )
 
-  test('that changes nothing for customers takes what matches by now, whichever was counted', async () => {
+  test('that changes nothing for customers takes what matches now, regardless of the confirmed number', async () => {
     work.ids = async () => ok([4, 3, 2])
     expect(await start({ query: {}, expected: 3, version: 'another' }, 'order.check')).toMatchObject({ code: 2000 })
   })
@@ -197,7 +197,7 @@ describe('starting a run', () => {
     })
   })
 
-  test('is refused in the words of the specification where nobody knows the action', async () => {
+  test('is refused in the words of the specification if the action is unknown', async () => {
     expect(await admin.post('/api/bulk/', { action: 'order.explode', selection: { ids: [1] } })).toMatchObject({
       code: 400,
       data: { errors: { action: '未知操作类型' } }

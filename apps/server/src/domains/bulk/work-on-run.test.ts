@@ -30,7 +30,7 @@ import { bulkRows, bulkRuns } from './tables.ts'
 useBulkShop()
 
 describe('working on a run', () => {
-  test('does each row by whoever asked, and tells the result of each', async () => {
+  test('does each row as the administrator who asked, and records the result of each', async () => {
     work.run = async (unit, id) => {
       unit.audit('order.check', id)
       if (id === 2) return refuse('order_busy')
@@ -85,7 +85,7 @@ describe('working on a run', () => {
     expect(await workOn(987_654)).toBe(false)
   })
 
-  test('gives way after its time and goes on where it stopped', async () => {
+  test('gives way after its time and continues where it stopped', async () => {
     const id = await started(numbers(5))
     let turns = 1
     while (await workOn(id, { sliceMs: 0 })) turns++
@@ -199,7 +199,7 @@ describe('working on a run', () => {
   test.each([
     ['was banned', { isActive: false }],
     ['is no administrator any more', { isSuperuser: false }]
-  ])('stops as failed when whoever asked %s', async (_what, change) => {
+  ])('stops as failed when the administrator who asked %s', async (_what, change) => {
     const id = await started(numbers(6))
     work.run = async (_unit, row) => {
       if (row === 3) await shop.ctx.db.update(users).set(change).where(eq(users.id, admin.user.id))

@@ -72,7 +72,7 @@ test('a fetch that failed behind the reader does no harm and is tried again', as
   expect(asked).toHaveLength(3)
 })
 
-test('a figure that was to be forgotten serves nobody who asks afterwards, also where it was being fetched', async () => {
+test('after forget an old figure serves no later call, even if it was just being fetched', async () => {
   const time = clock()
   const { asked, quote } = delayedQuote()
   const board = openStockBoard({ quote, now: time.now, log })

@@ -61,7 +61,7 @@ afterAll(() => app.close())
 
 const names = (data: { data: { product_name: string }[] }) => data.data.map(product => product.product_name)
 
-test('visitors and customers see what is on sale, without where it comes from', async () => {
+test('visitors and customers see what is on sale, without its server groups', async () => {
   for (const as of [undefined, customer]) {
     const { data, code } = await app.call(catalog.products, as ? { as } : {})
     expect(code).toBe(2000)

@@ -91,7 +91,7 @@ test.each([
   expect((await productForm()).product_name).toBe(plan.title)
 })
 
-test('of more prices than one call takes, all are taken back where the platform refuses the last ones', async () => {
+test('if the platform refuses the last of several calls, all prices are taken back', async () => {
   const made = await control<PlatformProduct>(sandbox, 'POST', '/products', {
     title: 'Large',
     optionNames: ['Place'],
@@ -150,7 +150,7 @@ test('what would be refused here changes no price there', async () => {
   expect(await priceThere(first.id)).toBe('2.20')
 })
 
-test('a new product and a new rule have the platform’s prices, whatever the form says', async () => {
+test('a new product and a new rule have the platform’s prices, not the form’s', async () => {
   const added = demoPlans[4] ?? fail()
   const reply = await admin.post<{ variants: { variant_price: string }[] }>(catalog.products.path, {
     shopify_product_id: added.id,
@@ -224,7 +224,7 @@ test('a rule that is refused here, by an overlap or its name, has no price writt
   await platformPrices({ [rule.variantId]: '0.50' }, demoRulesProduct.id)
 })
 
-test('prices that no webhook told of are followed at the next reading, of plans and of rules', async () => {
+test('prices without a webhook are followed at the next reading, of plans and of rules', async () => {
   await platformPrices({ [first.id]: '2.75' })
   await platformPrices({ [rule.variantId]: '0.60' }, demoRulesProduct.id)
   await readPrices(shop.ctx)

@@ -130,14 +130,14 @@ describe.each(['product', 'rule'] as const)('a price of a %s', kind => {
     }
   })
 
-  test('is what it was where somebody deletes it while the platform is told', async () => {
+  test('stays as it was if the row is deleted while the platform is asked', async () => {
     const [shown, before] = [await form(), await on.priceThere(variant)]
     between = async () => expect(await on.admin.delete(path())).toMatchObject({ code: 2000 })
     expect(await on.admin.put(path(), priced(shown, '6.60'))).toMatchObject({ status: 404 })
     expect(await on.priceThere(variant)).toBe(before)
   })
 
-  test('is what it was where somebody edits it while the platform is told', async () => {
+  test('stays as it was if the row is edited while the platform is asked', async () => {
     const [shown, before] = [await form(), await on.priceThere(variant)]
     between = async () =>
       expect(await on.admin.put(path(), { ...shown, [field]: 'another' })).toMatchObject({ code: 2000 })
@@ -145,7 +145,7 @@ describe.each(['product', 'rule'] as const)('a price of a %s', kind => {
     expect([await on.priceThere(variant), await here()]).toEqual([before, before])
   })
 
-  test('is what it was where the platform fails after it took it', async () => {
+  test('stays as it was if the platform fails after it took the price', async () => {
     const [shown, before] = [await form(), await on.priceThere(variant)]
     failure = 500
     expect(await on.admin.put(path(), priced(shown, '6.60'))).toMatchObject({ status: 503 })

@@ -179,7 +179,7 @@ test('a product withdrawn on the platform is not valid here; published again, it
   expect((await read()).product?.valid).toBe(false)
 })
 
-test('what is told of a deleted product later, or was read before, brings neither it nor its rules back', async () => {
+test('later events and earlier readings of a deleted product restore neither it nor its rules', async () => {
   const { payload, product, read } = await soldProduct()
   const { db } = app.ctx
   const ruleIds = [await addRule(db, '0.10', 'named.example'), await addRule(db, '0.10', 'unnamed.example')]

@@ -155,7 +155,7 @@ test('a rule whose product is not in the Online Store is not sold, and is named'
   expect(await prices.ruleHere()).toMatchObject({ valid: true, unpublished: false })
 })
 
-test('where the app may not read what is published, what webhooks told stands', async () => {
+test('if the app may not read what is published, the last webhook counts', async () => {
   const { ctx } = prices.shop
   const denied = () => control(prices.sandbox, 'POST', '/graphql/faults', { kind: 'no_publishing', next: 100 })
   const hidden = await set({ unpublished: true })

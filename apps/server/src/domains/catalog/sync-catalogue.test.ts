@@ -159,7 +159,7 @@ test('visitors never see the tag of the rules, nor a product that holds rules, w
   await app.ctx.db.update(aclRules).set({ deletedAt: null }).where(eq(aclRules.id, ruleId))
 })
 
-test('a plan that changed meanwhile is refused, and nothing is done', async () => {
+test('a plan that has changed since is refused, and nothing is done', async () => {
   const { ours } = await stock()
   const shown = await preview()
   await app.ctx.db.update(variants).set({ price: '8.88' }).where(eq(variants.productId, ours.id))
@@ -168,7 +168,7 @@ test('a plan that changed meanwhile is refused, and nothing is done', async () =
   expect(await everything()).toEqual(before)
 })
 
-test('what the platform changes meanwhile, and tells, is not overwritten by what was read before', async () => {
+test('a later change by the platform, with its event, is not overwritten by older data', async () => {
   const { ours } = await stock()
   const shown = await preview()
   await control(sandbox, 'PATCH', `/products/${plan.id}`, { title: 'Renamed there', silent: true })

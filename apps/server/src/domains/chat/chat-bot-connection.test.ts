@@ -14,7 +14,7 @@ beforeEach(() => chat.stopBots())
 afterEach(resetChat)
 afterAll(() => chat.close())
 
-test('a connection that breaks, is told to reconnect or falls silent is resumed: nothing is lost, nothing counts twice', async () => {
+test('a connection that breaks, must reconnect or falls silent is resumed: nothing is lost, nothing counts twice', async () => {
   const { name, id } = await newMember()
   await chat.call('POST', '/gateway', { heartbeat_ms: 100 })
   chat.start()
@@ -41,7 +41,7 @@ test('a connection that breaks, is told to reconnect or falls silent is resumed:
   expect((await chat.gateway()).identified).toBe(identified)
 })
 
-test('a session that cannot be resumed begins anew, and what was written meanwhile is read from the history', async () => {
+test('a session that cannot be resumed starts again, and reads missed messages from the history', async () => {
   const { name, id } = await newMember()
   chat.start()
   await chat.connected()
@@ -103,7 +103,7 @@ function botProcess() {
   return { child, ended: once(child, 'exit') }
 }
 
-test('one of many processes connects; when it is killed, another one takes over and counts what was written meanwhile', async () => {
+test('one of many processes connects; when it is killed, another one takes over and counts the missed messages', async () => {
   const { name, id } = await newMember()
   const { child, ended } = botProcess()
   try {
@@ -199,7 +199,7 @@ test('the shop’s own times let another process take over within 30 s', async (
   expect(TIMES.backoff(1, 'token_refused')).toBe(300_000)
 })
 
-test('an API with a fault is told of in words, and the bot comes back by itself', async () => {
+test('a faulty API is shown in words, and the bot recovers on its own', async () => {
   const bot = chat.start({ backoff: () => 300 })
   const faults = [
     ['error500', 'server_error', 'fault of its own (500)'],
@@ -231,7 +231,7 @@ test('an API with a fault is told of in words, and the bot comes back by itself'
   await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'connected', problem: null }), SOON)
 })
 
-test('a gateway with a fault is told of in words, and ends neither the process nor the tries', async () => {
+test('a faulty gateway is shown in words, and ends neither the process nor the tries', async () => {
   chat.start({ connectMs: 1000, backoff: () => 300 })
   const faults = [
     [{ next: { kind: 'half', count: 1000 } }, 'silent'],
@@ -247,7 +247,7 @@ test('a gateway with a fault is told of in words, and ends neither the process n
   await chat.connected()
 })
 
-test('a connection that keeps breaking is given up, and tried anew after a pause', async () => {
+test('a connection that keeps breaking is given up, and retried after a pause', async () => {
   const { name, id } = await newMember()
   chat.start()
   await chat.connected()

@@ -38,7 +38,7 @@ test.each([
   }
 )
 
-test('a session that the platform ends without a reason goes on where it can, or begins anew; nothing is lost', async () => {
+test('a session that the platform ends without a reason is resumed if possible, or starts again; nothing is lost', async () => {
   const { name, id } = await newMember()
   chat.start()
   await chat.connected()
@@ -116,7 +116,7 @@ test.each([
     .toEqual(['connected', null, null])
 })
 
-test('a token that is refused to a message for a stranger is told of, and the stranger is told afterwards', async () => {
+test('a refused token when writing to a stranger is shown, and the stranger gets the message later', async () => {
   const replies = async () => (await chat.room()).filter(message => message.author.bot).length
   const before = await replies()
   chat.start()
@@ -134,7 +134,7 @@ test.each([
   ['html', 'bad_reply'],
   ['error500', 'server_error'],
   ['throttled', 'rate_limited']
-] as const)('%s in place of the gateway is told of, and the bot comes back by itself', async (kind, problem) => {
+] as const)('%s in place of the gateway is shown, and the bot recovers on its own', async (kind, problem) => {
   const { name, id } = await newMember()
   await chat.call('POST', '/gateway', { next: { kind, count: 1000 } })
   chat.start({ backoff: () => 300 })

@@ -100,7 +100,7 @@ test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'forbidden'])(
   }
 )
 
-test('a stranger to whom the platform lets nobody write is not tried again and again', async () => {
+test('a stranger who accepts no messages is not tried again and again', async () => {
   const told = async () => (await chat.shop.ctx.db.select().from(chatTold)).length
   const before = await told()
   await chat.call('POST', '/faults', { kind: 'forbidden', next: 50, path: '/messages' })
@@ -207,7 +207,7 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   expect((await chat.ask('passer.by', 'points'))?.content).toBe('Too many requests, please wait a little')
 })
 
-test('/proxies offers a renewal no longer than its term would last, where that is shorter than the grace', async () => {
+test('/proxies offers a renewal no longer than its term would last, if that is shorter than the grace', async () => {
   const { db } = chat.shop.ctx
   const lena = await chat.member('lena')
   const [id = 0] = await addOrders(db, await addGroup(db, 'short terms', []), 1)
@@ -252,7 +252,7 @@ test('points, cap, channels and the token that are saved take effect without a r
   await vi.waitFor(async () => expect(await chat.status()).toMatchObject({ state: 'connected', problem: null }), SOON)
 })
 
-test('where no channel is named, messages in all of them earn coins, but for threads', async () => {
+test('if no channel is configured, messages in all of them earn coins, except in threads', async () => {
   await chat.settings({ discord_bot_channels: '' })
   const tom = await chat.member('tom')
   // Until the settings apply; each channel is new to the bot.
@@ -279,7 +279,7 @@ test('a channel that the bot cannot read is named, and the others are counted', 
   await unreadable([])
 })
 
-test('a channel that cannot be read is named where it is entered again, and not once a new connection is without it', async () => {
+test('an unreadable channel is shown when it is entered again, but not after a connection without it', async () => {
   await chat.settings(WITH_GONE)
   await unreadable([GONE])
   await chat.settings(EARNING)

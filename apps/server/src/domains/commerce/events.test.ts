@@ -140,7 +140,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
   await expect(shop.ctx.db.execute(wrong)).rejects.toMatchObject({ cause: { code: '23514' } })
 })
 
-test('a topic without a handler is ignored; what is out of shape is unreadable, and operators are told of a payment only', async () => {
+test('a topic without a handler is ignored; a malformed event is unreadable, and operators are notified about payments only', async () => {
   const handlers = settling(async () => ({ outcome: 'settled' }))
   const created = await stored('products/create', {})
   const strange = await stored('products/update', { id: [] })

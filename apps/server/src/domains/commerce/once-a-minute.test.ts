@@ -52,7 +52,7 @@ test('what could not be written is said once and written with the next minute', 
   expect(written).toEqual([2])
 })
 
-test('a minute ends by the clock where the timer is late', async () => {
+test('a minute ends by the clock even if the timer is late', async () => {
   const ctx = context()
   await note(ctx, 'one', 1)
   await note(ctx, 'one', 1)

@@ -104,7 +104,7 @@ test('of hundreds of updates of a few products each newest one is handled, howev
   expect(await shop.ctx.db.$count(platformEvents, sql`${platformEvents.payload} <> '{}'`)).toBe(0)
 })
 
-test('a product that goes on being told of meanwhile is handled again, and at once by two workers only once', async () => {
+test('a product with events during its handling is handled again, and by two concurrent workers only once', async () => {
   await store([update(7, 1), update(7, 3), update(7, 2)])
   const job = { topic: 'products/update', product: '7' }
   await Promise.all(Array.from({ length: 8 }, () => handleProductEvents(shop.ctx, handlers, job)))
@@ -125,7 +125,7 @@ test('only events that say when they were are passed over; what is no product is
   expect(await outcomes(strange)).toEqual(Array(5).fill('unreadable'))
 })
 
-test('where the jobs of an import are gone, one for each product is asked for again', async () => {
+test('if the jobs of an import are lost, one for each product is enqueued', async () => {
   await store(Array.from({ length: 60 }, (_, at) => update(9 + (at % 2), at)))
   await shop.ctx.db.execute(sql`delete from pgboss.job where name = ${applyProductEventQueue.name}`)
   await sweepEvents(later(shop.ctx, 6_000))
@@ -160,7 +160,7 @@ test('an import of the platform waits for few connections, and a payment for non
   }
 })
 
-test('while more products are told of than can wait, they are refused and sent again, and payments are taken', async () => {
+test('product events beyond the queue’s limit are refused and sent again, while payments are accepted', async () => {
   const send = (path: string, topic: string, id: string, payload: unknown) => {
     const body = JSON.stringify(payload)
     return fetch(shop.url + path, {

@@ -60,7 +60,7 @@ test('an order that is delivered after all loses the tag of its failure on the p
   expect(await shown(platformOrderId)).toEqual(byHand)
 })
 
-test('a failure that the platform is told of late changes nothing of an order that was delivered since', async () => {
+test('a late report of a failure does not change an order that was delivered since', async () => {
   const platformOrderId = await paidOrder('802')
   await tagOrder(shop.ctx, { platformOrderId, ...byHand })
   await tagOrder(shop.ctx, { platformOrderId, ...failed })

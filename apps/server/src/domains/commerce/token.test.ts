@@ -66,7 +66,7 @@ test('one that ended while a job was at work is renewed, and the call goes again
   expect(await raised()).toEqual([])
 })
 
-test('one that the platform refuses although it has just given it is told of, and not asked for again and again', async () => {
+test('a fresh token that the platform refuses causes a notice, and no new requests', async () => {
   expect(await fails()).toBe('ok')
   shop.advance(MINUTE)
   const before = await asked()
@@ -113,7 +113,7 @@ test.each([
   expect(await found()).toEqual([])
 })
 
-test('one that nobody renews is told of before it ends', async () => {
+test('a token without a renewal causes a notice before it ends', async () => {
   expect(await fails()).toBe('ok')
   shop.advance(20 * HOUR)
   expect(await found()).toEqual([])
@@ -121,7 +121,7 @@ test('one that nobody renews is told of before it ends', async () => {
   expect(await found()).toEqual([['platform_token', 'token_ending']])
 })
 
-test('a key and secret that are refused are told of at once, once, in words that say what to do, until they are taken', async () => {
+test('refused credentials cause one notice at once, in words that say what to do, until they are accepted', async () => {
   await asked({ installed: false })
   expect(await Promise.all([call(), call()])).toMatchObject([
     { reason: 'unauthorized', message: expect.stringContaining('the app is not installed in this shop') },
@@ -155,7 +155,7 @@ test('silence and a closed port are failures that another try may mend', async (
   expect(await requestToken(client)).toMatchObject({ ok: true, value: { lifetimeMs: 86_399_000 } })
 })
 
-test('a saved token that any job finds refused is told of at once, until it is taken', async () => {
+test('a saved token that any job finds refused causes a notice at once, until it is accepted', async () => {
   await writeSettings(shop.ctx, { shopify_app_key: 'wrong' })
   const before = await asked()
   const platform = await openPlatform(shop.ctx)

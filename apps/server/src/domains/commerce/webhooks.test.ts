@@ -145,7 +145,7 @@ const received = (eventId: string, ago: number) =>
     .set({ receivedAt: fromNow(shop.ctx, -ago) })
     .where(eq(platformEvents.eventId, eventId))
 
-test('payments of which no webhook tells are told of while that lasts; a webhook that is only late is none', async () => {
+test('payments without a webhook cause a notice while that lasts; a late webhook does not', async () => {
   const found = (id: number) => paidEvent({ publicId: 'NL-x', amount: '1.00', id })
   await shop.ctx.db.delete(noticeChannels)
   const watch = async (ctx: AppContext = shop.ctx) => {

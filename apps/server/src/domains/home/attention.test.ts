@@ -161,7 +161,7 @@ test('a role is shown what it may see, and no more', async () => {
   ])
 })
 
-test('however many ask, a panel is read once in a few seconds', async () => {
+test('any number of viewers cause one read of a panel in a few seconds', async () => {
   const ticket = { username: 'u', email: 'u@example.com', phone: '1', message: 'help', clientIp: '192.0.2.1' }
   const before = (await countOf('tickets')) ?? 0
   await addRow(shop.ctx, tickets, { ...ticket, state: 'open' })

@@ -71,7 +71,7 @@ describe('the search of the console', () => {
     expect((await find('QZEB')).orders).toMatchObject([{ ...order, exact: false }])
   })
 
-  test('finds users, servers and products by a part, whoever is named exactly so first, a few of each', async () => {
+  test('finds users, servers and products by a part, exact names first, a few of each', async () => {
     expect((await find('zebra1')).users).toMatchObject([
       { username: 'zebra1', exact: true },
       { username: 'zebra12', exact: false }
@@ -145,7 +145,7 @@ describe('the search of the console', () => {
     }
   })
 
-  test('reads a few rows of indexes, however many orders and users there are', async () => {
+  test('reads a few rows of indexes, for any number of orders and users', async () => {
     for (const q of [
       'NL-QQZEBRAQQQQ',
       'QQZEB',

@@ -32,7 +32,7 @@ test('who asks after a change is told what was read after it; all of these share
   expect(await shared()).toBe(2)
 })
 
-test('where the clock was set back, it is read anew, at once', async () => {
+test('if the clock was set back, it is read again at once', async () => {
   const { shared, pass, change } = counted(1000)
   expect(await shared()).toBe(1)
   pass(-3_600_000)

@@ -102,7 +102,7 @@ test('who calls a mail spam gets only what cannot be switched off', async () => 
   expect(await blockOf(shop.ctx.db, to)).toBe('bounced')
 })
 
-test('a report that nobody signed is refused, and changes nothing', async () => {
+test('an unsigned report is refused, and changes nothing', async () => {
   const to = 'safe@example.com'
   await send(to)
   const stranger = shop.visitor()
@@ -148,7 +148,7 @@ test.each(['sendgrid', 'mailgun'] as const)(
 )
 
 test.each(['sendgrid', 'mailgun'] as const)(
-  '%s: a report that is signed with a key of before is refused, until the key is entered',
+  '%s: a report signed with a former key is refused, until the key is entered',
   async name => {
     const to = `rotated.${name}@example.com`
     await writeSettings(shop.ctx, { email_method: name })
@@ -167,7 +167,7 @@ test.each(['sendgrid', 'mailgun'] as const)(
   }
 )
 
-test('an operator lifts a block, which reports of before do not bring back', async () => {
+test('an operator lifts a block, and earlier reports do not restore it', async () => {
   const to = 'mended@example.com'
   const at = shop.ctx.now()
   const event = { happened: 'bounced', address: to, key: null, reason: 'full', at } as const

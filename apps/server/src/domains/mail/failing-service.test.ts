@@ -43,7 +43,7 @@ test.each([
   expect(copies(order.to)).toBe(1)
 })
 
-test('a mail that failed for good counts on the health page, and an administrator sends it again', async () => {
+test('a permanently failed mail counts on the health page, and an administrator sends it again', async () => {
   const order = cancelledMail('again@example.com')
   const before = (await healthOfMail())?.failed ?? 0
   const field = 'personalizations.0.to.0.email'

@@ -118,7 +118,7 @@ test('what people typed is text in the HTML, and one line in the subject', async
   expect(notice.subject).toBe('Down Bcc: all@example.com')
 })
 
-test('the mail of a delivery says what was delivered, until when, and where it is', async () => {
+test('the mail of a delivery says what was delivered, until when, and links to it', async () => {
   const data = { ...reminder(), dashboard_url: 'https://shop.example.com/dashboard/index/proxies' }
   const { text } = await renderTemplate('proxies-delivered', data, context)
   for (const said of ['Plan <b>&', ': 8\n', '2026-11-24 10:00 UTC', data.dashboard_url]) expect(text).toContain(said)

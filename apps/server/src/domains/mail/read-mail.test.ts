@@ -53,7 +53,7 @@ test('a mail is shown as the mail service was given it, in its language, and the
   expect((await admin.get('/api/settings/mails/999999/')).status).toBe(404)
 })
 
-test('no code stands in what is kept of a mail, whatever the template and the language', async () => {
+test('a stored mail contains no code, for any template and language', async () => {
   for (const template of Object.keys(TEMPLATES) as Template[])
     for (const language of LANGUAGES) {
       const data = { ...TEMPLATES[template].sample, ...sealedCode() }
@@ -82,7 +82,7 @@ test('a code that was mailed is in no table, and its mail is shown with dots', a
   expect(rows).toEqual([{ found: 0 }])
 })
 
-test('one that failed for good shows what would have been sent, and after Send again what was', async () => {
+test('a permanently failed mail shows what would have been sent, and after Send again what was', async () => {
   const order = cancelled('failed@example.com')
   shop.outbox.fail(400, 1, { errors: [{ message: 'No.', field: 'personalizations.0.to.0.email' }] })
   await sendMail(shop.ctx, order, 'job')
@@ -93,7 +93,7 @@ test('one that failed for good shows what would have been sent, and after Send a
   expect(await open(order.to)).toMatchObject({ state: 'sent', content: failed.content })
 })
 
-test('nothing is kept of a mail that nobody needed', async () => {
+test('an unneeded mail stores nothing', async () => {
   await sendMail(shop.ctx, cancelled('nobody@deleted.invalid'), 'job')
   expect(await open('nobody@deleted.invalid')).toMatchObject({ state: 'skipped', content: null })
 })
@@ -171,7 +171,7 @@ test('a mail that waits is not sent once its address is forgotten, and those of 
   ])
 })
 
-test('what waits to be sent to the address and addresses somebody else is sent, but not the answer to a ticket', async () => {
+test('a waiting mail to the address that names another user is sent, except for the answer to a ticket', async () => {
   const former: MailOrder = { ...mailTo(HERS), key: 'test:1', data: { ...mailTo(HERS).data, username: 'Rudi' } }
   const answer = { username: 'O. Quist', ticket: 1, message: 'Help me', answer: 'We do' }
   await enqueue(former)
@@ -208,7 +208,7 @@ test('a mail that is on its way while its address is forgotten is neither sent a
   expect(kept).toMatchObject({ to: 'deleted', state: 'failed', error: null, carried: null })
 })
 
-test('the mail that says that an account was deleted leaves nothing of it, also where it fails for good', async () => {
+test('the mail about a deleted account leaves no trace of it, even if it fails permanently', async () => {
   const gone = { username: 'Ottilie', at: '2026-11-21T10:00:00.000Z' }
   shop.outbox.fail(400, 1, { errors: [{ message: `No such user: ${HERS}`, field: 'personalizations.0.to.0.email' }] })
   await sendMail(shop.ctx, { to: HERS, key: 'account-deleted:1', template: 'account-deleted', data: gone }, 'job')

@@ -86,7 +86,7 @@ test('a mail whose job died while it was sent is sent by the next one', async ()
   expect(sentTo(order.to)).toHaveLength(1)
 })
 
-test('a mail that is refused for good, and one that nobody needs, say why', async () => {
+test('a permanently refused mail and an unneeded one say why', async () => {
   shop.outbox.fail(400, 1, NO_SUCH_RECIPIENT)
   await ask(cancelled('refused@example.com', 'cancelled:5'))
   const [refused] = await ended('refused@example.com')
@@ -283,7 +283,7 @@ test('of many clicks at once one sends a copy; the next is possible after a paus
   expect(await again(id)).toMatchObject({ status: 409, msg: 'This mail has been sent again 5 times already' })
 })
 
-test('no copy of a mail with a code, of one that nobody needed, or to an address that takes none', async () => {
+test('no copy of a mail with a code, of an unneeded one, or to an address that takes none', async () => {
   const code: MailOrder<'sign-up-code'> = {
     to: 'code@example.com',
     key: 'code:1',

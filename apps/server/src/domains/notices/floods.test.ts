@@ -110,7 +110,7 @@ test('what commands tell of one by one is gathered after five messages, and leav
   expect(await shown(rows.at(-1)?.id)).toMatchObject({ told_at: expect.any(String) as string, sends: { sent: 1 } })
 })
 
-test('what is critical waits five minutes at most where the hour’s messages are used up', async () => {
+test('a critical notice waits five minutes at most if the hour’s messages are used up', async () => {
   await world.channel()
   const list = await spend('server_down', down('0'))
   world.found.set('server_down', [...list, down('a'), down('b', 2)])
@@ -131,7 +131,7 @@ test('what is critical waits five minutes at most where the hour’s messages ar
   for (const { id } of rows.slice(-3)) expect((await shown(id)).sends).toMatchObject({ sent: 1, waiting: 0 })
 })
 
-test('a message that waits for several, and of which all was muted, is not sent', async () => {
+test('a message for several notices that were all muted is not sent', async () => {
   await world.channel()
   const list = await spend('server_down', down('0'))
   world.found.set('server_down', [...list, down('a'), down('b')])
@@ -155,7 +155,7 @@ test('ends have messages of their own: those of a server that comes and goes tak
   expect(await tellAll()).toMatchObject([{ data: { notices: [{ subject: '2' }] } }])
 })
 
-test('warnings over the hour’s messages are told in one when there is room, and the digest has what was over by then', async () => {
+test('warnings over the hour’s limit come in one message when there is room, and the digest has those that have ended', async () => {
   await world.channel({ digest: true })
   await world.rules({ digest_hour: 13 })
   const list = await spend('stock', low('0'))
@@ -212,7 +212,7 @@ test('what gets worse while it is muted is told when the mute is over, once', as
   expect(await tellAll()).toEqual([])
 })
 
-test('what ended while nobody looked for it is not told as ended', async () => {
+test('a notice that ended while no search ran sends no end', async () => {
   await world.channel()
   world.found.set('server_down', [down('1'), down('2')])
   expect(await tellAll()).toHaveLength(2)

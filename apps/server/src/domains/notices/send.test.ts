@@ -54,7 +54,7 @@ test('a generic webhook gets signed JSON, with one id for every try', async () =
   answers = []
 })
 
-test('a chat gets a message that calls nobody, in the language of the channel', async () => {
+test('a chat gets a message that mentions no one, in the language of the channel', async () => {
   await world.channel({ kind: 'chat', target: `${world.receiver.url}/api/webhooks/1/secret`, language: 'zh-CN' })
   await open()
   await world.sendDue()
@@ -295,7 +295,7 @@ describe('the channel of a notice', () => {
     return (await world.sends()).at(-1)
   }
 
-  test('where no operator of a mail channel takes mail, its notices count as not told, and the channel says why', async () => {
+  test('if no operator of a mail channel takes mail, its notices count as not delivered, and the channel says why', async () => {
     const channel = await world.channel({ kind: 'mail', target: '', user_ids: [boss.user.id] })
     await block(boss.user.email, 'bounced')
     expect(await tell()).toMatchObject({ state: 'failed', failure: 'blocked_recipients', mailKeys: null })
@@ -310,7 +310,7 @@ describe('the channel of a notice', () => {
     })
   })
 
-  test('the others of a channel get it; who calls other mails spam gets notices all the same', async () => {
+  test('the others of a channel get it; an operator who reported other mails as spam gets notices', async () => {
     const other = await world.shop.admin()
     await world.channel({ kind: 'mail', target: '', user_ids: [boss.user.id, other.user.id] })
     await block(boss.user.email, 'bounced')

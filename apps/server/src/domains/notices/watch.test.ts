@@ -37,7 +37,7 @@ const tellAll = async () => {
   return world.said()
 }
 
-test('what lasts is told once, by however many workers, and again when it ends', async () => {
+test('a lasting problem is sent once, by any number of workers, and again when it ends', async () => {
   await world.channel()
   world.found.set('server_down', [down('1')])
   await Promise.all([world.watch(), world.watch(), world.watch()])
@@ -99,7 +99,7 @@ test('in quiet hours only what is critical is told; the rest at their end, by th
   expect(world.receiver.received.map(({ body }) => JSON.parse(body).data.notices[0].cause)).toEqual(['mails'])
 })
 
-test('what nobody looks at is told again after the hours that were set, unless it was acknowledged or is muted', async () => {
+test('an ignored notice is sent again after the configured hours, unless it was acknowledged or is muted', async () => {
   await world.channel()
   await world.rules({ repeat_hours: 4 })
   const boss = await world.shop.admin()
@@ -132,7 +132,7 @@ test('a cause that is switched off is not told, and what was open of it ends; on
   ])
 })
 
-test('a channel gets what its severities say; the digest has the rest once a day, however many workers make it', async () => {
+test('a channel gets its severities; the digest has the rest once a day, with any number of workers', async () => {
   await world.channel({ tell_warning: false, tell_info: false, digest: true })
   await world.rules({ digest_hour: 8, time_zone: 'Asia/Shanghai' })
   world.pass(MINUTE)
@@ -211,7 +211,7 @@ test('a command tells once of an occurrence, and only if it commits', async () =
   expect((await world.rows())[0]?.closedAt).not.toBeNull()
 })
 
-test('what nobody can search for lasts until it is acknowledged; only what has no cause of its own is forgotten after a week', async () => {
+test('a notice without a finder lasts until it is acknowledged; only the cause other is forgotten after a week', async () => {
   await world.channel()
   await world.rules({ repeat_hours: 24 })
   const at = world.ctx.now().toISOString()
@@ -254,7 +254,7 @@ test('a search that finds all that is open is complete, however much that is', a
   expect((await world.rows()).filter(({ closedAt }) => closedAt !== null)).toMatchObject([{ subject: '60' }])
 })
 
-test('after a change of the time zone to the west, the next digest tells what opened meanwhile', async () => {
+test('after a change of the time zone to the west, the next digest has what opened in between', async () => {
   await world.channel({ tell_critical: false, tell_warning: false, tell_info: false, digest: true })
   await world.rules({ digest_hour: 8, time_zone: 'Asia/Shanghai' })
   const opens = async (at: string, cause: 'mails' | 'stock' | 'undelivered') => {

@@ -215,7 +215,7 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   ])
 })
 
-test('an expiry that was set from a form says what it was, where it is another one by now', async () => {
+test('an expiry set from a form is refused as stale if it has changed since', async () => {
   const id = await insertOrder(live(3))
   const extend = (days: number, shown: number) =>
     admin.post<{ current: Order }>(at(id, 'update_proxy_expired_at/'), {
@@ -267,7 +267,7 @@ test('a customer is reminded once before the end, and again when the end was mov
   expect(rows[0]?.['url']).toContain(`renew=${soon}`)
 })
 
-test('nobody goes without a reminder because many orders end on one day', async () => {
+test('no customer misses a reminder because many orders end on one day', async () => {
   await remindExpiries(shop.ctx)
   for (let n = 0; n < 5; n++) await insertOrder(live(2))
   expect(await remindExpiries(shop.ctx, { batch: 2 })).toBe(5)

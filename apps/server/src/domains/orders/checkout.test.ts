@@ -101,7 +101,7 @@ test('what cannot be sold is refused in clear words, and nothing is written', as
   expect(await written()).toEqual(before)
 })
 
-test('the server prices an order, whatever else the body says', async () => {
+test('the server prices an order; the body has no say', async () => {
   const [one = 0, two = 0] = stack.rules
   const reply = await ask({
     ...choosing('New York', [one, two]),

@@ -32,7 +32,7 @@ async function migrate(): Promise<void> {
 
 const rowsOf = async (query: SQL) => (await db.execute(query)).rows
 
-test('sentences of before become codes with parameters', async () => {
+test('old sentences become codes with parameters', async () => {
   await db.execute(BEFORE)
   const groupId = await addGroup(db, 'here', [])
   const ids = await addOrders(db, groupId, 5)

@@ -70,7 +70,7 @@ test('the same again is no change, and of ten at once one is kept', async () => 
   expect((await world.row(order.id)).label).toMatch(/^(same|other \d)$/)
 })
 
-test('nobody else writes them: another customer and an operator are told that there is no such order', async () => {
+test('only the customer writes them: another customer and an operator get a not found', async () => {
   await put({ label: 'mine', note: 'secret' })
   for (const by of [stranger, boss]) expect((await put({ label: 'theirs' }, by)).status).toBe(404)
   expect((await put({ label: 'x' }, buyer, 999_999)).status).toBe(404)
@@ -84,7 +84,7 @@ test('nobody else writes them: another customer and an operator are told that th
   expect((await world.row(order.id)).label).toBe('mine')
 })
 
-test("a customer's search finds its own labels, beside ids and products, and nobody else's", async () => {
+test("a customer's search finds its own labels, beside ids and products, and no others", async () => {
   const other = await world.place(stranger)
   await put({ label: 'Warehouse 12' })
   await put({ label: 'Warehouse 13' }, stranger, other.id)

@@ -68,7 +68,7 @@ test.each<[Partial<OrderQuery>]>([
   [{ placed_in: '2025-12', sort_order: 'asc' }],
   [{ paid_in: '2025-12', placed_on: '2025-12-15' }],
   [{ delivered_in: 'week' }]
-])('the first rows of %j are found by the events of that time, whatever came after it', async query => {
+])('the first rows of %j are found by the events of that time, regardless of later ones', async query => {
   expect(await firstOf(query)).toBeLessThan(OF_A_MONTH + 300)
 })
 

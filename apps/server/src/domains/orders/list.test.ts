@@ -177,7 +177,7 @@ test('it sorts by end, the endless last, and by amount', async () => {
   expect((await admin.get(`${PATH}?sort_by=proxy_password`)).status).toBe(400)
 })
 
-test('customers find their own only, whatever they search for', async () => {
+test('customers find only their own orders, by any search', async () => {
   expect(await found({}, bert)).toEqual(['rural', 'unpaid'])
   expect(await found({ search: 'anna' }, bert)).toEqual([])
   expect(await found({ search: '#4001' }, bert)).toEqual([])

@@ -68,6 +68,6 @@ test.each([
   expect(await remindedAt(order, EARLIER)).toEqual(['first', 'last'])
 })
 
-test('an order of which both reminders are due gets one mail, the last', async () => {
+test('an order with both reminders due gets one mail, the last', async () => {
   expect(await remindedAt(await deliver(60), 12)).toEqual(['last'])
 })

@@ -126,7 +126,7 @@ test.each([
   ['its variant is gone', () => shop.ctx.db.update(variants).set({ deletedAt: shop.ctx.now() })],
   ['its variant is not offered', () => shop.ctx.db.update(variants).set({ isActive: false })],
   [
-    'the platform archived it, and nobody has told us',
+    'the platform archived it without an event',
     () => control(sandbox, 'PATCH', `/products/${planId}`, { status: 'ARCHIVED', silent: true })
   ]
 ])('a plan is not renewed once %s: the customer learns it before paying', async (_why, withdraw) => {
@@ -138,7 +138,7 @@ test.each([
   ['deleted', () => shop.ctx.db.update(aclRules).set({ deletedAt: shop.ctx.now() })],
   ['withdrawn on the platform', () => shop.ctx.db.update(aclRules).set({ valid: false })],
   [
-    'archived on the platform, and nobody has told us',
+    'archived on the platform without an event',
     () => control(sandbox, 'PATCH', `/products/${demoRulesProduct.id}`, { status: 'DRAFT', silent: true })
   ]
 ])('an order whose access rule was %s is not renewed, and says which rule', async (_how, withdraw) => {
@@ -203,7 +203,7 @@ test('several orders get a link each, or the reason of each that has none, in th
   expect((await renewMany([theirs], other)).data).toMatchObject([{ id: theirs, days: 30 }])
 })
 
-test('the price is what the platform asks today for all proxies and rules, whatever was paid before', async () => {
+test('the price is what the platform asks today for all proxies and rules, not what was paid before', async () => {
   const [many = 0] = await addOrders(1, { quantity: 8, amount: '21.60' })
   const each = toCents(demoPlans[0]?.variants[0]?.price ?? '') + toCents(demoRules[0]?.price ?? '')
   expect((await renewMany([orderId, many])).data).toMatchObject([
@@ -307,7 +307,7 @@ test('pressing without end leads to one question to the platform in half a minut
   await writeSettings(shop.ctx, { shopify_shop_url: sandbox.url })
 })
 
-test('one user leads to a limited number of questions a minute, whatever it asks for; others are not held up', async () => {
+test('one user causes a limited number of questions a minute; others are not delayed', async () => {
   let now = 0
   let calls = 0
   const check = openSaleCheck(() => new Date(now))

@@ -19,7 +19,7 @@ const walk = (events: OrderEvent[]): OrderState[] =>
     [START]
   )
 
-test('whatever happens in whatever order, an order stays on the ways of the table', () => {
+test('in any sequence of events an order follows the transitions of the table', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), events => {
       const states = walk(events)

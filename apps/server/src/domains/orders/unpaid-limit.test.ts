@@ -83,7 +83,7 @@ test('an order that was paid for less than was ordered holds its addresses withi
   await writeSettings(world.shop.ctx, { max_unpaid_orders: 20 })
 })
 
-test('whoever pays too little again and again is stopped for the rest of the day', async () => {
+test('a customer who keeps paying too little is stopped for the rest of the day', async () => {
   buyer = await newBuyer()
   let held = 0
   for (; held < 8; held++) {

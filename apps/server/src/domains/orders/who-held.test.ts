@@ -107,7 +107,7 @@ describe('who had an address', () => {
     expect(JSON.stringify(reply)).not.toMatch(/passw|@example/)
   })
 
-  test('names everyone who had it under rules of their own, and nobody in between', async () => {
+  test('names everyone who had it under rules of their own, and no one in between', async () => {
     const two = await at(10)
     expect(new Set(names(two.held))).toEqual(new Set([labels[1], labels[2]]))
     expect([two.before?.order, two.after?.order]).toEqual([labels[0], labels[3]])
@@ -126,7 +126,7 @@ describe('who had an address', () => {
     expect(new Set(names(data.held))).toEqual(new Set([labels[2], labels[4]]))
   })
 
-  test('is nobody for an address that is not ours', async () => {
+  test('names no one for an address that is not ours', async () => {
     expect(await at(3, '198.51.100.7')).toMatchObject({
       held: [],
       before: null,
@@ -187,7 +187,7 @@ describe('an address that is held for an order after its end', () => {
       .where(eq(orders.id, order))
   })
 
-  test('was leased until its proxies stopped, whatever its grace is', async () => {
+  test('was leased until its proxies stopped, independent of its grace', async () => {
     expect(await told(4)).toMatchObject({ held: [{ order: label, stopped_at: march(5) }] })
     const { held, texts } = await told(8)
     expect(held).toMatchObject([{ stopped_at: march(10), released_at: null }])
@@ -195,7 +195,7 @@ describe('an address that is held for an order after its end', () => {
     expect(texts['zh-CN']).toContain(`编号 ${label}：2026-03-01 12:00:00 UTC 至 2026-03-10 12:00:00 UTC`)
   })
 
-  test.each([5, 10, 12])('is named to nobody who complains of the %i. of the month', async day => {
+  test.each([5, 10, 12])('is not named in a complaint about the %i. of the month', async day => {
     const { held, texts } = await told(day)
     expect(names(held)).toEqual([label])
     expect(texts.en).toContain('this address was not leased to any customer of ours')
@@ -262,7 +262,7 @@ describe('who had addresses of a range', () => {
   })
 })
 
-test('the history of a range is read by its index, however long that of others is', async () => {
+test('the history of a range is read by its index, independent of other ranges', async () => {
   const { db } = shop.ctx
   await db.transaction(async tx => {
     await tx.execute(sql`set local session_replication_role = replica`)

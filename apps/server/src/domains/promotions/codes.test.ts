@@ -224,7 +224,7 @@ test.each([
   }
 })
 
-test('two that create the same at once make one; what was edited meanwhile is not overwritten', async () => {
+test('two concurrent creations make one discount; an edit in between is not overwritten', async () => {
   const card = await addCard()
   await world.ask('gift_card', card.id, 'create')
   const [job] = await world.waiting('platform-code')

@@ -105,14 +105,14 @@ test('an operator who says that a code is used ends it there, and who says that 
   expect(await world.discount(other)).toMatchObject({ usageLimit: 1, oncePerCustomer: true })
 })
 
-test('a discount that the shop did not make goes on, whatever an operator says of its code', async () => {
+test('a discount that the shop did not make stays, even if an operator marks its code as used', async () => {
   code = 'DIAMOND15'
   const made = await world.addCoupon({ username: holder.user.username, code })
   await edit(made.id, { is_used: true })
   expect((await world.discount(code))?.endsAt ?? null).toBeNull()
 })
 
-test('a gift card that somebody used on the platform differs in that, and is not sold', async () => {
+test('a gift card used on the platform differs in that, and is not sold', async () => {
   const offers = async () => JSON.stringify((await holder.get('/api/rewards/gift_card/base-info/')).data)
   const card = await world.addCard(code)
   await world.ask('gift_card', card.id, 'create')
@@ -136,7 +136,7 @@ test('a gift card that somebody used on the platform differs in that, and is not
   expect(await offers()).not.toContain('25.00')
 })
 
-test('a gift card whose discount somebody made for other customers is not sold', async () => {
+test('a gift card with a discount for other customers is not sold', async () => {
   const other = await world.addCoupon({ username: holder.user.username, code, discount: '25.00' })
   await world.ask('coupon', other.id, 'create')
   await world.codes()
@@ -154,7 +154,7 @@ test('a gift card whose discount somebody made for other customers is not sold',
   expect(JSON.stringify((await holder.get('/api/rewards/gift_card/base-info/')).data)).toContain('25.00')
 })
 
-test('a paid order that names a gift card which nobody holds takes it off sale at once, until the platform says otherwise', async () => {
+test('a paid order that names an unsold gift card takes it off sale at once, until the platform says otherwise', async () => {
   const card = await world.addCard(code)
   await world.ask('gift_card', card.id, 'create')
   await world.codes()

@@ -37,7 +37,7 @@ const tag = () => world.work('tag-platform-customer', data => tagCustomer(world.
 const compare = (bounds?: { pages: number; changes: number }) =>
   world.work('compare-customer-tags', data => compareCustomers(world.shop.ctx, data, bounds))
 
-test('a change of level tags the customer anew, and other tags stay; points within a level ask for nothing', async () => {
+test('a new level changes the customer’s tag, other tags stay; points within a level enqueue nothing', async () => {
   await setTags(user.user.email, ['vip', 'netlet-level-4'])
   await earn(99)
   expect(await world.waiting('tag-platform-customer')).toHaveLength(0)

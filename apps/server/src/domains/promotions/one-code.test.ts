@@ -39,7 +39,7 @@ const taken = { code: 409, data: { reason: 'code_taken' } }
 const card = { mount: '5.00', point: 1 }
 const coupon = () => ({ username, discount: '5.00', code_type: 2 })
 
-test('a level takes no code of a promo code, a gift card or another level, whatever its case', async () => {
+test('a level refuses the code of a promo code, a gift card or another level, in any case', async () => {
   await world.addCoupon({ username, code: 'TWIN-COUPON' })
   await world.addCard('TWIN-CARD')
   expect((await setLevel(1, 'TWIN-LEVEL')).code).toBe(2000)
@@ -160,7 +160,7 @@ test('a code that comes back while its discount is being ended goes on', async (
   expect(await world.coupon(id)).toMatchObject({ platform_state: 'present' })
 })
 
-test('a creation whose answer was lost leaves nothing of a code that went meanwhile', async () => {
+test('a creation with a lost answer leaves no discount for a code deleted in between', async () => {
   const { id } = await world.addCoupon({ username, code: 'LOST' })
   await world.shop.ctx.db.execute(sql`delete from pgboss.job where name like '%platform%'`)
   await world.fault('lost', { after: 2 })

@@ -74,7 +74,7 @@ test('messages earn coins up to the day’s most, with a record each; the next d
   }
 })
 
-test('a report counts once, however often and at once it comes', async () => {
+test('a report counts once, even if repeated and concurrent', async () => {
   const user = await chatter('202')
   const body = report('202')
   const replies = await Promise.all(Array.from({ length: 6 }, () => send(body)))
@@ -83,7 +83,7 @@ test('a report counts once, however often and at once it comes', async () => {
   expect(await user.coins()).toBe(3)
 })
 
-test('one chat account earns the day’s most once, however many accounts of the shop it is bound to', async () => {
+test('one chat account earns the daily limit once, across all accounts of the shop that it is bound to', async () => {
   const { db } = shop.ctx
   const first = await chatter('210')
   for (let i = 0; i < 3; i += 1) await send(report('210'))

@@ -35,7 +35,7 @@ async function balanceOf(id: number) {
 const historyOf = async (client: TestClient) =>
   (await client.get<{ data: PointRecord[] }>('/api/rewards/point_record/')).data.data
 
-test('a payment earns level points for the buyer and coins for the inviter, once however often it is settled', async () => {
+test('a payment earns level points for the buyer and coins for the inviter, once in spite of repeated settlements', async () => {
   const inviter = await customerWith()
   const buyer = await customerWith({ invitedBy: inviter.user.id })
   const payment = {

@@ -35,7 +35,7 @@ test('many gift cards have codes of their own, each is audited without its code,
   expect((await cards()).map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(made.data.map(({ id }) => id))
 })
 
-test('the same batch makes its cards once, however often and at once it is asked', async () => {
+test('the same batch makes its cards once, even if repeated and concurrent', async () => {
   const before = (await cards()).length
   const form = { mount: '2.50', point: 0, count: 30, batch: batchOf('b') }
   const replies = await Promise.all([1, 2, 3, 4].map(() => make(form)))
@@ -47,7 +47,7 @@ test('the same batch makes its cards once, however often and at once it is asked
   expect((await cards()).length).toBe(before + 30)
 })
 
-test('none is made where a code of them is a promo code, or the form is wrong', async () => {
+test('none is made if one of their codes is a promo code, or the form is wrong', async () => {
   const before = (await cards()).length
   const form = { mount: '2.50', point: 0, count: 3, batch: batchOf('c') }
   const [, second] = (await make(form)).data

@@ -156,7 +156,7 @@ test('gift card form: mount, code and point are required', async () => {
   expect((await admin.delete(path)).status).toBe(404)
 })
 
-test('a code cannot be a promo code and a gift card that somebody may still get', async () => {
+test('a code cannot be a promo code and an available gift card', async () => {
   const { user } = await customerWith()
   const card = await addCard({ mount: '3', point: 1_000_000 })
   const form = { username: user.username, code: card.data.code, discount: '1', code_type: 1 }
@@ -206,7 +206,7 @@ test('an exchange without enough coins or without a card changes nothing', async
   expect(row?.isExchanged).toBe(false)
 })
 
-test('an exchange names the coins that it costs, and is refused where the cheap card has just gone', async () => {
+test('an exchange names its price in coins, and is refused if the cheap card has just gone', async () => {
   const [first, second] = [await customerWith({ coins: 200 }), await customerWith({ coins: 200 })]
   await addCard({ mount: '41', point: 40 })
   await addCard({ mount: '41', point: 90 })
@@ -302,7 +302,7 @@ test('level codes: five levels from the start, discount, code and point required
   expect((await admin.post(`${R}/level_code/`, again)).status).toBe(409)
 })
 
-test('a promo code that goes to somebody else is told to both', async () => {
+test('a promo code that changes its holder is published to both', async () => {
   const [one, other] = [await customerWith(), await customerWith()]
   const told = new Set<number>()
   const stop = shop.ctx.changes.subscribe(event => {

@@ -113,7 +113,7 @@ test('coins wait for the days of the settings, show as pending, and can be spent
   expect(await balanceOf(inviter.user.id)).toMatchObject({ coins: 10, coinsOwed: 0, pending: 0 })
 })
 
-test('a refund before that takes the coins away while nobody could spend them', async () => {
+test('a refund before that takes the coins away before they can be spent', async () => {
   const { inviter, buyer } = await pair()
   const payment = await pays(buyer.user.id, '30.00')
   await refunds(buyer.user.id, payment)
@@ -189,7 +189,7 @@ test('an administrator takes spendable coins first, then pending ones; what is p
   expect(await sumOf(id, 'coins')).toBe(40)
 })
 
-test('inviting somebody earns at the first payment that stands: again after one that was refunded, never twice', async () => {
+test('an invitation earns at the first payment that stands: again after a refund, never twice', async () => {
   const { inviter, buyer } = await pair()
   expect(await balanceOf(inviter.user.id)).toMatchObject({ levelPoints: 0 })
   const first = await pays(buyer.user.id, '5.00')
@@ -343,7 +343,7 @@ test('after any history a balance is the sum of its records, and what can be spe
   )
 }, 120_000)
 
-test('what the settings gave nothing for earns nothing later, whatever they say by then', async () => {
+test('what earned nothing by the settings earns nothing later by other settings', async () => {
   const { inviter, buyer } = await pair()
   const nothing = { billing_rate: 0, invite_rebate_rate: 0, invite_level_points_per_user: 0 }
   const paymentId = await pays(buyer.user.id, '54.00', nothing)

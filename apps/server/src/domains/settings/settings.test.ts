@@ -51,7 +51,7 @@ test('settings and logs are for administrators, links and geofeed for everyone',
   expect((await shop.visitor().get('/geofeed.csv')).status).toBe(200)
 })
 
-test('how often customers may change and reset is bounded, audited, and for the password without a limit where it is emptied', async () => {
+test('the limits of customers’ changes and resets are bounded and audited; an empty limit of resets means none', async () => {
   const wrong = await save({ customer_changes_per_term: '', customer_resets_per_term: '1.5' })
   expect(wrong).toMatchObject({
     status: 400,

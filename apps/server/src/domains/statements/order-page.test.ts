@@ -137,7 +137,7 @@ test("an order's addresses are told with their server, without a password, those
   expect((await proxies('')).total).toBe(8)
 })
 
-test('the money of an order: what was paid for, what went back, what counts, and where it is on the platform', async () => {
+test('the money of an order: what was paid for, what was refunded, what counts, and its page on the platform', async () => {
   const { order, paid } = await bought()
   await tell(world, 'refunds/create', {
     id: 990_002,
@@ -210,7 +210,7 @@ test('mails about an order stay in its timeline when the customer has another ad
   expect(timeline.data.filter(({ source }) => source === 'mail')).toHaveLength(about.length)
 })
 
-test('the mails about an order are read by index, however many others there are', async () => {
+test('the mails about an order are read by index, among any number of others', async () => {
   const { db } = world.shop.ctx
   const plan = await db.transaction(async tx => {
     await tx.execute(sql`insert into mails (created_at, key, "to", template, kind, language, job_id, claimed_at)

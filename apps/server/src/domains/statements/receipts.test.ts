@@ -184,7 +184,7 @@ test('what the lines say outlives the events that told it', async () => {
   expect(fromCents(sum)).toBe(receipt?.total)
 })
 
-test("nobody sees another's: a customer and an operator are told that there is no such order", async () => {
+test('only their customer sees them: another customer and an operator get a not found', async () => {
   const order = await world.place(buyer)
   await pay(order, '20.00')
   const stranger = await world.customer('payer2')
@@ -206,7 +206,7 @@ test("nobody sees another's: a customer and an operator are told that there is n
   await world.shop.ctx.db.update(users).set({ isActive: true }).where(eq(users.id, buyer.user.id))
 })
 
-test('payments and orders of before learn their lines and the amount of their running term from what is there', async () => {
+test('old payments and orders get their lines and the amount of their running term from existing data', async () => {
   const { db } = world.shop.ctx
   const [plain, renewed, unpaid] = [await world.place(buyer), await world.place(buyer), await world.place(buyer)]
   await pay(plain, '20.00')

@@ -71,7 +71,7 @@ test('countries are those of places that were said, else of the city that a loca
   expect((await figures()).countries.map(({ code }) => code)).toEqual(['NL', 'US', 'DE'])
 })
 
-test('addresses count once however many groups sell them, rounded down, the families apart', async () => {
+test('addresses count once for all groups that sell them, rounded down, by family', async () => {
   const { db } = shop.ctx
   const [server = 0] = (
     await db.execute<{ id: number }>(sql`select id from servers where name = 'secret-ny'`)
@@ -98,7 +98,7 @@ test('addresses count once however many groups sell them, rounded down, the fami
   expect(await figures()).toMatchObject({ addresses: 0, networks: 0 })
 })
 
-test('half the orders of a week were delivered within so many seconds, where they were enough', async () => {
+test('half the orders of a week were delivered within so many seconds, if there were enough', async () => {
   deliveries = { orders: 4, p50: 9.6 }
   expect((await figures()).delivery_seconds).toBeNull()
   deliveries = { orders: 5, p50: 9.6 }

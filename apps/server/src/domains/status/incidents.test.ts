@@ -178,7 +178,7 @@ test('work that is over is not announced as planned, and can be written down as 
   expect((await admin.delete(`${INCIDENTS}${data.id}/`)).code).toBe(2000)
 })
 
-test('planned work begins and ends by the clock, is no outage meanwhile, and its end is mailed once', async () => {
+test('planned work begins and ends by the clock, is no outage in between, and its end is mailed once', async () => {
   await subscribed('plan@example.com')
   const wrong = await open('New switches', { severity: 'maintenance', started_at: ago(-HOUR), ends_at: ago(0) })
   expect(wrong.data).toMatchObject({ reason: 'maintenance_times' })
@@ -289,7 +289,7 @@ test('an address is mailed after its confirmation only, and forgotten with all t
   expect((await follow()).status).toBe(400)
 })
 
-test('nobody is flooded: a client asks a few times an hour, an address gets a few links, and those end', async () => {
+test('floods are limited: a client asks a few times an hour, an address gets a few links, and those end', async () => {
   const from = (ip: string, email: string) => shop.visitor({ ip }).post('/api/status/subscribe/', { email })
   const mailed = () => shop.outbox.mails.filter(mail => mail.to === 'victim@example.com').length
   for (let nth = 0; nth < ASKS_AN_HOUR; nth++)

@@ -51,7 +51,7 @@ async function watch(minutes: number): Promise<void> {
   }
 }
 
-test('each minute is counted once, however often and by how many workers it is looked at', async () => {
+test('each minute is counted once, by any number of samples and workers', async () => {
   const [one = 0] = await addServers(shop, ['one'])
   await addLocation(shop, { group: 'ny', sells: ['New York'], on: [one] })
   const counted = await Promise.all(Array.from({ length: 6 }, sample))

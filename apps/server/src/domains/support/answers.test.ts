@@ -51,7 +51,7 @@ test("an answer is mailed in the sender's language with what was asked, kept, an
   expect(entry).toMatchObject({ action: 'ticket.answer', before: { state: 'open' }, after: { state: 'answered' } })
 })
 
-test('a ticket is answered once, however many answer it at once; the language can be chosen', async () => {
+test('a ticket is answered once in spite of concurrent answers; the language can be chosen', async () => {
   const id = await ticketOf('once@example.com', 'zh-CN')
   const replies = await Promise.all([1, 2, 3].map(at => answered(id, `Answer ${at}`, { language: 'en' })))
   expect(replies.map(reply => reply.status).toSorted((a, b) => a - b)).toEqual([200, 409, 409])
@@ -119,7 +119,7 @@ test('a change of state that expects another state than the ticket is in changes
   expect((await does('close', 'lost')).status).toBe(400)
 })
 
-test('a change of state is taken back by its own count of changes only, not where another operator made it anew', async () => {
+test('a change of state is reverted by its own count of changes only, not after another operator repeated it', async () => {
   const id = await ticketOf('anew@example.com')
   const does = (what: string, body: object = {}) =>
     admin.post<Ticket & { changes: number | null }>(`${TICKET}${id}/${what}/`, body)
@@ -132,7 +132,7 @@ test('a change of state is taken back by its own count of changes only, not wher
   expect(await undo(Number(changes) + 2)).toMatchObject({ code: 2000, data: { state: 'open' } })
 })
 
-test('a ticket names the user who has its e-mail address, whatever its case', async () => {
+test('a ticket names the user with its e-mail address, in any case', async () => {
   const { user } = await shop.customer({ email: 'mia@example.com' })
   const id = await ticketOf('MIA@Example.com')
   expect((await read(id)).user).toEqual({ id: user.id, username: user.username })

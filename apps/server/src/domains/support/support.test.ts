@@ -95,7 +95,7 @@ test('a question in Chinese is found in either language, changed or left alone, 
   await admin.delete(path)
 })
 
-test('a deleted question comes back as it was, once, and only where it was deleted', async () => {
+test('a deleted question is restored as it was, once, and only if it was deleted', async () => {
   const form = { question: 'What is undone?', answer: 'All of it' }
   const first = (await admin.post<Faq>(FAQ, form)).data
   const [kept] = await shop.ctx.db.select().from(faqs).where(eq(faqs.id, first.id))
@@ -151,7 +151,7 @@ test('a ticket needs the right answer, and a captcha serves once, right or wrong
   expect(sent.filter(reply => reply.code === 2000)).toHaveLength(1)
 })
 
-test('administrators read, search and delete tickets; nobody else does', async () => {
+test('administrators read, search and delete tickets; other users cannot', async () => {
   const message = 'The needle of this test'
   await shop.visitor({ ip: '198.51.100.7' }).post(TICKET, { ...ticketForm, message, ...(await captcha()) })
   const found = await admin.get<Page<Ticket>>(`${TICKET}?search=needle%20of`)

@@ -44,7 +44,7 @@ async function customerAt(path: string) {
   return { id: client.user.id, endpointId: made.data.id }
 }
 
-test('endpoints that hang hold up nobody whose endpoint answers', async () => {
+test('hanging endpoints do not delay customers whose endpoints reply', async () => {
   const quick = await customerAt('/quick')
   await emit(quick.id)
   await expect.poll(() => hitsOf('/quick')).toBe(1)

@@ -247,7 +247,7 @@ test('an API key manages endpoints with the scope for it, and reads with the sco
   expect(statuses).toEqual([403, 200, 403, 403, 200, 403])
 })
 
-test('an edit of another version is refused, and one that is switched on begins anew', async () => {
+test('an edit of another version is refused, and switching an endpoint on clears its failures', async () => {
   const client = await hooks.shop.customer()
   const { id, url, events, version } = await hooks.endpoint(client, '/edited')
   await hooks.shop.ctx.db

@@ -100,7 +100,7 @@ describe('asking for a sync', () => {
     expect(shown.map(run => run.what)).toEqual(['catalogue', 'tags'])
   })
 
-  test('a plan that nobody applied makes way for the next one, which has a job of its own', async () => {
+  test('an unapplied plan is replaced by the next one, which has its own job', async () => {
     const first = await ready()
     const next = await start()
     expect(await state(first)).toMatchObject({ state: 'cancelled', ended_at: expect.any(String) })
@@ -158,7 +158,7 @@ describe('reading', () => {
     expect(before).toMatchObject({ state: 'ready', what: 'tags' })
   })
 
-  test('stops where somebody cancels between two pages, and another one can be asked for at once', async () => {
+  test('stops if an administrator cancels between two pages, and another one can start at once', async () => {
     const { id } = await start()
     await waitAfter(4)
     let calls = 0
@@ -175,7 +175,7 @@ describe('reading', () => {
     expect((await start()).id).not.toBe(id)
   })
 
-  test('is not ready any more where somebody cancels at once with its end', async () => {
+  test('is no longer ready if an administrator cancels at the moment of its end', async () => {
     for (let nth = 0; nth < 5; nth++) {
       const { id } = await start('tags')
       await Promise.all([work(id), sleep(nth * 15).then(() => cancel(id))])
@@ -183,7 +183,7 @@ describe('reading', () => {
     }
   })
 
-  test('says what the platform did where it fails half-way; the next one reads it all', async () => {
+  test('reports the platform’s failure half-way; the next one reads everything', async () => {
     const { id } = await start()
     await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', after: 4, next: 1 })
     await work(id)
@@ -256,7 +256,7 @@ describe('applying', () => {
     expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'sync_ended' } })
   })
 
-  test('is refused, and leaves nothing, where it would do something else than the plan said', async () => {
+  test('is refused without a trace if its changes would differ from the plan', async () => {
     const id = await ready('collections')
     const { sold, collections: theirs } = (await kept(id))?.source ?? {}
     expect(sold?.every(product => product.description === '')).toBe(true)
@@ -267,7 +267,7 @@ describe('applying', () => {
     expect(await taken()).toBe(1)
   })
 
-  test('is refused where the plan is old, also where no worker came for it in time', async () => {
+  test('is refused if the plan is old, even if no worker ran in time', async () => {
     const [late, old] = [await ready('tags'), await ready('collections')]
     await apply(late)
     shop.advance(3_600_000 + 60_000)
@@ -320,13 +320,13 @@ describe('applying', () => {
   })
 })
 
-test('the name and the address of somebody who was deleted are not kept', async () => {
+test('the name and the address of a deleted user are removed', async () => {
   const { id } = await start()
   await shop.ctx.db.transaction(tx => forgetSyncActor({ tx } as never, admin.user.id, 'deleted'))
   expect(await kept(id)).toMatchObject({ actorName: 'deleted', actorIp: '0.0.0.0' })
 })
 
-test('what is a week old goes, also a plan that nobody applied', async () => {
+test('syncs are removed after a week, with unapplied plans', async () => {
   const id = await ready()
   shop.advance(6 * DAY)
   await applyRetention(shop.ctx, syncRetention)
