@@ -58,7 +58,6 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   }
 })
 
-/** Joins tables of two domains for a user's page. */
 async function figures(db: Executor, userId: number): Promise<UserFigures> {
   const live = sql.join(
     LIVE.map(state => sql`${state}`),

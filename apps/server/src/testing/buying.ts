@@ -9,7 +9,6 @@ import type { TestStack } from './test-stack.ts'
 
 export type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 
-/** Places an order of the stack's only plan. */
 export const place = (
   stack: TestStack,
   client: TestClient,
@@ -22,7 +21,6 @@ export const place = (
     option_selected: { option1: 'New York', acl_selected: rules }
   })
 
-/** Opens the checkout page and pays. */
 export async function pay(checkoutUrl: string): Promise<void> {
   const cart = await fetch(checkoutUrl, { redirect: 'manual' })
   const page = new URL(cart.headers.get('location') ?? '', checkoutUrl)
@@ -36,7 +34,6 @@ export async function ordersOf(client: TestClient): Promise<Order[]> {
   return list.data.data
 }
 
-/** Waits until the client's order is in `state`. */
 export function inState(
   stack: TestStack,
   client: TestClient,
@@ -51,7 +48,6 @@ export function inState(
   )
 }
 
-/** Buys and waits until the proxies work. */
 export async function buy(stack: TestStack, client: TestClient, quantity: number, rules: number[]): Promise<Order> {
   const placed = await place(stack, client, quantity, rules)
   if (placed.code !== 2000) throw new Error(placed.msg)
@@ -189,7 +185,6 @@ export function outcomeOf(stack: TestStack, eventId: string, topic = 'orders/pai
 export const adminNotices = async (stack: TestStack): Promise<string[]> =>
   (await raisedNotices(stack.ctx.db)).map(({ text }) => text)
 
-/** Addresses that can be bought under these rules. */
 export async function stockOf(stack: TestStack, rules: number[]): Promise<number> {
   const { rows } = await stack.ctx.db.execute<{ stock: number }>(
     sql`select inventory.stock(${stack.groupId}, 8, ${sql.raw(`array[${rules.join(',')}]::int[]`)}) as stock`

@@ -29,7 +29,6 @@ export type TestOutbox = {
   close(): Promise<void>
 }
 
-/** A mail service that stores all mails. */
 export async function startTestOutbox(): Promise<TestOutbox> {
   const mails: TestMail[] = []
   let failure: { status: number; times: number; body: string; headers: Record<string, string> } = {

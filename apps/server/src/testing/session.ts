@@ -3,11 +3,9 @@ import { SYSTEM, type UserActor } from '../infra/actor.ts'
 import { command } from '../infra/command.ts'
 import type { AppContext } from '../infra/context.ts'
 
-/** Creates a user's session and returns its token. */
 export const sessionOf = (ctx: AppContext, userId: number): Promise<string> =>
   command(ctx, SYSTEM, unit => insertSession(unit, { userId, ip: '127.0.0.1', userAgent: 'test' }))
 
-/** A user as the actor of a command. */
 export const userActor = (id: number, more: Partial<UserActor> = {}): UserActor => ({
   kind: 'user',
   id,

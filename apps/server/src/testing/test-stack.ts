@@ -75,7 +75,6 @@ export type TestStackOptions = {
   price?: string
   /** Replaces the copy of the template by a migrated, empty database, which `close` also drops. */
   database?: { url: string; drop(): Promise<void> }
-  /** More of the shop processes' environment. */
   env?: Record<string, string>
   /** Each shop is a process, and workers run jobs on their own. */
   processes?: boolean
@@ -277,7 +276,6 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
   })
 }
 
-/** A server of the group with one range. */
 async function ownServer(
   unit: Unit,
   ctx: AppContext,
@@ -298,7 +296,6 @@ async function ownServer(
   return server.id
 }
 
-/** A new user's browser. */
 async function signedIn(ctx: AppContext, url: string, name: string, isSuperuser: boolean): Promise<TestClient> {
   const user = { username: name, email: `${name}@example.com`, password: 'Secret#2026', isSuperuser }
   const made = await createUser(ctx, SYSTEM, user)

@@ -42,7 +42,6 @@ export function bindDiscord(ctx: AppContext, by: UserActor, { id, name }: Discor
   })
 }
 
-/** Unbinds the caller's chat account. */
 export async function unbindDiscord(ctx: AppContext, by: UserActor, password: string): Promise<Result<null>> {
   const confirmed = await confirmPassword(ctx, by, password)
   if (!confirmed.ok) return confirmed

@@ -146,7 +146,6 @@ type Fields = Record<string, unknown>
 /** A user for the audit log. Only administrators have a role. */
 const recorded = (row: UserRow): Fields => ({ ...row, operatorRole: row.isSuperuser ? row.operatorRole : null })
 
-/** The columns that differ. */
 function differences(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const changed = Object.keys(after).filter(key => String(before[key]) !== String(after[key]))
   const pick = (row: Fields): Fields => Object.fromEntries(changed.map(key => [key, row[key]]))

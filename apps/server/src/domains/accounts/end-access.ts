@@ -51,7 +51,6 @@ async function endKeys(unit: Unit, user: Owner, cause: Cause): Promise<void> {
   })
 }
 
-/** Notifies the owner of the new password. */
 export function tellPasswordChanged(unit: Unit, user: Owner): void {
   const at = unit.now.toISOString()
   enqueueMail(unit, {

@@ -39,7 +39,6 @@ export { findRefusedClient } from './chat-client.ts'
 export { testChat } from './test-chat.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
-/** Mounts the domain's calls. */
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)

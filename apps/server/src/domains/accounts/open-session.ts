@@ -13,7 +13,6 @@ import { recordLogin, type LoginMethod } from './logins.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { users } from './tables.ts'
 
-/** The browser that a session is for. */
 export type Browser = {
   ip: string
   /** The forwarded client, if `ip` is a reverse proxy that TRUST_PROXY does not name. For limits only. */

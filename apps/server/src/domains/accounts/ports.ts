@@ -9,7 +9,6 @@ export type AccountPorts = {
   levelThresholds(db: Executor): Promise<Threshold[]>
   /** The user's coins that cannot be spent yet. */
   pendingCoins(db: Executor, userId: number): Promise<number>
-  /** The user's figures in the shop. */
   figures(db: Executor, userId: number): Promise<UserFigures>
   /** Changes a locked user's coins or level points by an amount, with its record. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>

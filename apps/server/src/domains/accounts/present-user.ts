@@ -31,7 +31,6 @@ export const userFields = (fields: UserFields) => {
   return { username, email, is_superuser, operator_role, is_active, reward_points, level_points }
 }
 
-/** A user in replies. */
 export function presentUser(row: UserRow, thresholds: readonly Threshold[]): User {
   const fields = {
     username: row.username,

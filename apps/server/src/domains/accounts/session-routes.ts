@@ -22,7 +22,6 @@ import { clearSessionCookie, endSession, sessionTokenOf, setSessionCookie } from
 import { signUp } from './sign-up.ts'
 import { hashToken } from '../../infra/secrets.ts'
 
-/** The browser that sent a request. */
 export const browserOf = (request: FastifyRequest): Browser => ({
   ip: clientAddress(request),
   forwardedFor: forwardedClient(request),

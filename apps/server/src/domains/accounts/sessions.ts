@@ -70,7 +70,6 @@ export async function endSessionsOf({ tx }: Unit, userId: number, except?: Buffe
   await tx.delete(sessions).where(or(own, eq(sessions.impersonatorId, userId)))
 }
 
-/** The session token of a request. */
 export const sessionTokenOf = (request: FastifyRequest): string | undefined => request.cookies[SESSION_COOKIE]
 
 export function setSessionCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {

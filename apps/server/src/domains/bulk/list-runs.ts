@@ -17,7 +17,6 @@ import { bulkRows, bulkRuns } from './tables.ts'
 
 type Range = { limit: number; offset: number }
 
-/** Runs, newest first. */
 export const runList = defineList<ListInput<'id'>, BulkRun>({
   name: 'bulk_runs',
   table: bulkRuns,

@@ -8,7 +8,6 @@ import { findRun, listRows, runList } from './list-runs.ts'
 import { planRun } from './plan-run.ts'
 import { startRun } from './start-run.ts'
 
-/** Mounts the domain's calls. */
 export function bulkRoutes(mount: Mount, ctx: AppContext, actions: BulkActions): void {
   const { bulk } = routes
   mount(bulk.start, ({ body, caller }) => startRun(ctx, caller, actions, body))

@@ -5,7 +5,6 @@ import { bulkRuns } from './tables.ts'
 
 type BulkState = BulkRun['state']
 
-/** The states of a run and its transitions. */
 export const TRANSITIONS = {
   /** A worker has started it. */
   start: { from: ['queued'], to: 'running' },

@@ -134,7 +134,6 @@ async function insertProduct({ tx, now }: Unit, form: ProductInput, source: Shop
   return productId
 }
 
-/** Replaces a product's tags. */
 export async function setTags(tx: Executor, productId: number, tagIds: number[]): Promise<void> {
   await tx.delete(productTags).where(eq(productTags.productId, productId))
   const distinct = [...new Set(tagIds)]

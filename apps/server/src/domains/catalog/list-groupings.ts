@@ -22,7 +22,6 @@ export const collectionList = (viewer: Viewer) =>
     load: (db, ids) => selectCollections(db, among(collections.id, ids), viewer)
   })
 
-/** One collection for the console. */
 export async function readCollection(db: Executor, id: number): Promise<Collection | undefined> {
   const [found] = await selectCollections(db, eq(collections.id, id), 'admin')
   return found
@@ -56,7 +55,6 @@ async function selectCollections(db: Executor, where: SQL, viewer: Viewer): Prom
   }))
 }
 
-/** The fields of a collection's form. */
 export const collectionFields = ({
   collection_name,
   collection_desc,
@@ -88,7 +86,6 @@ export const tagList = (viewer: Viewer) =>
     }
   })
 
-/** The fields of a tag's form. */
 export const tagFields = ({
   tag_name,
   tag_desc,

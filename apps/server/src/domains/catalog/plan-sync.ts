@@ -34,12 +34,10 @@ export function shortened({ fields, ...change }: Change): Change {
   return { ...change, fields: fields.map(({ field, was, is }) => ({ field, was: cut(was), is: cut(is) })) }
 }
 
-/** A plan for the console. */
 export const presentPlan = ({ changes, moved }: Planned): SyncPreview => ({
   ...countChanges(changes),
   products: moved.size,
   changes: changes.slice(0, LISTED).map(shortened)
 })
 
-/** Two plans are the same if their versions are equal. */
 export const versionOfPlan = ({ changes, links }: Planned): string => versionOf({ changes, links })

@@ -13,7 +13,6 @@ import { aclRules } from '../inventory/tables.ts'
 import { alone, forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
 import { priceDrifts, products, variants } from './tables.ts'
 
-/** The result of a comparison with the platform. */
 export type Comparison = {
   /** The platform's ids of our products whose price, status or variants differ there. */
   changed: string[]

@@ -77,7 +77,6 @@ async function addLinks(db: Executor, rows: Rows, nameOf: ReadonlyMap<number, st
   for (const one of tagged) add('tagged', one)
 }
 
-/** What differs between two snapshots, by key. */
 export function difference(before: Snapshot, after: Snapshot): Touched[] {
   const keys = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return keys.flatMap(key => {

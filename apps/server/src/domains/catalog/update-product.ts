@@ -134,7 +134,6 @@ async function checkUpdate(tx: Executor, id: number, { version, ...form }: Edit<
   return wrong ?? ok(before)
 }
 
-/** The variants whose price the form changes. */
 const repricedVariants = (given: readonly VariantInput[], present: readonly VariantRow[]): VariantInput[] =>
   given.filter(variant => {
     const row = present.find(one => one.id === variant.id)

@@ -197,7 +197,6 @@ export function connectBot(
   }
 
   return {
-    /** Applies newly saved settings. */
     apply(saved: Settings): void {
       const before = settings.discord_bot_channels
       settings = saved

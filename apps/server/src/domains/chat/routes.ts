@@ -4,7 +4,6 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import { readChatBot } from './status.ts'
 
-/** Mounts the call about the chat bot. */
 export function chatBotRoutes(mount: Mount, ctx: AppContext): void {
   mount(routes.settings.chatBot, async () => ok(await readChatBot(ctx)))
 }

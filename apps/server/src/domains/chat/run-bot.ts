@@ -113,7 +113,6 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
     return { token, opened }
   }
 
-  /** Ends the connection, if there is one. */
   async function drop(): Promise<void> {
     const ended = connection
     connection = null

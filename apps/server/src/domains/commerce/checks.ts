@@ -20,7 +20,6 @@ export type Refused = {
 
 /** The results of the latest checks of the platform. */
 export type Checks = {
-  /** The platform as a whole. */
   shop: ({ name: string; currency: string; scopes: string[] } | { error: string }) & {
     /** The API version of its answer; null if it did not say. */
     version?: string | null

@@ -37,7 +37,6 @@ type FinderContext = Parameters<NoticeFinder['find']>[0]
 /** Numbers in the database's message, such as process ids, do not make it another cause. */
 const causeOf = (reason: string | null): string => (reason ?? 'unknown').replace(/\d+/g, '#')
 
-/** Notices about the link to the platform, for operators. */
 export const commerceFinders: NoticeFinder[] = [
   {
     cause: 'late_events',

@@ -144,6 +144,5 @@ function isOpen(one: Refused & { at: Date }, taken: Date | undefined, now: Date)
   return !isDoubtful || now.getTime() - Date.parse(one.since) >= HOUR
 }
 
-/** How many refused webhooks need an operator's attention. */
 export const countRefused = async (db: Executor, now: Date): Promise<number> =>
   (await readRefused(db, now)).refused.reduce((sum, { count }) => sum + count, 0)

@@ -80,7 +80,6 @@ export async function keepFormerSecret(
   if (gone.length > 0) await tx.delete(formerWebhookSecrets).where(inArray(formerWebhookSecrets.id, gone))
 }
 
-/** Erases former secrets that have ended. */
 export async function eraseEndedSecrets(ctx: AppContext): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const ended = await unit.tx
@@ -91,7 +90,6 @@ export async function eraseEndedSecrets(ctx: AppContext): Promise<void> {
   })
 }
 
-/** Ends all former secrets at once. */
 export async function endFormerSecrets(ctx: AppContext, by: Actor): Promise<Result<WebhookSecrets>> {
   return command(ctx, by, async unit => {
     const ended = await unit.tx.delete(formerWebhookSecrets).returning({ id: formerWebhookSecrets.id })

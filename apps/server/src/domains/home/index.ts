@@ -26,7 +26,6 @@ const BRIEF = 1000
 /** The same for expensive counts. They may be this old even after changes. */
 const LONG = 15_000
 
-/** Mounts the calls of the console's first screen and of its search. */
 export function homeRoutes(mount: Mount, ctx: AppContext): void {
   const { home } = routes
   const { db, now } = ctx

@@ -4,14 +4,12 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { mailChoices } from './tables.ts'
 
-/** Which mails an address wants. */
 export async function readChoices(db: Executor, address: string): Promise<MailChoices> {
   const [row] = await db.select().from(mailChoices).where(eq(mailChoices.address, address.toLowerCase()))
   const wants = (kind: OptionalMail) => !row?.off.includes(kind)
   return { payments: wants('payments'), proxies: wants('proxies'), expiry: wants('expiry') }
 }
 
-/** Saves which mails an address wants. */
 export async function saveChoices({ tx }: Unit, address: string, choices: MailChoices): Promise<void> {
   const off = OPTIONAL_MAILS.filter(kind => !choices[kind])
   await tx

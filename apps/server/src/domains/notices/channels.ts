@@ -26,7 +26,6 @@ import { enqueueSend } from './tell.ts'
 
 type Ports = Pick<NoticePorts, 'operators' | 'ownsAddresses'>
 
-/** Channels, at most `MAX_NOTICE_CHANNELS`. */
 export const channelList = (ports: Ports) =>
   defineList<ListInput<'id'>, NoticeChannel>({
     name: 'notice_channels',

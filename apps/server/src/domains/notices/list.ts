@@ -118,7 +118,6 @@ export async function readNotice(db: Executor, id: number): Promise<Result<Notic
   return ok({ ...notice, log: await readSends(db, eq(noticeSends.noticeId, id)) })
 }
 
-/** The result of one message, such as a test. */
 export async function readSend(db: Executor, id: number): Promise<Result<NoticeSend>> {
   const [send] = await readSends(db, eq(noticeSends.id, id))
   return send ? ok(send) : refuse('not_found')

@@ -9,7 +9,6 @@ import { noticeList, readNotice, readSend } from './list.ts'
 import type { NoticePorts } from './ports.ts'
 import { presentRules, readRules, saveRules } from './rules.ts'
 
-/** Notices, their channels and rules, for operators. */
 export function noticeRoutes(mount: Mount, ctx: AppContext, ports: NoticePorts): void {
   const { notices } = routes
   const { db } = ctx

@@ -11,7 +11,6 @@ export const sendNoticeQueue = queue<{ sendId: number }>('send-notice')
 
 type NewSend = typeof noticeSends.$inferInsert
 
-/** Is the first one more severe? */
 export const isMoreSevere = (one: NoticeSeverity, than: NoticeSeverity): boolean =>
   NOTICE_SEVERITIES.indexOf(one) < NOTICE_SEVERITIES.indexOf(than)
 

@@ -125,7 +125,6 @@ export async function exactly(
   return among.length > 0 ? { anyOf: [{ column: orders.id, among }] } : undefined
 }
 
-/** A customer's orders by a part of its own label. */
 async function idsLabelled(db: Executor, text: string, userId: number): Promise<Found> {
   const rows = await db
     .select({ id: orders.id })

@@ -3,7 +3,6 @@ import { iso, MINUTE } from '../../infra/clock.ts'
 import type { NoticeFinder } from '../notices/index.ts'
 import { listed, orders, undelivered } from './tables.ts'
 
-/** Notices about orders for operators. */
 export const orderFinders: NoticeFinder[] = [
   {
     cause: 'undelivered',

@@ -27,7 +27,6 @@ export function planIn(language: Language, { productName, variantName }: Bought,
 
 type Rules = ReadonlyMap<number, Called>
 
-/** The names of an order's rules in a language. */
 export const rulesIn = (language: Language, rules: readonly number[], texts: Rules): string[] =>
   rules.map(id => {
     const rule = texts.get(id)

@@ -9,7 +9,6 @@ import type { OrderLine } from './tables.ts'
 
 type Ordered = Pick<OrderRow, 'variantId' | 'variantName' | 'rules' | 'quantity' | 'lines'>
 
-/** How an order's plan and rules are sold today. */
 export type SoldToday = {
   /** The platform's variants: the plan first, then each rule. */
   lines: OrderLine[]

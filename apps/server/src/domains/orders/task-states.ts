@@ -19,12 +19,10 @@ export function taskStateOf(order: Pick<OrderRow, 'task' | 'taskBegunAt'>): Task
   return order.taskBegunAt === null ? 'queued' : 'running'
 }
 
-/** The columns of an order without a task. */
 export const NO_TASK = { task: null, taskId: null, taskAt: null, taskBegunAt: null, taskCounted: false } as const
 
 /** The quota columns at the start of a term. */
 export const NOTHING_USED = { changesUsed: 0, resetsUsed: 0 } as const
 
-/** Is `event` allowed for the order's task now? */
 export const taskAllows = (order: Pick<OrderRow, 'task' | 'taskBegunAt'>, event: TaskEvent): boolean =>
   (TASK_TRANSITIONS[event].from as readonly TaskState[]).includes(taskStateOf(order))

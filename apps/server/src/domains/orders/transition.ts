@@ -8,7 +8,6 @@ import { tellOfTransition } from './tell-webhooks.ts'
 export type OrderRow = typeof orders.$inferSelect
 export type OrderChanges = Partial<Omit<typeof orders.$inferInsert, 'id' | 'state'>>
 
-/** Locks an order for the rest of the transaction. */
 export async function lockOrder({ tx }: Unit, id: number): Promise<OrderRow | undefined> {
   const [order] = await tx.select().from(orders).where(eq(orders.id, id)).for('update')
   return order

@@ -5,7 +5,6 @@ import type { AppContext } from '../../infra/context.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
 import { retentionOverview } from './figures.ts'
 
-/** Mounts the domain's call. */
 export function retentionRoutes(mount: Mount, ctx: AppContext, entries: readonly RetentionEntry[]): void {
   mount(routes.settings.retention, async () => ok(await retentionOverview(ctx, entries)))
 }

@@ -248,7 +248,6 @@ async function readCoupon(db: Executor, id: number): Promise<Coupon | undefined>
   return row && present(row)
 }
 
-/** The fields of a promo code's form. */
 const fieldsOf = ({ username, code, discount, discount_type, code_type, is_used }: CouponInput) => ({
   username,
   code,

@@ -79,6 +79,5 @@ async function writeRecord(unit: Unit, { userId, kind, point, reason, params, ca
   return written.length > 0
 }
 
-/** The sentence of a points record. */
 export const sentenceOfRecord = (row: { reasonCode: PointReason; reasonParams: Params | null }): string =>
   fillIn(POINT_REASONS[row.reasonCode], row.reasonParams ?? {})

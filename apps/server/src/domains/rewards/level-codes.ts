@@ -68,7 +68,6 @@ export const levelCodeList = ({ withCodes }: { withCodes: boolean }) =>
 type LevelForm = { discount: string; discount_type?: DiscountType | undefined; code: string; point: number }
 type LevelRow = typeof levelCodes.$inferSelect
 
-/** The fields of a level's form. */
 const fieldsOf = ({
   discount,
   discount_type,

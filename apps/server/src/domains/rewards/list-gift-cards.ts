@@ -27,7 +27,6 @@ export const giftCardList = defineList<Query, GiftCard>({
   load: async (db, ids) => (await db.select().from(giftCards).where(among(giftCards.id, ids))).map(presentGiftCard)
 })
 
-/** The fields of a gift card's form. */
 export const giftCardFields = ({ mount, code, point }: Pick<GiftCard, 'mount' | 'code' | 'point'>) => ({
   mount,
   code,

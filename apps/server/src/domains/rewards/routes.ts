@@ -15,7 +15,6 @@ import { levelDiscount } from './level-discounts.ts'
 import { askPlatform } from './platform-codes.ts'
 import { pointRecordList } from './point-history.ts'
 
-/** Mounts the calls about promo codes, gift cards, levels and points. */
 export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   const { db } = ctx
   const { rewards } = routes

@@ -11,7 +11,6 @@ export type HealthPorts = {
   refresh: () => Promise<void>
 }
 
-/** The state of everything, by section. */
 export async function readHealth(ctx: Pick<AppContext, 'now' | 'log'>, { sections }: HealthPorts): Promise<Health> {
   const read = await Promise.all(
     Object.entries(sections).map(async ([name, section]) => [

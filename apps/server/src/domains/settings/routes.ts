@@ -13,7 +13,6 @@ import { serveGeofeed } from './serve-geofeed.ts'
 import { discardDeadLetters, readTasks, retryDeadLetters, runNow } from './tasks.ts'
 import { testSettings, type SettingTests } from './test-settings.ts'
 
-/** Mounts the calls about settings. */
 export function settingsRoutes(
   mount: Mount,
   ctx: AppContext,

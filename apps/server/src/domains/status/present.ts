@@ -70,7 +70,6 @@ export function presentIncident(
 
 type Shown = Pick<Incident, 'title' | 'severity' | 'started_at' | 'ends_at'> & { locations: { id: number }[] }
 
-/** The fields of an incident's form. */
 export const fieldsOf = ({ title, severity, started_at, ends_at, locations }: Shown) => ({
   title,
   severity,

@@ -19,7 +19,6 @@ const SHARED_FOR = 10_000
 /** The same for the figures, whose queries read the whole inventory. */
 const FIGURES_FOR = 30_000
 
-/** Mounts the figures of the shop. */
 export function figureRoutes(mount: Mount, ctx: AppContext, deliveryTimes: ReadDeliveryTimes): void {
   const replies = openReplyCache({ ttl: FIGURES_FOR, maxEntries: 1, maxBytes: 4 * 1024 * 1024, now: ctx.now })
   mount(routes.status.figures, async ({ reply }) => {

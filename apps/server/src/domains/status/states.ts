@@ -9,7 +9,6 @@ export type ServerSigns = {
   lastSeenAt: Date | null
   /** Since when it does not answer; null: it does, or was never checked. */
   unreachableSince: Date | null
-  /** The problems that its agent reports. */
   problems: readonly string[]
   /** Recent checks of its proxies; undefined: none. */
   checks: ProxyChecks | undefined
@@ -50,7 +49,6 @@ export function serverState(signs: ServerSigns, now: Date): LocationState | null
 /** The share of known servers, without maintenance, that must be down for the location to be down. */
 const DOWN_SERVERS = 0.5
 
-/** A location's state from its servers' states. */
 export function locationState(servers: readonly LocationState[]): LocationState {
   const known = servers.filter(state => state !== 'unknown')
   const serving = known.filter(state => state !== 'maintenance')
@@ -66,7 +64,6 @@ const WORST: readonly LocationState[] = ['down', 'degraded', 'maintenance', 'up'
 export const worstState = (states: readonly LocationState[]): LocationState =>
   WORST.find(state => states.includes(state)) ?? 'unknown'
 
-/** Minutes in each state, of one server or of several. */
 export type Minutes = { up: number; degraded: number; down: number; maintenance: number }
 
 /** A day is up from this percentage on, and down below the other one. */
@@ -80,7 +77,6 @@ export function shareUp({ up, degraded, down }: Minutes): number | null {
   return all === 0 ? null : Math.floor(((up + degraded) * 10_000) / all) / 100
 }
 
-/** A day's state from its minutes. */
 export function dayState(minutes: Minutes): LocationState {
   const share = shareUp(minutes)
   if (share === null) return minutes.maintenance > 0 ? 'maintenance' : 'unknown'

@@ -108,7 +108,6 @@ const Deleted = z.object({
 
 type FaqRow = Pick<typeof faqs.$inferSelect, 'id' | 'question' | 'answer' | 'translations'>
 
-/** The fields of a question's form. */
 const fieldsOf = ({ question, answer, translations }: FaqRow) => ({ question, answer, translations })
 
 const present = (row: FaqRow): Faq => ({

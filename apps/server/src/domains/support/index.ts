@@ -23,7 +23,6 @@ export { countOpenTickets } from './tickets.ts'
 export { supportFinders } from './notice-finders.ts'
 export { exportTickets, forgetSender } from './own-tickets.ts'
 
-/** Mounts the calls about questions, answers and tickets. */
 export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { support } = routes
 

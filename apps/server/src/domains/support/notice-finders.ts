@@ -1,7 +1,6 @@
 import type { NoticeFinder } from '../notices/index.ts'
 import { countOpenTickets } from './tickets.ts'
 
-/** Notices about tickets, for operators. */
 export const supportFinders: NoticeFinder[] = [
   {
     cause: 'tickets',

@@ -8,7 +8,6 @@ import { tickets } from './tables.ts'
 
 const sentWith = (email: string) => eq(lower(tickets.email), email.toLowerCase())
 
-/** Removes the tickets with this e-mail address. */
 export async function forgetSender(unit: Unit, email: string): Promise<void> {
   const removed = await unit.tx.delete(tickets).where(sentWith(email)).returning({ id: tickets.id })
   for (const { id } of removed) unit.publish('ticket', id)

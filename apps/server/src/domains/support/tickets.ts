@@ -30,7 +30,6 @@ export const ticketList = defineList<Query, Ticket>({
   load: loadTickets
 })
 
-/** How many tickets are neither answered nor closed. */
 export const countOpenTickets = (db: Executor): Promise<number> => db.$count(tickets, eq(tickets.state, 'open'))
 
 /** Tickets with a user's current e-mail address. Another person may have sent them before. */

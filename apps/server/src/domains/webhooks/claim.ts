@@ -55,7 +55,6 @@ export const claimDelivery = (ctx: AppContext, deliveryId: number, jobId: string
     return claimed ? { delivery: claimed, endpoint, event: found.event } : null
   })
 
-/** Locks a delivery and its endpoint, which its other deliveries share. */
 async function lockDelivery({ tx }: Unit, deliveryId: number) {
   const [known] = await tx
     .select({ endpointId: webhookDeliveries.endpointId })
@@ -99,7 +98,6 @@ function waitOf(delivery: DeliveryRow, endpoint: EndpointRow, now: Date): number
 /** The first try of a test or of a repeated delivery. */
 const isAsked = ({ askedAt, tries }: DeliveryRow): boolean => askedAt !== null && tries === 0
 
-/** Ends a delivery under its lock. */
 export async function endDelivery(
   unit: Unit,
   { delivery, endpoint }: Pick<Claimed, 'delivery' | 'endpoint'>,

@@ -32,7 +32,6 @@ export const isOf = (owner: Owner) =>
   owner === null ? isNull(webhookEndpoints.userId) : eq(webhookEndpoints.userId, owner)
 const ofOwner = (owner: Owner) => and(isOf(owner), isNull(webhookEndpoints.deletedAt))
 
-/** The fields of an endpoint's form. */
 const fieldsOf = ({
   url,
   description,
@@ -62,7 +61,6 @@ export const presentEndpoint = (row: EndpointRow, username: string | null, now: 
   version: versionOf(fieldsOf(row))
 })
 
-/** A customer's endpoints, newest first. */
 export async function ownEndpoints(
   { db, now }: Pick<AppContext, 'db' | 'now'>,
   by: UserActor

@@ -24,7 +24,6 @@ const MOST_ATTEMPTS = 50
 
 type EndpointQuery = ListInput<'id'> & { whose?: 'operators' | 'customers' | undefined; user_id?: number | undefined }
 
-/** Endpoints for the console. */
 export const endpointList = (now: () => Date) =>
   defineList<EndpointQuery, WebhookEndpoint>({
     name: 'webhook_endpoints',

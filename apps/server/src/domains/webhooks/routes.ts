@@ -53,7 +53,6 @@ function customerRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts): voi
   )
 }
 
-/** The operators' endpoints, and the log of all. */
 function operatorRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts): void {
   const calls = routes.webhooks
   const owner = null

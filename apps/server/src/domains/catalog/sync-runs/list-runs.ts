@@ -11,7 +11,6 @@ const { source: _source, plan: _plan, version: _version, ...small } = getTableCo
 export const SMALL = small
 export type SmallRun = Omit<typeof syncRuns.$inferSelect, 'source' | 'plan' | 'version'>
 
-/** The newest sync of each kind. */
 export async function newestRuns(db: Executor): Promise<SyncRun[]> {
   const found = await Promise.all(
     SYNC_KINDS.map(what =>

@@ -3,7 +3,6 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
 import { syncRuns } from './tables.ts'
 
-/** The states of a sync and its transitions. */
 const TRANSITIONS = {
   /** The platform has been read and compared. */
   plan: { from: ['reading'], to: 'ready' },

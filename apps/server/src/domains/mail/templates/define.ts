@@ -1,11 +1,9 @@
 import type { Language, MailKind } from '@netlet/contract'
 import type { Content } from '../layout.ts'
 
-/** What a template needs from the shop. */
 export type TemplateContext = {
   shopUrl: string
   now: Date
-  /** Opens a sealed secret. */
   open(sealed: string): string
 }
 

@@ -30,7 +30,6 @@ export const TEMPLATES = {
 }
 
 export type Template = keyof typeof TEMPLATES
-/** The data of a template. */
 export type TemplateData<T extends Template> = (typeof TEMPLATES)[T]['sample']
 
 /** Fills a template and renders the mail. @param unsubscribeUrl where the recipient can switch such mails off */

@@ -82,7 +82,6 @@ const WHY_NOT = {
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
 
-/** Why a paid renewal was not made. */
 const WHY_NOT_RENEWED = {
   ...WHY_NOT,
   lines_missing: {
