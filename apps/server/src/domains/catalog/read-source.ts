@@ -12,13 +12,13 @@ export type PlatformSource = { sold: ShopifyProduct[]; collections: ShopifyColle
 /** Reports the progress of a sync. Throws if the sync is to stop. */
 export type Report = (step: SyncStep, done: number, total?: number | null) => Promise<void>
 
-const tellNobody: Report = async () => {}
+const reportNothing: Report = async () => {}
 
 /** Reads what a sync of this kind needs, page by page. */
 export async function readSource(
   ctx: AppContext,
   what: SyncKind,
-  report: Report = tellNobody
+  report: Report = reportNothing
 ): Promise<Result<PlatformSource>> {
   const opened = await openPlatform(ctx)
   if (!opened.ok) return opened

@@ -80,7 +80,7 @@ async function save(
     const checked = await checkUpdate(tx, id, form)
     if (!checked.ok) return checked
     const before = checked.data
-    const told = await readTold(tx, before.product)
+    const audited = await readAudited(tx, before.product)
     const [row] = await tx
       .update(products)
       .set({
@@ -95,7 +95,7 @@ async function save(
     if (!row) throw new Error('a locked product is there')
     await saveVariants(tx, id, form.variants, { before: before.variants, source, at: unit.now, repriced })
     if (form.product_tags) await setTags(tx, id, form.product_tags)
-    unit.audit('product.edit', id, { before: told, after: await readTold(tx, row) })
+    unit.audit('product.edit', id, { before: audited, after: await readAudited(tx, row) })
     return ok({ id })
   })
 }
@@ -106,13 +106,13 @@ export async function deleteProduct(ctx: AppContext, by: Actor, id: number): Pro
     const { tx, now: at } = unit
     const before = await lockProduct(tx, id)
     if (!before) return refuse('not_found')
-    const told = await readTold(tx, before.product)
+    const audited = await readAudited(tx, before.product)
     await tx.update(products).set({ deletedAt: at, active: false }).where(eq(products.id, id))
     await tx
       .update(variants)
       .set({ deletedAt: at, isActive: false })
       .where(and(eq(variants.productId, id), isNull(variants.deletedAt)))
-    unit.audit('product.delete', id, { before: told })
+    unit.audit('product.delete', id, { before: audited })
     return done
   })
 }
@@ -165,7 +165,7 @@ async function readProduct(tx: Executor, row: ProductRow) {
 }
 
 /** A product for the audit log: its form's fields, with the names of what they refer to. */
-async function readTold(tx: Executor, row: ProductRow) {
+async function readAudited(tx: Executor, row: ProductRow) {
   const product = await readProduct(tx, row)
   const { variants: all, product_tags: _ids, ...fields } = productFields(product)
   return {

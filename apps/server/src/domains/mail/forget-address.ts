@@ -10,7 +10,7 @@ import { mailChoices, mailContents, mails } from './tables.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 
 /** The data of a job whose mail must not be sent: only its cause is left. */
-const TO_NOBODY = sql`jsonb_build_object('to', ${`deleted@${DELETED_HOST}`}::text, 'template', data -> 'template',
+const WITHOUT_RECIPIENT = sql`jsonb_build_object('to', ${`deleted@${DELETED_HOST}`}::text, 'template', data -> 'template',
   'key', data -> 'key', 'data', '{}'::jsonb)`
 
 /**
@@ -39,7 +39,7 @@ export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> 
     sendMailQueue,
     sql`lower(data ->> 'to') = ${address} and (data ->> 'template' = any(${sql.param(TO_SENDERS)}::text[])
       or coalesce(lower(data #>> '{data,username}') = any(${sql.param(lowered(user.names))}::text[]), true))`,
-    TO_NOBODY
+    WITHOUT_RECIPIENT
   )
 }
 
@@ -52,7 +52,7 @@ export const forgetWaitingMails = ({ tx }: Unit, address: string, templates: rea
     tx,
     sendMailQueue,
     sql`lower(data ->> 'to') = ${address.toLowerCase()} and data ->> 'template' = any(${sql.param([...templates])}::text[])`,
-    TO_NOBODY
+    WITHOUT_RECIPIENT
   )
 
 /** Templates for senders of tickets, addressed by the name that they gave. */

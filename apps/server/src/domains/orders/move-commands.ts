@@ -46,7 +46,7 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
   const term = order.deliveredAt
     ? { expiredAt: new Date(unit.now.getTime() + unservedTime(order, unit.now)) }
     : { expiredAt: null, deliveredAt: null }
-  const anew = {
+  const restarted = {
     deliveryNum: 0,
     endedAt: order.deliveredAt ? unit.now : null,
     graceUntil: null,
@@ -56,7 +56,7 @@ export function reopenOrder(unit: Unit, order: OrderRow): Promise<OrderRow> {
     failParams: null,
     ...NOTHING_USED
   }
-  return transition(unit, order, 'reopen', { ...term, ...anew }, pauseOf(unit, order))
+  return transition(unit, order, 'reopen', { ...term, ...restarted }, pauseOf(unit, order))
 }
 
 /** Records an attempt to find other addresses. The next run starts with the orders that were tried longest ago. */

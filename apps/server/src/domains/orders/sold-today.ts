@@ -97,8 +97,8 @@ export function isPaidInTime(
   { processed_at, created_at }: Pick<PaidOrder, 'processed_at' | 'created_at'>,
   heardAt: Date
 ): boolean {
-  const told = Date.parse(processed_at ?? created_at ?? '')
-  const at = Number.isNaN(told) ? heardAt.getTime() : Math.min(told, heardAt.getTime())
+  const paidAt = Date.parse(processed_at ?? created_at ?? '')
+  const at = Number.isNaN(paidAt) ? heardAt.getTime() : Math.min(paidAt, heardAt.getTime())
   return state !== 'cancelled' && at < reservedUntil.getTime()
 }
 

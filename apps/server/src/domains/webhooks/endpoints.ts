@@ -121,12 +121,12 @@ export async function updateEndpoint(
     const after = fieldsOf(form)
     const stale = staleEdit(version, presentEndpoint(row, username, now), { now: before, sent: after })
     if (stale) return stale
-    const anew = form.url !== row.url || (form.enabled && !row.enabled)
+    const startsOver = form.url !== row.url || (form.enabled && !row.enabled)
     const [changed] = await tx
       .update(webhookEndpoints)
       .set({
         ...form,
-        ...(anew ? { failures: 0, failingSince: null, pausedUntil: null, lastMs: null } : {}),
+        ...(startsOver ? { failures: 0, failingSince: null, pausedUntil: null, lastMs: null } : {}),
         ...(form.enabled === row.enabled ? {} : { offReason: null })
       })
       .where(eq(webhookEndpoints.id, id))
