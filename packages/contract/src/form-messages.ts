@@ -12,6 +12,7 @@ export const formMessages = {
   at_most_characters: 'At most {max} characters',
   forbidden_character: 'Contains a character that is not allowed',
   must_be_currency: 'Must be a currency of three letters, such as USD',
+  must_have_cents: 'Must be a currency with cents: money is counted in hundredths here',
   must_be_amount: 'Must be an amount with at most 2 decimals',
   must_be_above_zero: 'Must be more than 0',
   must_be_at_least: 'Must be at least {min}',

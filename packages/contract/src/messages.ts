@@ -349,7 +349,6 @@ export const refusals = {
   unknown_user: [400, 'This user does not exist'],
   level_points_too_low: [400, 'Must be more than the {points} {points|point|points} of level {level}'],
   level_points_too_high: [400, 'Must be less than the {points} {points|point|points} of level {level}'],
-  currency_without_cents: [400, 'Money is counted in hundredths here, which {currency} does not have'],
   geofeed_fields: [400, 'Line {line}: has more than five fields'],
   geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
   geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],

@@ -73,7 +73,7 @@ export type Decision =
   /** It is judged once it is known what becomes of a refund that was asked for. */
   | { do: 'wait' }
   /** The report is written down, and changes nothing. */
-  | { do: 'record'; outcome: 'ignored' | 'ignored' | 'unknown_order' }
+  | { do: 'record'; outcome: 'ignored' | 'unknown_order' }
   /** The platform took more for an order that this payment settled, since its order was edited there and the rest was paid. */
   | { do: 'grow'; payment: PaymentRow }
   /** All of it was given back. */
@@ -87,7 +87,7 @@ export type Decision =
   | { do: 'hold'; reason: HoldReason }
 
 const nothing = (outcome: 'not_paid' | 'ignored'): Decision => ({ do: 'nothing', outcome })
-const record = (outcome: 'ignored' | 'ignored' | 'unknown_order'): Decision => ({ do: 'record', outcome })
+const record = (outcome: 'ignored' | 'unknown_order'): Decision => ({ do: 'record', outcome })
 
 /**
  * Decides what a report of the platform does with a payment: the same facts give the same decision. A payment that is held is judged

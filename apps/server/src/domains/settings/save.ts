@@ -1,9 +1,9 @@
-import { SECRET_KEPT, sentenceOf, type Refusal, type Settings, type ShownSettings } from '@netlet/contract'
+import { message, SECRET_KEPT, sentenceOf, type Refusal, type Settings, type ShownSettings } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { fieldRefusal } from '../../infra/refusals.ts'
+import { formRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { checkGeofeed } from './geofeed.ts'
@@ -50,9 +50,8 @@ export async function saveSettings(
         ([key, value]) => value !== undefined && value !== before[key as keyof Settings] && !isKept(key, value)
       )
     ) as Partial<Settings>
-    const currency = changes.shop_currency
-    if (currency !== undefined && WITHOUT_CENTS.has(currency))
-      return fieldRefusal('shop_currency', 'currency_without_cents', { currency })
+    if (WITHOUT_CENTS.has(changes.shop_currency ?? ''))
+      return formRefusal({ shop_currency: message('must_have_cents') })
     const keys = Object.keys(changes) as (keyof Settings)[]
     if (keys.length === 0) return ok(presentSettings(before))
     await upsertSettings(unit, ctx.secrets, changes)
@@ -66,28 +65,9 @@ export async function saveSettings(
 }
 
 /** Currencies with other decimals than two (ISO 4217): what the shop would show, round and compare is not what the platform charges. */
-const WITHOUT_CENTS = new Set([
-  ...[
-    'BIF',
-    'CLP',
-    'DJF',
-    'GNF',
-    'ISK',
-    'JPY',
-    'KMF',
-    'KRW',
-    'PYG',
-    'RWF',
-    'UGX',
-    'UYI',
-    'VND',
-    'VUV',
-    'XAF',
-    'XOF',
-    'XPF'
-  ],
-  ...['BHD', 'CLF', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND', 'UYW']
-])
+const WITHOUT_CENTS: ReadonlySet<string> = new Set(
+  'BHD BIF CLF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD OMR PYG RWF TND UGX UYI UYW VND VUV XAF XOF XPF'.split(' ')
+)
 
 const isKept = (key: string, value: unknown) => isSecret(key) && value === SECRET_KEPT
 

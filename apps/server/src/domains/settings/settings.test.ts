@@ -226,7 +226,7 @@ test.each(['JPY', 'KWD'])(
     const refused = await save({ shop_currency, billing_rate: 2 })
     expect(refused).toMatchObject({
       status: 400,
-      data: { reason: 'currency_without_cents', errors: { shop_currency: expect.stringContaining(shop_currency) } }
+      data: { field_reasons: { shop_currency: { reason: 'must_have_cents' } } }
     })
     expect(await readSettings(shop.ctx.db, shop.ctx.secrets)).toMatchObject({ shop_currency: 'USD', billing_rate: 1 })
     await writeSettings(shop.ctx, { shop_currency })
