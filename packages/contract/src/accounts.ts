@@ -291,11 +291,15 @@ export const accounts = {
     reply: Done
   }),
   updateUser: route('PUT', '/api/users/u/:id/', {
-    summary: 'Edit a user; coins and level points change by an amount',
+    summary:
+      'Edit a user; coins and level points change by an amount, which takes the `version`: sent twice, it counts once',
     access: 'admin',
     permission: 'users.change',
     params: IdParams,
-    body: UserForm.extend(formVersion),
+    body: UserForm.extend(formVersion).refine(
+      form => form.version !== undefined || !(form.reward_points_change || form.level_points_change),
+      { path: ['version'], error: message('needs_version') }
+    ),
     reply: User
   }),
   adminPassword: route('POST', '/api/users/u/:id/change_password/', {

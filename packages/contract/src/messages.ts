@@ -108,8 +108,8 @@ export const refusals = {
     429,
     'You have held addresses without paying for them too often in the last 24 hours. Please pay an order that waits, or try again later.'
   ],
-  idempotency_key_invalid: [400, 'Idempotency-Key must have 1 to {max} printable ASCII characters'],
-  idempotency_key_reused: [422, 'This Idempotency-Key was used for another order'],
+  idempotency_key_invalid: [400, 'Send an Idempotency-Key header of 1 to {max} printable ASCII characters'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used for something else'],
   idempotency_key_over: [
     409,
     'Order {order} of this Idempotency-Key was cancelled or has timed out. Send another key to place a new order.'

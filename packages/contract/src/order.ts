@@ -6,7 +6,7 @@ import { ORDER_FAILURES, TASK_FAILURES, type OrderFailure, type TaskFailure } fr
 import { toCents } from './money.ts'
 import { LevelDiscount } from './platform-codes.ts'
 import { ORDER_STATES } from './states.ts'
-import { Money, MoneyInput, ReasonParams, Time, optionalText, storable, text } from './shapes.ts'
+import { Instant, Money, MoneyInput, ReasonParams, Time, optionalText, storable, text } from './shapes.ts'
 
 export const ORDER_TASKS = ['deliver', 'check', 'change', 'reset'] as const
 export type OrderTask = (typeof ORDER_TASKS)[number]
@@ -215,7 +215,7 @@ export const CreditForm = z.object({
     .pipe(z.int(message('enter_days')).min(1, message('enter_days')).max(366, message('enter_days'))),
   note: text(message('enter_reason'), 500),
   /** The order's end as shown. */
-  ends_at: Time
+  ends_at: Instant(message('needs_end'))
 })
 
 /** Without an amount, everything left of the payment is refunded. */
@@ -237,7 +237,7 @@ export const REFUND_ENDS = ['lease', 'term', 'term_and_lease', 'grace', 'nothing
 /** What a refund would do now. */
 export const RefundPlan = z.object({
   /** Covers the payment, its refunds, the amount and what ends. If any has changed, the refund is refused. */
-  version: z.string(),
+  version: z.string(message('needs_version')),
   /** In `currency`. */
   amount: Money,
   currency: z.string(),

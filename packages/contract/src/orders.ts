@@ -49,8 +49,9 @@ export const orders = {
   ...receiptRoutes,
   checkout: route('POST', '/api/orders/checkout', {
     summary:
-      'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. Repeated with the same Idempotency-Key header within 24 hours it gives the same reply and places nothing. A refusal `out_of_stock` names the rules that are short (`data.short`) and what they have together (`data.stock`)',
+      'Place an order: prices it, holds its addresses for 30 minutes and returns where to pay. A key counts for 24 hours. A refusal `out_of_stock` names the rules that are short (`data.short`) and what they have together (`data.stock`)',
     access: 'user',
+    idempotencyKey: 'optional',
     body: z.object({
       product_id: Id,
       quantity: z.union(

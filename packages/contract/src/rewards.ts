@@ -85,7 +85,7 @@ export const GiftCardsForm = z.object({
   mount,
   point: points(message('enter_point')),
   count: whole(1, MOST_GIFT_CARDS),
-  batch: z.string().regex(/^[0-9a-f]{32}$/)
+  batch: z.string(message('needs_batch')).regex(/^[0-9a-f]{32}$/, message('needs_batch'))
 })
 export type GiftCardsForm = z.output<typeof GiftCardsForm>
 
@@ -219,6 +219,7 @@ export const rewards = {
   exchange: route('POST', `${R}/gift_card/exchange/`, {
     summary: 'Exchange coins for a gift card of this amount',
     access: 'user',
+    idempotencyKey: 'required',
     body: z.object({ mount, point: points(message('enter_point')) }),
     reply: z.object({ code: z.string(), mount: Money, reward_points: z.number() })
   }),

@@ -15,6 +15,8 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   permission?: Permission
   /** Customers' API keys with this scope may call it. */
   scope?: Scope
+  /** A repeated call with the same `Idempotency-Key` header returns the first answer and has no further effect. */
+  idempotencyKey?: 'optional' | 'required'
   /** The reply contains proxy passwords, so the audit log records which API key read them. */
   reveals?: 'credentials'
   params?: P

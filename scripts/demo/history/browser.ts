@@ -1,4 +1,5 @@
 import { SUCCESS, type Envelope } from '@netlet/contract'
+import { randomUUID } from 'node:crypto'
 import type { createHttpApp } from '../../../apps/server/src/app.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -25,7 +26,7 @@ export function openBrowser(
         url: path,
         remoteAddress: ip,
         cookies: Object.fromEntries(cookies),
-        headers: { 'user-agent': userAgent, 'accept-language': language },
+        headers: { 'user-agent': userAgent, 'accept-language': language, 'idempotency-key': randomUUID() },
         ...(body === undefined ? {} : { payload: body })
       })
       for (const { name, value } of reply.cookies) {

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Incident, OutageEntry, Page, StatusPage } from '@netlet/contract'
+import type { Incident, OutageEntry, Page, StatusPage, User } from '@netlet/contract'
 import { proxyChecksOf } from '../../../apps/server/src/domains/delivery/index.ts'
 import { servers } from '../../../apps/server/src/domains/fleet/tables.ts'
 import { sampleStatus } from '../../../apps/server/src/domains/status/index.ts'
@@ -231,7 +231,11 @@ export function tellStory(world: World, acts: Acts, end: Date): void {
     at(8.1, coupon('lindqvist', 'THANKS-SARA'))
     at(7.6, () => acts.buy('lindqvist', HARBOR, { code: 'THANKS-SARA' }))
     at(1.9, coupon('petrov', 'WELCOME-PETROV'))
-    at(6.5, () => admin().call('PUT', `/api/users/u/${acts.idOf('okafor')}/`, { reward_points_change: 600 }))
+    at(6.5, async () => {
+      const path = `/api/users/u/${acts.idOf('okafor')}/`
+      const { version } = await admin().call<User>('GET', path)
+      await admin().call('PUT', path, { reward_points_change: 600, version })
+    })
     at(5.7, async () => {
       const form = { mount: '5.00', point: 500 }
       const { code } = await acts.as('okafor').call<{ code: string }>('POST', '/api/rewards/gift_card/exchange/', form)

@@ -21,6 +21,8 @@ export type ApiCall = {
   access: Access
   permission: Permission | undefined
   scope: Scope | undefined
+  /** Does it take, or require, an Idempotency-Key header? */
+  idempotencyKey: Route['idempotencyKey']
   /** Its reply holds proxies' passwords. */
   reveals: boolean
   params: JsonSchema | undefined
@@ -49,6 +51,7 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
         access: route.access,
         permission: route.permission,
         scope: route.scope,
+        idempotencyKey: route.idempotencyKey,
         reveals: route.reveals === 'credentials',
         params: input(route.params),
         query: input(route.query),

@@ -7,6 +7,9 @@ export type Field = {
   required: boolean
 }
 
+/** The header that a call takes beside its fields. */
+export const IDEMPOTENCY_KEY = { name: 'Idempotency-Key', type: 'text, 1 to 200 characters' }
+
 const SHORT: Record<string, string> = {
   Id: 'id',
   RuleId: 'id',

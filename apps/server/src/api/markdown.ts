@@ -1,6 +1,6 @@
 import { refusals } from '@netlet/contract'
 import { describeCalls, DOMAIN_TITLES, whoMay, type ApiCall } from './calls.ts'
-import { fieldsOf, typeOf, type Field } from './fields.ts'
+import { fieldsOf, IDEMPOTENCY_KEY, typeOf, type Field } from './fields.ts'
 import type { Components, JsonSchema } from './schemas.ts'
 
 const INTRODUCTION = `# The API
@@ -17,7 +17,12 @@ Administrators of a running shop find the same with examples at \`/api/docs\`, a
   \`{ data: […], total, limit, offset }\`.
 - A row that can be edited has a \`version\`. An edit that sends it along is refused with 409 (\`stale\`) where a field of
   its form has changed since: \`data.current\` is the row as it is now, \`data.changed\` names the fields in which the form
-  differs from it. An edit without a version overwrites what is there.
+  differs from it. An edit without a version overwrites what is there, except for a
+  change of coins or points, which is refused without one.
+- What moves money or coins is done once for one \`version\` (a refund, a change of coins), \`ends_at\` (days that are added),
+  \`batch\` (gift cards), or \`Idempotency-Key\` header (1 to 200 printable ASCII characters): send a new key for each thing
+  that you ask for, and the same key when you repeat a request whose answer was lost. The repeat gets the answer of the first;
+  with another body it is refused (422). Where a key is required, a call without one is refused (400).
 - _money_ is an exact amount as text with 2 decimals (\`"20.00"\`; \`20\` and \`20.5\` are taken too), _time_ is ISO 8601 in
   UTC, _id_ is a positive whole number, also as text.
 - People call with the session cookie that a login sets. Programs call with
@@ -42,6 +47,8 @@ function callSection(call: ApiCall, components: Components, used: Set<string>): 
     ['Query', call.query],
     ['Body', call.body]
   ] as const
+  if (call.idempotencyKey)
+    lines.push(`- Header: ${fieldText({ ...IDEMPOTENCY_KEY, required: call.idempotencyKey === 'required' })}`)
   for (const [name, schema] of parts) {
     if (!schema) continue
     const fields = fieldsOf(schema, components, true)

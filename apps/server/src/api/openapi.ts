@@ -105,6 +105,19 @@ export const refusedWith = (description: string, status: number) => ({
 
 export const operationId = ({ id }: Pick<ApiCall, 'id'>): string => id.replace('.', '_')
 
+const keyOf = ({ idempotencyKey }: ApiCall): Json[] =>
+  idempotencyKey
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: idempotencyKey === 'required',
+          description: 'A repeat with the same key gets the answer of the first',
+          schema: { type: 'string', pattern: '^[!-~]{1,200}$' }
+        }
+      ]
+    : []
+
 export function operationOf(call: ApiCall, components: Components): Json {
   const response = (name: keyof typeof REFUSED) => ({ $ref: `#/components/responses/${name}` })
   return {
@@ -113,7 +126,11 @@ export function operationOf(call: ApiCall, components: Components): Json {
     summary: call.summary,
     description: `${whoMay(call)}.`,
     security: securityOf(call),
-    parameters: [...parametersOf(call.params, 'path', components), ...parametersOf(call.query, 'query', components)],
+    parameters: [
+      ...parametersOf(call.params, 'path', components),
+      ...parametersOf(call.query, 'query', components),
+      ...keyOf(call)
+    ],
     ...(call.body && {
       requestBody: {
         required: !call.bodyOptional,

@@ -1,6 +1,6 @@
 import { describeCalls, DOMAIN_TITLES, whoMay, type ApiCall } from './calls.ts'
 import { exampleOf } from './examples.ts'
-import { fieldsOf, type Field } from './fields.ts'
+import { fieldsOf, IDEMPOTENCY_KEY, type Field } from './fields.ts'
 import { resolve, type Components, type JsonSchema } from './schemas.ts'
 import { PAGE_STYLE } from './style.ts'
 
@@ -48,6 +48,7 @@ function callHtml(call: ApiCall, components: Components): string {
   return `<details id="${call.id}"><summary><span class="method ${call.method.toLowerCase()}">${call.method}</span>
 <code>${escapeHtml(call.path)}</code><span class="what">${escapeHtml(call.summary)}</span></summary>
 <p class="who">${escapeHtml(whoMay(call).replaceAll('`', ''))}</p>
+${fieldTable('Header', headerFields(call))}
 ${fieldTable('Path', fieldsOf(call.params, components, true))}
 ${fieldTable('Query', fieldsOf(call.query, components, true))}
 ${fieldTable('Body', fieldsOf(call.body, components, true))}
@@ -55,6 +56,9 @@ ${fieldTable('Body', fieldsOf(call.body, components, true))}
 <h3>Reply</h3><pre tabindex="0">${escapeHtml(replyExample(call, components))}</pre>
 </details>`
 }
+
+const headerFields = ({ idempotencyKey }: ApiCall): Field[] =>
+  idempotencyKey ? [{ ...IDEMPOTENCY_KEY, required: idempotencyKey === 'required' }] : []
 
 function fieldTable(title: string, fields: Field[]): string {
   if (fields.length === 0) return ''
@@ -69,7 +73,8 @@ function fieldTable(title: string, fields: Field[]): string {
 function requestExample(call: ApiCall, components: Components): string {
   const first = `${call.method} ${call.path.replace(/:\w+/g, '1')}${queryExample(call.query, components)}`
   if (!call.body || call.bodyOptional) return first
-  return `${first}\nContent-Type: application/json\n\n${JSON.stringify(exampleOf(call.body, components), null, 2)}`
+  const key = call.idempotencyKey ? '\nIdempotency-Key: 7d1f0c52b8e94a3f' : ''
+  return `${first}${key}\nContent-Type: application/json\n\n${JSON.stringify(exampleOf(call.body, components), null, 2)}`
 }
 
 function queryExample(schema: JsonSchema | undefined, components: Components): string {

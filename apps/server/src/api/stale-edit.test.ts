@@ -5,6 +5,7 @@ import { coupons } from '../domains/rewards/tables.ts'
 import { HOLDER, KINDS, type Form, type Kind, type Row } from './edited-kinds.fixture.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 import { addRow } from '../testing/rows.ts'
+import { editNow, newKey } from '../testing/asking-once.ts'
 
 let shop: StockedShop
 /** Two administrators, each with the same form open. */
@@ -133,10 +134,12 @@ test('an order changes the stock of a product and the use of a range, not their 
 test('coins that were spent while the form was open do not come back', async () => {
   const spender = await shop.customer()
   const row = { path: '/api/users/u/', which: { username: spender.user.username } }
-  await anna.put(`/api/users/u/${spender.user.id}/`, { reward_points_change: 80 })
+  await editNow(anna, spender.user.id, { reward_points_change: 80 })
   const opened = await readRow(row)
   await anna.post('/api/rewards/gift_card/', { mount: '9.00', code: 'NINE', point: 50 })
-  expect((await spender.post('/api/rewards/gift_card/exchange/', { mount: '9.00', point: 50 })).code).toBe(2000)
+  expect((await spender.post('/api/rewards/gift_card/exchange/', { mount: '9.00', point: 50 }, newKey())).code).toBe(
+    2000
+  )
   // An old form that sends all of its fields, and one that names a change.
   const form = { email: 'new@example.com', reward_points: 80, version: opened.version }
   expect(await anna.put(`/api/users/u/${spender.user.id}/`, form)).toMatchObject({

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 import { CASES, REQUIRED, type Schema } from './validation.fixture.ts'
 import { fromNow } from '../testing/later.ts'
+import { newKey } from '../testing/asking-once.ts'
 
 /** The first message of each field. */
 function messagesOf(schema: Schema, value: unknown): Record<string, string> {
@@ -122,7 +123,9 @@ describe('what only the server knows', () => {
   })
 
   test('Exchange: coins at least the reward cost', async () => {
-    expect(await customer.post('/api/rewards/gift_card/exchange/', { mount: '5.00', point: 50 })).toMatchObject({
+    expect(
+      await customer.post('/api/rewards/gift_card/exchange/', { mount: '5.00', point: 50 }, newKey())
+    ).toMatchObject({
       code: 409,
       msg: 'Insufficient Coins'
     })

@@ -99,7 +99,7 @@ export async function serve(input: string | URL | Request, init: RequestInit = {
   }
   const key = keyOf(found.route)
   recorded.set(key, [...(recorded.get(key) ?? []), request])
-  const invalid = refusedByContract(found.route, request)
+  const invalid = refusedByContract(found.route, request) ?? refusedWithoutKey(found.route, init)
   if (invalid) return refusal(invalid)
   const respond = answers.get(key)
   if (!respond) {
@@ -147,6 +147,11 @@ function refusedByContract(route: Route, request: Recorded): Refusal | undefined
   }
   return undefined
 }
+
+const refusedWithoutKey = ({ idempotencyKey }: Route, init: RequestInit): Refusal | undefined =>
+  idempotencyKey === 'required' && !new Headers(init.headers).has('idempotency-key')
+    ? refuse('idempotency_key_invalid', { params: { max: 200 } })
+    : undefined
 
 function checked(route: Route, reply: unknown): unknown {
   const parsed = route.reply.safeParse(reply)

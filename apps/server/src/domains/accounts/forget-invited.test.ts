@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { startBooks, type Books } from '../payments/books.fixture.ts'
 import { users } from './tables.ts'
+import { editNow } from '../../testing/asking-once.ts'
 
 let b: Books
 
@@ -31,7 +32,7 @@ test('a deleted user’s name leaves the inviter’s earnings, and the next user
   await b.world.confirm()
   await b.world.advance(8 * DAY)
   const { coins = 0 } = (await b.books()) ?? {}
-  const spent = await b.admin.put(`/api/users/u/${b.inviter.user.id}/`, { reward_points_change: -coins })
+  const spent = await editNow(b.admin, b.inviter.user.id, { reward_points_change: -coins })
   expect(spent.code).toBe(2000)
   await rename(b.buyer.user.id, 'another')
   const next = await b.world.customer('heir')

@@ -20,6 +20,7 @@ import { users } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { addRow, addRows } from '../../testing/rows.ts'
 import { mails } from '../mail/tables.ts'
+import { editNow } from '../../testing/asking-once.ts'
 
 const shop = useStarted(startStockedShop)
 type Customer = Awaited<ReturnType<StockedShop['customer']>>
@@ -188,7 +189,7 @@ test('nothing in the database names a person who was deleted', async () => {
   const login = shop.visitor({ ip: '203.0.113.78' })
   await login.post('/api/auth/login', { username, password })
   await client.post('/api/users/api_keys/', { name: 'script of Ottilie7', scopes: ['read'], password })
-  await boss.put(`${U}/${user.id}/`, { reward_points_change: 5, username: 'Ottilie8' })
+  await editNow(boss, user.id, { reward_points_change: 5, username: 'Ottilie8' })
   await earns('under the second name')
   await boss.put(`${U}/${user.id}/`, { username: 'Ottilie9' })
   await boss.post('/api/users/admin/switch-user', { user_id: user.id })

@@ -16,14 +16,6 @@ export type CheckoutKey = { userId: number; key: string; bodyHash: Buffer }
 
 /** How long a key returns its stored reply, in milliseconds. */
 export const CHECKOUT_KEYS_KEPT = DAY
-const MAX_LENGTH = 200
-
-/** The Idempotency-Key header of a request; null if there is none. */
-export function keyOf(header: string | string[] | undefined): Result<string | null> {
-  if (header === undefined) return ok(null)
-  const valid = typeof header === 'string' && header.length <= MAX_LENGTH && /^[\x21-\x7e]+$/.test(header)
-  return valid ? ok(header) : refuse('idempotency_key_invalid', { params: { max: MAX_LENGTH } })
-}
 
 /** @param body the parts of the request, in a fixed order */
 export const checkoutKey = (userId: number, key: string, body: unknown[]): CheckoutKey => ({

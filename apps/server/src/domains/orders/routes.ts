@@ -6,7 +6,6 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { cancelOrder } from './cancel.ts'
-import { keyOf } from './checkout-keys.ts'
 import { editClientAccess, readClientAccess } from './client-access.ts'
 import { creditDays, setExpiry } from './extend.ts'
 import { statistics } from './figures.ts'
@@ -29,12 +28,10 @@ export function orderRoutes(
   { ordersPaidBy, hasOpenMoney }: FindPorts & RemovalPorts
 ): void {
   addressRoutes(mount, ctx)
-  mount(routes.orders.checkout, async ({ body, caller, request }) => {
+  mount(routes.orders.checkout, async ({ body, caller, idempotencyKey }) => {
     const { acl_selected: rules, ...options } = body.option_selected
-    const key = keyOf(request.headers['idempotency-key'])
-    if (!key.ok) return key
     const placing = { productId: body.product_id, quantity: body.quantity, options, rules }
-    return placeOrder(ctx, caller, placing, { idempotencyKey: key.data })
+    return placeOrder(ctx, caller, placing, { idempotencyKey })
   })
   const saleCheck = openSaleCheck(ctx.now)
   mount(routes.orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller, saleCheck))

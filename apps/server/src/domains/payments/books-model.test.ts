@@ -15,6 +15,7 @@ import { writeSettings } from '../settings/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
+import { newKey } from '../../testing/asking-once.ts'
 
 let world: OrderShop
 let admin: Buyer
@@ -113,7 +114,7 @@ async function start() {
     async spend() {
       const mount = `${++serial}.00`
       await createGiftCard(ctx, SYSTEM, { mount, code: `card${serial}`, point: 15 })
-      await inviter.post('/api/rewards/gift_card/exchange/', { mount, point: 15 })
+      await inviter.post('/api/rewards/gift_card/exchange/', { mount, point: 15 }, newKey())
     },
     'a week': () => pass(8 * DAY),
     'a month': () => pass(31 * DAY),

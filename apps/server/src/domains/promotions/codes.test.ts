@@ -11,6 +11,7 @@ import { checkCodes } from './check-codes.ts'
 import { lookAtCode } from './look-at-code.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 import { addRows } from '../../testing/rows.ts'
+import { newKey } from '../../testing/asking-once.ts'
 
 let world: Promotions
 let holder: Awaited<ReturnType<Promotions['shop']['customer']>>
@@ -96,7 +97,9 @@ test('a gift card that is exchanged becomes its new holder’s on the platform t
   expect(await world.card(card.id)).toMatchObject({ platform_state: 'present' })
   expect(await world.discount(card.code)).toMatchObject({ usageLimit: 1, oncePerCustomer: true, customers: null })
   await world.shop.ctx.db.execute(sql`update users set coins = 100 where id = ${holder.user.id}`)
-  expect((await holder.post('/api/rewards/gift_card/exchange/', { mount: '25.00', point: 10 })).code).toBe(2000)
+  expect((await holder.post('/api/rewards/gift_card/exchange/', { mount: '25.00', point: 10 }, newKey())).code).toBe(
+    2000
+  )
   await world.codes()
   const [coupon] = await world.shop.ctx.db.select().from(coupons).where(eq(coupons.code, card.code))
   expect(await world.coupon(coupon?.id ?? 0)).toMatchObject({ platform_state: 'present', code_type: 2 })
@@ -118,10 +121,14 @@ test('a gift card that the platform does not have is created with its exchange; 
   await set(other.id, 'missing')
   expect(JSON.stringify(await offers())).toContain('31.00')
   await world.shop.ctx.db.execute(sql`update users set coins = 100 where id = ${holder.user.id}`)
-  const exchanged = await holder.post<{ code: string }>('/api/rewards/gift_card/exchange/', {
-    mount: '31.00',
-    point: 10
-  })
+  const exchanged = await holder.post<{ code: string }>(
+    '/api/rewards/gift_card/exchange/',
+    {
+      mount: '31.00',
+      point: 10
+    },
+    newKey()
+  )
   expect(exchanged.data.code).toBe(other.code)
   await world.codes()
   const [coupon] = await world.shop.ctx.db.select().from(coupons).where(eq(coupons.code, other.code))

@@ -10,6 +10,7 @@ import { followCodesOf } from '../rewards/follow-holder.ts'
 import { freeCoupons, useCoupons, useCouponsAgain } from '../rewards/index.ts'
 import { coupons } from '../rewards/tables.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
+import { newKey } from '../../testing/asking-once.ts'
 
 let world: Promotions
 let holder: Awaited<ReturnType<Promotions['shop']['customer']>>
@@ -163,7 +164,7 @@ test('a paid order that names an unsold gift card takes it off sale at once, unt
   expect(await tell(world.shop.ctx, 'orders/paid', { ...paid, discount_codes })).toBe('unknown_order')
   expect(await world.card(card.id)).toMatchObject({ platform_state: 'differs', platform_differs: ['used'] })
   await world.shop.ctx.db.execute(sql`update users set coins = 100 where id = ${holder.user.id}`)
-  expect(await holder.post('/api/rewards/gift_card/exchange/', { mount: '25.00', point: 10 })).toMatchObject({
+  expect(await holder.post('/api/rewards/gift_card/exchange/', { mount: '25.00', point: 10 }, newKey())).toMatchObject({
     data: { reason: 'no_gift_card' }
   })
   // The platform has counted no use, so it was another code.

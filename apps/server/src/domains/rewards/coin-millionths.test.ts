@@ -21,6 +21,7 @@ import {
 } from './index.ts'
 import { rewardsQueues } from './queues.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
+import { newKey } from '../../testing/asking-once.ts'
 
 let shop: TestShop
 
@@ -87,7 +88,7 @@ let cards = 0
 async function spends(client: Customer, point: number) {
   const mount = `${++cards}.00`
   await createGiftCard(shop.ctx, SYSTEM, { mount, code: `small-${cards}`, point })
-  return client.post('/api/rewards/gift_card/exchange/', { mount, point })
+  return client.post('/api/rewards/gift_card/exchange/', { mount, point }, newKey())
 }
 
 async function balanceOf({ user }: Customer) {

@@ -42,11 +42,13 @@ export async function listExchangeOptions(db: Executor): Promise<{ mount: string
 /**
  * Exchanges a user's coins for the cheapest gift card of this amount. Refuses 'no_gift_card', 'price_changed' if it no
  * longer costs `point` coins, and 'insufficient_coins'; then nothing has changed.
+ * @param key the request's idempotency key: a repeated request returns the same card; null: none
  */
 export async function exchangeCoins(
   ctx: AppContext,
   by: UserActor,
-  { mount, point }: { mount: string; point: number }
+  { mount, point }: { mount: string; point: number },
+  key: string | null
 ): Promise<Result<Exchanged>> {
   const userId = by.id
   return command(ctx, by, async unit => {
@@ -54,6 +56,11 @@ export async function exchangeCoins(
     // Lock the user first, so that concurrent exchanges of one user see each other's result.
     const user = await lockUser(tx, userId)
     if (!user) return refuse('not_found')
+    const earlier = key === null ? undefined : await exchangedWith(tx, userId, key)
+    if (earlier) {
+      if (earlier.mount !== mount || earlier.point !== point) return refuse('idempotency_key_reused')
+      return ok({ code: earlier.code, mount, reward_points: user.coins })
+    }
     const [card] = await tx
       .select()
       .from(giftCards)
@@ -73,6 +80,7 @@ export async function exchangeCoins(
         isExchanged: true,
         exchangedBy: userId,
         exchangedAt: now,
+        exchangeKey: key,
         platformState: 'unknown',
         platformProblem: null
       })
@@ -95,4 +103,14 @@ export async function exchangeCoins(
     unit.publish('coupon', coupon?.id, userId)
     return ok({ code: card.code, mount: card.mount, reward_points: user.coins - card.point })
   })
+}
+
+/** The card that the user has had for this key. Nobody edits or deletes one that was exchanged. */
+async function exchangedWith(tx: Executor, userId: number, key: string) {
+  const { mount, point, code, exchangedBy, exchangeKey } = giftCards
+  const [card] = await tx
+    .select({ mount, point, code })
+    .from(giftCards)
+    .where(and(eq(exchangedBy, userId), eq(exchangeKey, key)))
+  return card
 }

@@ -9,6 +9,7 @@ import { exchangeCoins } from './exchange.ts'
 import { discountCodeFor, rewardsRoutes, seedLevelCodes } from './index.ts'
 import { endCodeQueue, rewardsQueues } from './queues.ts'
 import { coupons, giftCards, levelCodes, pointRecords } from './tables.ts'
+import { newKey } from '../../testing/asking-once.ts'
 
 let shop: TestShop
 let admin: Awaited<ReturnType<TestShop['admin']>>
@@ -172,7 +173,7 @@ test('an exchange takes the coins, hands over the cheapest card of the amount an
   const cheap = await addCard({ mount: '21', point: 50 })
   const list = await customer.get<{ mount: string; point: number }[]>(`${R}/gift_card/base-info/`)
   expect(list.data).toContainEqual({ mount: '21.00', point: 50 })
-  const got = await customer.post(`${R}/gift_card/exchange/`, { mount: '21', point: 50 })
+  const got = await customer.post(`${R}/gift_card/exchange/`, { mount: '21', point: 50 }, newKey())
   expect(got).toMatchObject({ code: 2000, data: { code: cheap.data.code, mount: '21.00', reward_points: 80 } })
   const own = await customer.get<Page<Coupon>>(`${R}/coupon_code/`)
   expect(own.data.data).toMatchObject([{ code: cheap.data.code, code_type: 2, discount: '21.00', is_used: false }])
@@ -191,15 +192,17 @@ test('an exchange takes the coins, hands over the cheapest card of the amount an
 test('an exchange without enough coins or without a card changes nothing', async () => {
   const customer = await customerWith({ coins: 9 })
   const card = await addCard({ mount: '33', point: 10 })
-  expect(await customer.post(`${R}/gift_card/exchange/`, { mount: '33.00', point: 10 })).toMatchObject({
+  expect(await customer.post(`${R}/gift_card/exchange/`, { mount: '33.00', point: 10 }, newKey())).toMatchObject({
     status: 409,
     msg: 'Insufficient Coins'
   })
-  expect(await customer.post(`${R}/gift_card/exchange/`, { mount: '34', point: 10 })).toMatchObject({
+  expect(await customer.post(`${R}/gift_card/exchange/`, { mount: '34', point: 10 }, newKey())).toMatchObject({
     status: 409,
     msg: 'This reward is not available at the moment'
   })
-  expect((await customer.post(`${R}/gift_card/exchange/`, { mount: 'x', point: 10 })).msg).toBe('Please enter mount')
+  expect((await customer.post(`${R}/gift_card/exchange/`, { mount: 'x', point: 10 }, newKey())).msg).toBe(
+    'Please enter mount'
+  )
   expect(await balanceOf(customer.user.id)).toMatchObject({ coins: 9 })
   expect((await customer.get<Page<Coupon>>(`${R}/coupon_code/`)).data.total).toBe(0)
   const [row] = await shop.ctx.db.select().from(giftCards).where(eq(giftCards.id, card.data.id))
@@ -213,14 +216,14 @@ test('an exchange names its price in coins, and is refused if the cheap card has
   const offered = await first.get<{ mount: string; point: number }[]>(`${R}/gift_card/base-info/`)
   expect(offered.data.filter(({ mount }) => mount === '41.00')).toEqual([{ mount: '41.00', point: 40 }])
   const wanted = { mount: '41.00', point: 40 }
-  expect((await first.post(`${R}/gift_card/exchange/`, wanted)).code).toBe(2000)
-  expect(await second.post(`${R}/gift_card/exchange/`, wanted)).toMatchObject({
+  expect((await first.post(`${R}/gift_card/exchange/`, wanted, newKey())).code).toBe(2000)
+  expect(await second.post(`${R}/gift_card/exchange/`, wanted, newKey())).toMatchObject({
     status: 409,
     msg: 'The price has changed: this reward now costs 90 coins'
   })
   expect(await balanceOf(second.user.id)).toMatchObject({ coins: 200 })
-  expect((await second.post(`${R}/gift_card/exchange/`, { mount: '41.00' })).status).toBe(400)
-  expect((await second.post(`${R}/gift_card/exchange/`, { mount: '41.00', point: 90 })).code).toBe(2000)
+  expect((await second.post(`${R}/gift_card/exchange/`, { mount: '41.00' }, newKey())).status).toBe(400)
+  expect((await second.post(`${R}/gift_card/exchange/`, { mount: '41.00', point: 90 }, newKey())).code).toBe(2000)
 })
 
 test('50 exchanges at once: no card twice, no coin too many', async () => {
@@ -231,7 +234,7 @@ test('50 exchanges at once: no card twice, no coin too many', async () => {
   if (rich === undefined || poor === undefined) throw new Error('no crowd')
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, at) =>
-      exchangeCoins(shop.ctx, userActor(at % 2 ? rich : poor), { mount: '55.00', point: 30 })
+      exchangeCoins(shop.ctx, userActor(at % 2 ? rich : poor), { mount: '55.00', point: 30 }, null)
     )
   )
   const got = results.flatMap(result => (result.ok ? [result.data.code] : []))
@@ -252,7 +255,7 @@ test('50 exchanges at once: no card twice, no coin too many', async () => {
     expect(records?.total ?? 0).toBe(-spent(id) || 0)
   }
   // No user who could pay was refused while a card was left: concurrent exchanges only delay.
-  while ((await exchangeCoins(shop.ctx, userActor(rich), { mount: '55.00', point: 30 })).ok) continue
+  while ((await exchangeCoins(shop.ctx, userActor(rich), { mount: '55.00', point: 30 }, null)).ok) continue
   const left = await db.select().from(giftCards).where(eq(giftCards.mount, '55.00'))
   expect(left.every(card => card.isExchanged)).toBe(true)
 })

@@ -32,7 +32,8 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
   mount(rewards.exchangeList, async () => ok(await listExchangeOptions(db)))
   mount(
     rewards.exchange,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body)
+    async ({ caller, body, idempotencyKey }) =>
+      refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body, idempotencyKey)
   )
 
   mountList(mount, ctx, rewards.levelCodes, ({ caller }) =>

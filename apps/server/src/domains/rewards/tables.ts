@@ -92,6 +92,8 @@ export const giftCards = pgTable(
     isExchanged: boolean().notNull().default(false),
     exchangedBy: ref().references(() => users.id),
     exchangedAt: instant(),
+    /** The Idempotency-Key that it was exchanged with; none of an exchange of before that took one. */
+    exchangeKey: text(),
     createdAt: createdAt(),
     ...onPlatform()
   },
@@ -99,6 +101,7 @@ export const giftCards = pgTable(
     uniqueIndex('gift_cards_code_key').on(sql`lower(${t.code})`),
     index('gift_cards_search').using('gin', sql`${t.code} gin_trgm_ops`),
     index('gift_cards_exchanged').on(t.isExchanged, t.id),
+    uniqueIndex('gift_cards_exchange_key').on(t.exchangedBy, t.exchangeKey),
     index('gift_cards_mount').on(t.mount, t.id),
     index('gift_cards_point').on(t.point, t.id),
     index('gift_cards_free')

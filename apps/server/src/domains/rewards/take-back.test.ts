@@ -25,6 +25,7 @@ import { decayLevelPoints } from './decay.ts'
 import { rewardsQueues } from './queues.ts'
 import { pointRecords } from './tables.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
+import { newKey } from '../../testing/asking-once.ts'
 
 let shop: TestShop
 
@@ -82,7 +83,7 @@ const exchange = async (client: Awaited<ReturnType<typeof shop.customer>>, point
   cards += 1
   const mount = `${1000 + cards}.00`
   await createGiftCard(shop.ctx, SYSTEM, { mount, code: `card-${cards}`, point })
-  return client.post('/api/rewards/gift_card/exchange/', { mount, point })
+  return client.post('/api/rewards/gift_card/exchange/', { mount, point }, newKey())
 }
 
 async function balanceOf(id: number) {

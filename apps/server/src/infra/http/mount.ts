@@ -6,6 +6,7 @@ import { fieldReasons, formRefusal } from '../refusals.ts'
 import type { Result } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
 import { clientAddress } from './client-address.ts'
+import { idempotencyKeyOf } from './idempotency-key.ts'
 import { forwardedClient } from './untrusted-proxies.ts'
 
 export type Guard = {
@@ -21,8 +22,13 @@ type Parsed<S> = S extends z.ZodType ? z.output<S> : never
 type PartsOf<R> =
   R extends Route<infer P, infer Q, infer B, infer _> ? { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } : never
 
-/** `caller` is the actor of the route's commands. */
-export type Call<R, Who> = PartsOf<R> & { caller: Who; request: FastifyRequest; reply: FastifyReply }
+/** `caller` is the actor of the route's commands. `idempotencyKey` is null if the route takes none or none was sent. */
+export type Call<R, Who> = PartsOf<R> & {
+  caller: Who
+  idempotencyKey: string | null
+  request: FastifyRequest
+  reply: FastifyReply
+}
 
 /** The handler has sent the reply (a file, a redirect), so there is no envelope. */
 export const SENT = Symbol('sent')
@@ -53,9 +59,12 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
         if (refused) return sendRefusal(reply, refused)
         const parts = parse(route, request)
         if (!parts.ok) return sendRefusal(reply, parts)
+        const key = idempotencyKeyOf(route, request)
+        if (!key.ok) return sendRefusal(reply, key)
         const result = await handler({
           ...parts.data,
           caller: caller ?? { kind: 'visitor', ip: clientAddress(request), forwardedFor: forwardedClient(request) },
+          idempotencyKey: key.data,
           request,
           reply
         } as never)

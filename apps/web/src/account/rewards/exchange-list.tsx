@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { reloadSession, useSession } from '../../api/session.ts'
+import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
@@ -24,9 +25,14 @@ export function ExchangeList() {
   const pending = user?.pending_points ?? 0
   const coins = Math.max(0, (user?.reward_points ?? 0) - pending)
   const { data, isPending, error, refetch } = useQuery(read(rewards.exchangeList))
+  const idempotency = useIdempotencyKey()
   const exchange = useMutation({
-    mutationFn: ({ mount, point }: Option) => call(rewards.exchange, { body: { mount, point } }),
+    mutationFn: ({ mount, point }: Option) => {
+      const body = { mount, point }
+      return call(rewards.exchange, { body }, { headers: { 'idempotency-key': idempotency.keyFor(body) } })
+    },
     onSuccess: () => {
+      idempotency.forgetKey()
       notify('good', t('exchange.done'))
       void reloadSession()
       void refresh(rewards.coupons, rewards.pointRecords, rewards.exchangeList)

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { accounts, rewards } from '../../api/routes.ts'
-import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
+import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { coupon as anyCoupon, customer, levelCode, pageOf } from '../../testing/shapes.ts'
 import GiftCards from './gift-cards.tsx'
@@ -66,6 +66,28 @@ describe('the exchange of coins', () => {
     await ask('YES')
     expect(await screen.findByText('Exchange Success')).toBeTruthy()
     expect(requestsOf(rewards.exchange)).toMatchObject([{ body: { mount: '5.00', point: 100 } }])
+  })
+
+  it('is the same exchange where its answer was lost and it is asked for again, and then another one', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    const keys = () => fetched.mock.calls.flatMap(([, init]) => new Headers(init?.headers).get('idempotency-key') ?? [])
+    answer(accounts.whoIsSignedIn, customer)
+    answerLost(rewards.exchange)
+    const { user } = open()
+    const ask = async (times: number) => {
+      await user.click(await screen.findByRole('button', { name: 'Exchange $5.00' }))
+      await user.click(await screen.findByRole('button', { name: 'YES' }))
+      await waitFor(() => expect(keys()).toHaveLength(times))
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    }
+    await ask(1)
+    answer(rewards.exchange, { code: 'GIFT-1', mount: '5.00', reward_points: 20 })
+    await ask(2)
+    expect(await screen.findByText('Exchange Success')).toBeTruthy()
+    await ask(3)
+    const [lost, again, other] = keys()
+    expect(again).toBe(lost)
+    expect(other).not.toBe(lost)
   })
 
   it('says why the server refused it', async () => {

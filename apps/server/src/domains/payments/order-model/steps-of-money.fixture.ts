@@ -230,7 +230,7 @@ export const spend = (what: 'one' | 'all' | 'oneTooMany' | 'pendingToo'): Step =
     const { ctx } = world.shop
     const mount = `${1000 + cards}.00`
     expect(await createGiftCard(ctx, SYSTEM, { mount, code: `model-card-${cards}`, point })).toMatchObject({ ok: true })
-    const asked = await exchangeCoins(ctx, userActor(inviter.user.id), { mount, point })
+    const asked = await exchangeCoins(ctx, userActor(inviter.user.id), { mount, point }, null)
     if (point > spendable) return expect(asked).toMatchObject({ ok: false, reason: 'insufficient_coins' })
     expect(asked).toMatchObject({ ok: true })
     model.books.inviter.spendable -= point
