@@ -187,7 +187,7 @@ async function rules(ctx: AppContext, admin: UserActor): Promise<void> {
       shopify_variant_id: rule.variantId,
       acl_value: rule.domains.join('\n')
     }
-    must(await addAclRule(ctx, admin, form, { onRulesChanged: () => undefined }), 'variant_of_rule')
+    must(await addAclRule(ctx, admin, form, { onRulesChanged: () => undefined }), 'variant_sold')
   }
 }
 

@@ -19,7 +19,7 @@ test('what is refused because of orders names these by the numbers that the cons
   const removed = await admin.delete(`/api/servers/servers/${serverId}/`)
   expect(removed).toMatchObject({
     code: 409,
-    msg: `Addresses of this server are still leased by order ${order.publicId}`,
+    msg: `Addresses of this server are still leased by 1 order: ${order.publicId}`,
     ...named
   })
   expect(await admin.get(`/api/servers/servers/${serverId}/plan/?action=delete`)).toMatchObject({
@@ -29,7 +29,7 @@ test('what is refused because of orders names these by the numbers that the cons
   })
   expect(await admin.delete(`/api/servers/acls/${rules[0]}/`)).toMatchObject({
     code: 409,
-    msg: `This access rule is still in use by orders ${order.publicId}`,
+    msg: `This access rule is still in use by 1 order: ${order.publicId}`,
     ...named
   })
   const found = await admin.get<Page<Order>>(`/api/orders/order_list/?search=${order.publicId}`)
@@ -42,7 +42,7 @@ test('of more orders than a sentence takes the first are named', async () => {
   for (let count = 0; count < 11; count++) bought.push(await shop.buy(buyer))
   const names = bought.slice(0, 10).map(({ publicId }) => publicId)
   const refused = await admin.delete<{ orders: number[] }>(`/api/servers/servers/${shop.serverId}/`)
-  expect(refused.msg).toBe(`Addresses of this server are still leased by orders ${names.join(', ')} and 2 more`)
+  expect(refused.msg).toBe(`Addresses of this server are still leased by 12 orders: ${names.join(', ')}, …`)
   expect(refused.data.orders).toHaveLength(12)
 }, 30_000)
 

@@ -26,10 +26,11 @@ async function named(db: Executor, refusal: Refusal): Promise<Refusal> {
   const numbers = await orderLabels(db, ids.slice(0, NAMED))
   const params = {
     ...refusal.params,
-    orders: ids
-      .slice(0, NAMED)
-      .map(id => numbers.get(id) ?? `#${id}`)
-      .join(', ')
+    orders:
+      ids
+        .slice(0, NAMED)
+        .map(id => numbers.get(id) ?? `#${id}`)
+        .join(', ') + (ids.length > NAMED ? ', …' : '')
   }
   const { errors } = refusal.data as { errors?: Record<string, string> }
   if (!errors) return { ...refusal, params }

@@ -4,11 +4,20 @@ import { tlsRefusals } from './tls-messages.ts'
 
 /**
  * Every refusal that a person can meet: its HTTP status (which is also the envelope's `code`) and its words. Where the
- * specification gives a message it is letter for letter that one.
+ * specification gives a message it is letter for letter that one. There is one reason for each thing that a person does
+ * differently, not for each path through the code.
  */
 export const refusals = {
+  // Any call
   bad_request: [400, 'The request is not valid'],
   invalid: [400, 'Please check the highlighted fields'],
+  needed: [400, 'Please fill this in'],
+  choice_gone: [400, 'What was chosen does not exist any more. Please choose again.'],
+  chosen_twice: [400, 'Each can be chosen only once'],
+  is_fixed: [400, 'This cannot be changed. Add another one instead.'],
+  invalid_lines: [400, '{problem}'],
+  bad_cursor: [400, 'after must be a value that this list returned as next, with the same sorting'],
+  idempotency_key_invalid: [400, 'Send an Idempotency-Key header of 1 to {max} printable ASCII characters'],
   unauthorized: [401, 'Please log in'],
   forbidden: [403, 'You do not have permission to do this'],
   role_not_allowed: [403, 'Your role does not allow this'],
@@ -17,17 +26,18 @@ export const refusals = {
   too_slow: [408, 'The request did not arrive in time'],
   conflict: [409, 'This conflicts with what is already there'],
   stale: [409, 'This was changed meanwhile. Please look at it again.'],
+  name_taken: [409, 'This name is already in use'],
+  already_over: [409, 'This has already ended'],
+  too_many_kept: [409, 'At most {max} are kept. Delete one that is not used.'],
   too_large: [413, 'The request is too large'],
   unsupported_type: [415, 'Send JSON with content type application/json'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used for something else'],
   too_many: [429, 'Too many requests, please wait a little'],
+  made_in_a_day: [429, '{max} were made within a day. Please wait until tomorrow.'],
   internal: [500, 'Something went wrong on our side. Please try again.'],
   unavailable: [503, 'The service is not available right now, please try again'],
-  bad_cursor: [400, 'after must be a value that this list returned as next, with the same sorting'],
 
-  // support
-  ticket_answered: [409, 'This ticket has been answered already'],
-
-  // accounts
+  // Accounts, log-in and API keys
   wrong_login: [401, 'The username, email or password is not correct'],
   captcha_required: [401, 'Please enter the captcha code!'],
   wrong_captcha: [400, 'The captcha code is not correct'],
@@ -35,26 +45,21 @@ export const refusals = {
   login_throttled: [429, 'Too many failed logins. Please wait 15 minutes and try again.'],
   username_taken: [409, 'This username is already taken'],
   email_taken: [409, 'This email is already registered'],
+  same_email: [400, 'This is your email address already'],
   wrong_email_code: [400, 'The verification code is not correct or has expired'],
-  email_code_too_soon: [429, 'A code was sent a moment ago. Please wait a minute before asking for another.'],
   wrong_verification: [400, 'The verification has expired. Please request a new code.'],
-  wrong_old_password: [400, 'The old password is not correct'],
+  email_code_too_soon: [429, 'A code was sent a moment ago. Please wait a minute before asking for another.'],
+  email_code_limit: [429, 'Too many codes were asked for. Please use the last one, or try again tomorrow.'],
   wrong_password: [400, 'The password is not correct'],
   password_needed: [403, 'Please enter your password again to do this'],
-  email_code_limit: [429, 'Too many codes were asked for. Please use the last one, or try again tomorrow.'],
-  same_email: [400, 'This is your email address already'],
-  points_by_change: [409, 'Points are changed by an amount, such as 50 or -50. They cannot be set to a value.'],
-  points_out_of_range: [400, 'The balance is {balance} and must stay from {min} to {max}'],
-  not_bound: [409, 'No chat account is connected'],
-  key_not_allowed: [403, 'An API key cannot do this. Please log in.'],
-  key_scope_missing: [403, 'This API key may not do this: it lacks the right {scope}'],
-  key_rate_limited: [
-    429,
-    'This API key may call {max} times a minute. Please wait {seconds} {seconds|second|seconds}.'
-  ],
   unknown_invite_code: [400, 'This invite code does not exist'],
+  discord_proof_missing: [400, 'Please log in with the chat platform again, or sign up without it'],
   discord_taken: [409, 'Discord bind failed,the discord account has been bound to other account'],
   discord_unavailable: [503, 'Unable to obtain third-party login path!'],
+  not_bound: [409, 'No chat account is connected'],
+  unknown_user: [400, 'This user does not exist'],
+  points_by_change: [409, 'Points are changed by an amount, such as 50 or -50. They cannot be set to a value.'],
+  points_out_of_range: [400, 'The balance is {balance} and must stay from {min} to {max}'],
   user_has_leases: [409, 'This user still has live leases and cannot be deleted'],
   user_is_owed: [
     409,
@@ -70,31 +75,37 @@ export const refusals = {
     'Your account owes {coins} {coins|coin|coins} of payments that were given back. Please contact support to have it deleted.'
   ],
   own_account: [409, 'You cannot do this to your own account'],
-  last_admin: [409, 'The last active administrator cannot be removed'],
-  last_owner: [409, 'The last active owner keeps that role'],
+  last_owner: [409, 'The last active owner stays. Make another administrator an owner first.'],
   cannot_switch: [403, 'Failed to switch user'],
   not_impersonating: [409, "You are not viewing another user's account"],
   while_impersonating: [403, "Not while you are viewing another user's account"],
-  too_many_api_keys: [409, 'You have {max} API keys. Revoke one that you do not use.'],
-  api_keys_of_a_day: [429, 'You have made {max} API keys within a day. Please wait until tomorrow.'],
-  discord_proof_missing: [400, 'Please log in with the chat platform again, or sign up without it'],
+  key_not_allowed: [403, 'An API key cannot do this. Please log in.'],
+  key_scope_missing: [403, 'This API key may not do this: it lacks the right {scope}'],
+  key_rate_limited: [
+    429,
+    'This API key may call {max} times a minute. Please wait {seconds} {seconds|second|seconds}.'
+  ],
 
-  // webhooks
-  too_many_webhooks: [409, 'There are {max} webhook endpoints. Delete one that is not used.'],
-  webhooks_of_a_day: [429, '{max} webhook endpoints were made within a day. Please wait until tomorrow.'],
-  webhook_tests_limit: [429, 'At most {max} tests and resends an hour. Please wait a little.'],
-  webhook_off: [409, 'This endpoint is switched off. Switch it on first.'],
-  webhook_waiting: [409, 'This event is still waiting for its next try'],
-  webhook_not_https: [400, 'Enter an address that starts with https://'],
-  webhook_port: [400, 'This port is not allowed. Use 443 or 8443 with https, 80 or 8080 with http.'],
-  webhook_not_public: [400, 'This address is not a public one. Enter one that can be reached from the internet.'],
-  webhook_own_address: [400, "This is one of the shop's own addresses"],
+  // Products, plans and the platform
+  platform_unavailable: [503, 'The e-commerce platform did not do this: {message}'],
+  platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
+  product_fetch_failed: [503, 'Failed to obtain data, please try again'],
+  platform_product_gone: [400, 'The shop platform has no product {product}.'],
+  unknown_platform_variant: [400, "The platform's product has no variant like this"],
+  product_exists: [409, 'This product has already been added'],
+  variant_sold: [409, '{name} is sold as this variant of the platform'],
+  step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
+  egress_needs_ipv6: [400, 'Only IPv6 plans can have changing exit addresses'],
+  sync_changed: [409, 'Changed since the sync: {names}. It cannot be undone any more.'],
+  price_drift_gone: [404, 'This price does not differ any more'],
+  prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
+  bad_signature: [401, 'The signature does not match'],
+  other_shop: [403, "This is another shop's webhook"],
 
-  // catalogue and orders
+  // Checkout and renewal
   admin_purchase: [400, 'Admin accounts cannot make purchases. Please use a regular account.'],
   unknown_variant: [400, 'This plan is not available. Please choose another one.'],
   unknown_rule: [400, 'One of the selected access rules is not available any more'],
-  duplicate_rule: [400, 'Each access rule can be selected only once'],
   no_rule: [400, 'Please select'],
   wrong_quantity: [400, 'The quantity must be a positive multiple of {step}'],
   out_of_stock: [409, 'Out of stock'],
@@ -108,17 +119,11 @@ export const refusals = {
     429,
     'You have held addresses without paying for them too often in the last 24 hours. Please pay an order that waits, or try again later.'
   ],
-  idempotency_key_invalid: [400, 'Send an Idempotency-Key header of 1 to {max} printable ASCII characters'],
-  idempotency_key_reused: [422, 'This Idempotency-Key was used for something else'],
   idempotency_key_over: [
     409,
     'Order {order} of this Idempotency-Key was cancelled or has timed out. Send another key to place a new order.'
   ],
-  order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
-  order_not_paid: [409, 'This order has not been paid'],
   order_expired: [409, 'The order has expired, please place a new order.'],
-  /** The same for operators. */
-  order_over: [409, 'The time of this order is over'],
   plan_withdrawn: [
     409,
     'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
@@ -128,10 +133,42 @@ export const refusals = {
     'The access rule {rule} of this order is no longer sold, so the order cannot be renewed. Your proxies work until they expire; please place a new order.'
   ],
   order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
-  nothing_to_renew: [409, 'This order has not been delivered yet. There is nothing to renew.'],
+
+  // Orders, and who may use their proxies
+  order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
+  order_not_paid: [409, 'This order has not been paid'],
+  /** The same for operators. */
+  order_over: [409, 'The time of this order is over'],
+  order_refunded: [409, 'This order has been refunded'],
+  order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
+  no_orders_selected: [400, '请先选择订单'],
+  no_proxies: [404, 'No proxy data found'],
+  expiry_in_past: [400, 'The expire time must lie in the future'],
+  order_was_delivered: [
+    409,
+    'Nothing of this order is left to deliver. Only one that ended undelivered, or with time left, can be reopened.'
+  ],
+  order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
+  order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
+  order_has_open_payment: [
+    409,
+    'Money of this order waits for a decision under Payments. The order can be deleted once that is made.'
+  ],
+  task_not_allowed: [409, 'Customers cannot do this to an order here. Please contact support.'],
+  task_used_up: [
+    429,
+    'This was done {max} {max|time|times} in this term, which ends {until}. It can be done again once the order is renewed.'
+  ],
+  changes_found_none: [
+    429,
+    'There were no other addresses for this order a moment ago. Please wait until {until} before you try again.'
+  ],
+  changes_rest: [
+    429,
+    'What this order gave back is kept free for a while. Its addresses can be changed again from {until} on.'
+  ],
   enter_client: [400, 'Please list at least one address'],
-  invalid_client: [400, '{line}: no address, and no prefix such as 203.0.113.0/28'],
-  unusable_client: [400, '{line}: no client comes from there'],
+  invalid_client: [400, '{line}: no address that a client can have, and no prefix such as 203.0.113.0/28'],
   wide_client: [400, '{line}: too wide, at most a /24 of IPv4, or a /48 of IPv6'],
   client_listed_elsewhere: [
     409,
@@ -142,33 +179,8 @@ export const refusals = {
     409,
     'Only listed addresses may use these proxies, and the shop is none of them: it cannot check them.'
   ],
-  order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
-  changes_not_allowed: [409, 'The addresses of an order cannot be changed by customers here. Please contact support.'],
-  changes_used_up: [
-    429,
-    'The addresses of this order were changed {max} {max|time|times} in this term, which ends {until}. They can be changed again once the order is renewed.'
-  ],
-  changes_found_none: [
-    429,
-    'There were no other addresses for this order a moment ago. Please wait until {until} before you try again.'
-  ],
-  changes_rest: [
-    429,
-    'What this order gave back is kept free for a while. Its addresses can be changed again from {until} on.'
-  ],
-  resets_not_allowed: [409, 'The password of an order cannot be reset by customers here. Please contact support.'],
-  resets_used_up: [
-    429,
-    'The password of this order was reset {max} {max|time|times} in this term, which ends {until}. It can be reset again once the order is renewed.'
-  ],
-  order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
-  order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
-  order_has_open_payment: [
-    409,
-    'Money of this order waits for a decision under Payments. The order can be deleted once that is made.'
-  ],
-  expiry_in_past: [400, 'The expire time must lie in the future'],
-  order_refunded: [409, 'This order has been refunded'],
+
+  // Payments and refunds
   order_without_payment: [409, 'Nothing that was paid for this order can be refunded'],
   refund_too_large: [400, 'At most {left} of this payment can be given back'],
   refund_running: [
@@ -187,13 +199,14 @@ export const refusals = {
     409,
     'The platform did not answer whether it made the refund of {amount} that {by} asked for. Please ask for {amount} again first: it is made once.'
   ],
+  refund_unknown: [
+    503,
+    'It is not known whether the platform made this refund: {message} It counts as under way until the platform reports it, for ten minutes at most.'
+  ],
   payment_just_applied: [
     409,
     '{by} has just applied payment {platform_order}, and its order goes on. Please look at it again: it can be refunded by {by}, or by others after ten minutes.'
   ],
-  mail_copied_often: [409, 'This mail has been sent again {count} times already'],
-  mail_sent_lately: [409, 'This mail was sent less than {minutes} minutes ago'],
-  mail_address_blocked: [409, 'This address takes no mail. Lift its block first, under Mails.'],
   payment_resolved: [409, 'Somebody has already dealt with this: {resolution}'],
   payment_settled: [409, 'This payment already counts for order {order}'],
   payment_given_back: [409, 'The money of this payment was given back'],
@@ -206,69 +219,13 @@ export const refusals = {
   ],
   order_has_payment: [409, 'Order {order} has been paid and waits for addresses: deliver it instead'],
   order_cannot_renew: [409, 'Order {order} is {state}: it can be neither paid nor renewed'],
-  no_orders_selected: [400, '请先选择订单'],
-  no_proxies: [404, 'No proxy data found'],
-  refund_unknown: [
-    503,
-    'It is not known whether the platform made this refund: {message} It counts as under way until the platform reports it, for ten minutes at most.'
-  ],
-  platform_unavailable: [503, 'The e-commerce platform did not do this: {message}'],
-  platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
-  product_fetch_failed: [503, 'Failed to obtain data, please try again'],
-  step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
-  egress_needs_ipv6: [400, 'Only IPv6 plans can have changing exit addresses'],
-  step_is_fixed: [400, 'The step of a variant cannot be changed'],
-  sync_ended: [409, 'This sync has already ended'],
-  sync_changed: [409, 'Changed since the sync: {names}. It cannot be undone any more.'],
-  price_drift_gone: [404, 'This price does not differ any more'],
-  prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
-  product_exists: [409, 'This product has already been added'],
-  product_is_fixed: [400, 'A product stays the same one of the platform'],
-  platform_product_gone: [400, 'The shop platform has no product {product}.'],
-  duplicate_variant: [400, 'Each variant can be added only once'],
-  variant_gone: [400, 'This variant does not exist any more'],
-  variant_is_fixed: [400, 'A variant stays the same one of the platform'],
-  unknown_platform_variant: [400, "The platform's product has no variant like this"],
-  unknown_collection: [400, 'This collection does not exist'],
-  unknown_tag: [400, 'This tag does not exist'],
-  unknown_server_group: [400, 'This server group does not exist'],
-  bad_signature: [401, 'The signature does not match'],
-  other_shop: [403, "This is another shop's webhook"],
 
-  // fleet and inventory
-  variant_of_rule: [409, 'The access rule {rule} is sold as this variant of the platform'],
-  variant_of_plan: [409, 'The plan {plan} is sold as this variant of the platform'],
-  name_taken: [409, 'This name is already in use'],
+  // Servers and server groups
   agent_taken: [409, 'Server {server} has this address and agent port'],
-  invalid_cidr: [400, '{problem}'],
-  cidr_overlaps: [409, '{cidr} overlaps {other}'],
-  cidr_overlaps_server: [409, '{cidr} overlaps {other} of server {server}'],
-  cidr_not_on_server: [400, '{cidr} is no range of this server'],
-  cidr_has_lease: [409, 'Addresses of {cidr} are still leased by order {orders}'],
-  cidr_has_leases: [409, 'Addresses of {cidr} are still leased by orders {orders}'],
-  cidr_has_more_leases: [409, 'Addresses of {cidr} are still leased by orders {orders} and {more} more'],
-  cidr_has_user: [
-    409,
-    'The proxy user {username}, created manually, still uses addresses in a removed range. Delete it first.'
-  ],
-  rule_has_leases: [409, 'This access rule is still in use by orders {orders}'],
-  rule_has_more_leases: [409, 'This access rule is still in use by orders {orders} and {more} more'],
-  rule_gone: [400, 'One of the selected access rules does not exist any more'],
-  server_has_lease: [409, 'Addresses of this server are still leased by order {orders}'],
-  server_has_leases: [409, 'Addresses of this server are still leased by orders {orders}'],
-  server_has_more_leases: [409, 'Addresses of this server are still leased by orders {orders} and {more} more'],
-  server_has_user: [409, 'The proxy user {username} is still on this server. Delete it first.'],
-  server_installing: [409, 'The agent of this server is being installed. Cancel the installation first.'],
-  installation_over: [409, 'No installation of this server runs'],
-  server_given_up: [409, 'This server was given up. Take it back before you use it again.'],
-  server_not_given_up: [409, 'This server was not given up'],
-  server_returning: [409, 'This server is being taken back: it sells again once its agent was compared.'],
-  outage_overlaps: [409, 'An outage of this server is already recorded from {from} to {to}'],
-  outage_too_old: [400, 'An outage begins at most {days} days ago, and not before its server was added ({added})'],
-  outage_recorded: [409, 'The health checks recorded this outage. Only one that was entered by hand can be deleted.'],
-  outage_credited: [409, 'This outage was credited to {count} {count|order|orders} and stays'],
-  outage_being_credited: [409, 'This outage is being credited by bulk run {run}. Cancel that, or wait until it ends.'],
-  outage_lasts: [409, 'This outage still lasts. It can be credited once it is over.'],
+  agent_unreachable: [503, 'The server does not answer: {message}'],
+  agent_refused: [400, 'The server refused this: {message}'],
+  saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
+  saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
   certificate_unreadable: [
     400,
     'This certificate cannot be read. Paste the PEM of the certificate alone, without its key.'
@@ -277,93 +234,25 @@ export const refusals = {
     400,
     'The address is another one now. Please enter this again: what is stored is not sent to another machine.'
   ],
-  outage_times: [400, 'An outage ends after it began, and not in the future'],
+  server_installing: [409, 'The agent of this server is being installed. Cancel the installation first.'],
+  server_given_up: [409, 'This server was given up. Take it back before you use it again.'],
+  server_not_given_up: [409, 'This server was not given up'],
+  server_returning: [409, 'This server is being taken back: it sells again once its agent was compared.'],
+  server_leased: [409, 'Addresses of this server are still leased by {count} {count|order|orders}: {orders}'],
+  server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
+  hand_made_user: [409, 'The proxy user {username}, created manually, still uses addresses there. Delete it first.'],
+  proxy_user_taken: [409, 'The name {username} is in use, or kept for orders. Please choose another one.'],
+  user_of_order: [409, 'The user {username} belongs to order {orders}: change, expire or delete that order instead'],
+  prefix_too_large: [400, '{prefix} is too large: at most a /16'],
+  no_ipv6_ranges: [400, 'This server has no IPv6 ranges'],
   move_target_unfit: [400, 'Nothing can be moved to the place where the addresses are now'],
   move_target_gone: [400, 'The server or group to move to does not exist, or does not sell'],
   nothing_to_move: [409, 'This order holds no addresses there'],
-  nothing_to_credit: [409, 'This order had no working addresses on the server during the outage'],
-  order_was_delivered: [
-    409,
-    'Nothing of this order is left to deliver. Only one that ended undelivered, or with time left, can be reopened.'
-  ],
-  server_group_sells: [409, 'Variants still sell from this server group: {variants}'],
-  server_gone: [400, 'One of the selected servers does not exist any more'],
-  invalid_domains: [400, '{problem}'],
-  domain_taken: [409, '{domain} is already in the access rule {rule}'],
-  domains_taken: [409, '{domain} is already in the access rule {rule}, and {more} more domains are in other rules'],
-  overlap_undecided: [
-    409,
-    '{domain} of {narrow} lies within {within} of {broad}: decide which rule wins. Overlaps to decide: {count}'
-  ],
-  rules_share_addresses: [
-    409,
-    'The rules {rule} and {other} cannot share a domain while orders hold the same addresses under them: {orders}. Let the narrower rule win, or wait until these orders end.'
-  ],
-  prefix_too_large: [400, '{prefix} is too large: at most a /16'],
-  prefix_not_on_server: [400, '{prefix} is not within the ranges of this server'],
-  username_reserved: [400, 'The names of orders look like {username}. Please choose another one.'],
-  username_of_order: [409, 'The user {username} belongs to an order'],
-  user_of_order: [409, 'The user {username} belongs to order {orders}: change, expire or delete that order instead'],
-  user_on_server: [409, 'The user {username} is already on this server'],
-  agent_unreachable: [503, 'The server does not answer: {message}'],
-  no_ipv6_ranges: [400, 'This server has no IPv6 ranges'],
-  wrong_target: [400, 'Enter a host and a port, such as example.com:443'],
-  agent_refused: [400, 'The server refused this: {message}'],
-  saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
-  saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
 
-  wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your mails under Settings.'],
-
-  // notices
-  too_many_channels: [409, 'There are {max} channels. Delete one that is not used.'],
-  notice_target: [
-    400,
-    'Nothing is sent to this address. Enter a public one that starts with https://, on port 443, 8443, 80 or 8080.'
-  ],
-  notice_target_missing: [400, 'Enter the address to post to'],
-  notice_secret_missing: [400, 'Enter the secret that signs the posts'],
-  notice_recipients: [400, 'Choose operators of the shop'],
-  notice_closed: [409, 'This notice has ended'],
-  // status page
-  incident_exists: [409, 'An incident of this title has not ended yet'],
-  incident_in_future: [400, 'An incident has begun already. What is planned is maintenance.'],
-  incident_ended: [409, 'Planned work that has ended takes no other state'],
-  incident_kind: [409, 'An incident does not become planned work, nor planned work an incident'],
-  incident_state: [400, 'This state is one of {kind}'],
-  maintenance_times: [400, 'Planned work ends after it begins, within {days} days'],
-  maintenance_over: [400, 'The end of this maintenance is past. Set one that is still to come.'],
-  unknown_location: [400, 'This location does not exist any more'],
-  unknown_incident: [400, 'This incident does not exist any more'],
-  outage_has_incident: [409, 'This outage names the incident “{title}” already'],
-  status_mails_limit: [429, 'This was asked for too often. Please try again later.'],
-  wrong_status_token: [400, 'This link is not valid any more. Please subscribe again.'],
-
-  // rewards, support, settings
-  insufficient_coins: [409, 'Insufficient Coins'],
-  price_changed: [409, 'The price has changed: this reward now costs {point} {point|coin|coins}'],
-  no_gift_card: [409, 'This reward is not available at the moment'],
-  code_taken: [409, 'This code already exists'],
-  gift_card_exchanged: [409, 'This gift card has already been exchanged'],
-  code_used: [409, 'This code was used or handed out already: the platform is not asked about it any more'],
-  no_code: [409, 'This level has no code yet'],
-  unknown_user: [400, 'This user does not exist'],
-  level_points_too_low: [400, 'Must be more than the {points} {points|point|points} of level {level}'],
-  level_points_too_high: [400, 'Must be less than the {points} {points|point|points} of level {level}'],
-  geofeed_fields: [400, 'Line {line}: has more than five fields'],
-  geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
-  geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],
-  geofeed_country: [400, "Line {line}: '{country}' is not a country code of ISO 3166, such as GB or US"],
-  geofeed_region: [400, "Line {line}: '{region}' is not a region code of ISO 3166-2, such as US-NY"],
-  geofeed_no_country: [400, 'Line {line}: the region {region} is not in the country that is not given'],
-  geofeed_other_country: [400, 'Line {line}: the region {region} is not in the country {country}'],
-  report_too_old: [400, 'at must lie within the last 24 hours'],
-  too_many_preferences: [409, 'At most {max} settings can be kept'],
-
-  // bulk commands
+  // Upgrades of agents
   upgrade_running: [409, 'An upgrade of servers is under way already'],
   upgrade_none: [409, 'None of these servers can be upgraded now'],
   upgrade_first: [400, 'The first server has to be one of those that are upgraded'],
-  upgrade_over: [409, 'This upgrade has ended'],
   upgrade_not_stopped: [409, 'This upgrade did not stop'],
   upgrade_other_version: [
     409,
@@ -381,17 +270,90 @@ export const refusals = {
   upgrade_is_other: [409, 'The agent tells version {version} after the installation'],
   upgrade_cancelled: [409, 'Somebody cancelled the installation'],
   upgrade_lost: [409, 'The installation ended without a word, or another one took its place'],
-  ...agentSettingRefusals,
-  ...tlsRefusals,
+
+  // Outages
+  outage_times: [
+    400,
+    'An outage begins at most {days} days ago, not before its server was added ({added}), and ends after that, not in the future'
+  ],
+  outage_overlaps: [409, 'An outage of this server is already recorded from {from} to {to}'],
+  outage_recorded: [409, 'The health checks recorded this outage. Only one that was entered by hand can be deleted.'],
+  outage_credited: [409, 'This outage was credited to {count} {count|order|orders} and stays'],
+  outage_being_credited: [409, 'This outage is being credited by bulk run {run}. Cancel that, or wait until it ends.'],
+  outage_lasts: [409, 'This outage still lasts. It can be credited once it is over.'],
+  outage_has_incident: [409, 'This outage names the incident “{title}” already'],
+  nothing_to_credit: [409, 'This order had no working addresses on the server during the outage'],
+
+  // Address ranges and access rules
+  cidr_overlaps: [409, '{cidr} overlaps {other}'],
+  cidr_overlaps_server: [409, '{cidr} overlaps {other} of server {server}'],
+  cidr_not_on_server: [400, '{cidr} is not within the ranges of this server'],
+  cidr_leased: [409, 'Addresses of {cidr} are still leased by {count} {count|order|orders}: {orders}'],
+  rule_leased: [409, 'This access rule is still in use by {count} {count|order|orders}: {orders}'],
+  domain_taken: [409, '{domain} is already in the access rule {rule}. Domains that other rules have: {count}'],
+  overlap_undecided: [
+    409,
+    '{domain} of {narrow} lies within {within} of {broad}: decide which rule wins. Overlaps to decide: {count}'
+  ],
+  rules_share_addresses: [
+    409,
+    'The rules {rule} and {other} cannot share a domain while orders hold the same addresses under them: {orders}. Let the narrower rule win, or wait until these orders end.'
+  ],
+
+  // Coins, levels and codes
+  insufficient_coins: [409, 'Insufficient Coins'],
+  price_changed: [409, 'The price has changed: this reward now costs {point} {point|coin|coins}'],
+  no_gift_card: [409, 'This reward is not available at the moment'],
+  gift_card_exchanged: [409, 'This gift card has already been exchanged'],
+  code_taken: [409, 'This code already exists'],
+  code_used: [409, 'This code was used or handed out already: the platform is not asked about it any more'],
+  no_code: [409, 'This level has no code yet'],
+  level_points_order: [400, 'Points rise with the level: level {level} has {points}'],
+  report_too_old: [400, 'at must lie within the last 24 hours'],
+
+  // Tickets, mails and the status page
+  ticket_answered: [409, 'This ticket has been answered already'],
+  mail_copied_often: [409, 'This mail has been sent again {count} times already'],
+  mail_sent_lately: [409, 'This mail was sent less than {minutes} minutes ago'],
+  mail_address_blocked: [409, 'This address takes no mail. Lift its block first, under Mails.'],
+  wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your mails under Settings.'],
+  wrong_status_token: [400, 'This link is not valid any more. Please subscribe again.'],
+  incident_exists: [409, 'An incident of this title has not ended yet'],
+  incident_in_future: [400, 'An incident has begun already. What is planned is maintenance.'],
+  incident_ended: [409, 'Planned work that has ended takes no other state'],
+  incident_state: [400, 'This state is one of {kind}'],
+  maintenance_times: [400, 'Planned work ends after it begins, within {days} days, and not in the past'],
+
+  // Webhooks and notices
+  webhook_off: [409, 'This endpoint is switched off. Switch it on first.'],
+  webhook_waiting: [409, 'This event is still waiting for its next try'],
+  webhook_not_https: [400, 'Enter an address that starts with https://'],
+  webhook_port: [400, 'This port is not allowed. Use 443 or 8443 with https, 80 or 8080 with http.'],
+  webhook_not_public: [400, 'This address is not a public one. Enter one that can be reached from the internet.'],
+  webhook_own_address: [400, "This is one of the shop's own addresses"],
+  notice_target: [
+    400,
+    'Nothing is sent to this address. Enter a public one that starts with https://, on port 443, 8443, 80 or 8080.'
+  ],
+  notice_recipients: [400, 'Choose operators of the shop'],
+
+  // The geofeed
+  geofeed_fields: [400, 'Line {line}: has more than five fields'],
+  geofeed_prefix: [400, "Line {line}: '{prefix}' is not an address range"],
+  geofeed_duplicate: [400, 'Line {line}: {prefix} is already listed in line {before}'],
+  geofeed_country: [400, "Line {line}: '{country}' is not a country code of ISO 3166, such as GB or US"],
+  geofeed_region: [400, "Line {line}: '{region}' is not a region code of ISO 3166-2, such as US-NY"],
+  geofeed_other_country: [400, 'Line {line}: the region {region} is not in the country {country}'],
+
+  // Bulk commands
   bulk_none_match: [409, 'Nothing matches any more'],
   bulk_too_many: [400, 'At most {max} rows can be changed at once'],
-  bulk_more_match: [
-    409,
-    '{count} {count|row matches|rows match} by now, not {expected}. Please look at the list again.'
-  ],
-  bulk_other_match: [409, 'Other rows match by now, as many as before. Please look at the list again.'],
-  bulk_ended: [409, 'This bulk command has already ended'],
-  bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator']
+  bulk_other_match: [409, 'Other rows match by now: {count}. Please look at the list again.'],
+  bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator'],
+
+  // The agents’ settings, and TLS to the proxies
+  ...agentSettingRefusals,
+  ...tlsRefusals
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type Reason = keyof typeof refusals

@@ -5,13 +5,10 @@ export const tlsRefusals = {
     'The certificate cannot be read. Paste the certificate and what signed it as PEM, one after the other, and nothing else.'
   ],
   tls_chain_order: [400, 'Certificate {number} was not signed by the one after it: paste the chain in its order'],
-  tls_expired: [400, 'Certificate {number} ended {ends}'],
-  tls_not_begun: [400, 'Certificate {number} is valid from {begins} on, and not yet'],
+  tls_not_valid: [400, 'Certificate {number} is valid from {begins} to {ends}, and not now'],
   tls_no_names: [400, 'The certificate names no host and no address, so clients take it for nobody'],
-  tls_no_key: [400, 'Paste the key of the certificate'],
   tls_key_unreadable: [400, 'The key cannot be read. Paste it as PEM, without a password.'],
   tls_key_mismatch: [400, 'The key does not belong to the certificate'],
-  tls_no_path: [400, 'Enter the path of the file on the server'],
   tls_in_clear: [
     409,
     'The agent has no certificate of its own, so the key would cross the network in the clear. Install the agent again, or keep the files on the server.'

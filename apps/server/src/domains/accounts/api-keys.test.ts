@@ -61,7 +61,7 @@ test('keys that are made and revoked in a loop end at forty a day', async () => 
   expect((await client.delete(`${KEYS}${data.id}/`)).code).toBe(2000)
   expect(await make()).toMatchObject({
     status: 429,
-    msg: 'You have made 40 API keys within a day. Please wait until tomorrow.'
+    msg: '40 were made within a day. Please wait until tomorrow.'
   })
   shop.advance(DAY + MINUTE)
   expect((await make()).code).toBe(2000)

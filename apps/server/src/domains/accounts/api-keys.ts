@@ -52,10 +52,10 @@ export async function createApiKey(
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
     if ((await tx.$count(apiKeys, live(userId))) >= MAX_KEYS)
-      return refuse('too_many_api_keys', { params: { max: MAX_KEYS } })
+      return refuse('too_many_kept', { params: { max: MAX_KEYS } })
     const ofToday = and(eq(apiKeys.userId, userId), gt(apiKeys.createdAt, new Date(now.getTime() - DAY)))
     if ((await tx.$count(apiKeys, ofToday)) >= MAX_MADE_A_DAY)
-      return refuse('api_keys_of_a_day', { params: { max: MAX_MADE_A_DAY } })
+      return refuse('made_in_a_day', { params: { max: MAX_MADE_A_DAY } })
     const [made] = await tx
       .insert(apiKeys)
       .values({

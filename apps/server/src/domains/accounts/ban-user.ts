@@ -19,7 +19,7 @@ export async function banUser(ctx: AppContext, by: UserActor, userId: number): P
     if (!user) return refuse('not_found')
     const refused = refuseOperator(by, user)
     if (refused) return refused
-    if (isOnlyOwner) return refuse('last_admin')
+    if (isOnlyOwner) return refuse('last_owner')
     if (!user.isActive) return done
     await unit.tx.update(users).set({ isActive: false }).where(eq(users.id, userId))
     await endAccess(unit, user, { cause: 'ban' })

@@ -26,8 +26,7 @@ export async function changePassword(
   by: UserActor,
   form: z.output<typeof ChangePasswordBody>
 ): Promise<Result<{ device: string; token: string | undefined }>> {
-  const old = { field: 'old_password', reason: 'wrong_old_password' } as const
-  const confirmed = await confirmPassword(ctx, by, form.old_password, old)
+  const confirmed = await confirmPassword(ctx, by, form.old_password, 'old_password')
   if (!confirmed.ok) return confirmed
   const attempt = await beginAttempt(ctx, by, [changesKey(by.id)])
   if ((attempt.counts.get(changesKey(by.id)) ?? 0) > MAX_CHANGES) {

@@ -1,4 +1,4 @@
-import { refuse, type Reason } from '@netlet/contract'
+import { refuse } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -26,7 +26,7 @@ export async function confirmPassword(
   ctx: AppContext,
   by: UserActor,
   password: string,
-  { field, reason }: { field: string; reason: Reason } = { field: 'password', reason: 'wrong_password' }
+  field = 'password'
 ): Promise<Result<Confirmed>> {
   const key = guessesKey(by.id, by.sessionHash)
   const attempt = await beginAttempt(ctx, by, [key])
@@ -38,7 +38,7 @@ export async function confirmPassword(
   const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
   if (!user || !(await verifyPassword(user.passwordHash, password, { first: true }))) {
     if (wrong >= TELL_FROM) await tellOwner(ctx, by)
-    return fieldRefusal(field, reason)
+    return fieldRefusal(field, 'wrong_password')
   }
   await attempt.discard()
   return ok({ userId: by.id, passwordHash: user.passwordHash })

@@ -48,7 +48,7 @@ export async function deleteUser(
     if (!user) return refuse('not_found')
     const refused = refuseOperator(by, user)
     if (refused) return refused
-    if (isOnlyOwner) return refuse('last_admin')
+    if (isOnlyOwner) return refuse('last_owner')
     const still = owed ?? (await ports.owed(unit, userId))
     if (still) return refuse(still === 'leases' ? 'user_has_leases' : 'user_is_owed')
     return remove(unit, ports, user)

@@ -60,8 +60,7 @@ export async function editUser(
     const banned = form.is_active === false && before.isActive
     if (banned && userId === by.id) return refuse('own_account')
     const lost = before.isSuperuser && before.operatorRole === 'owner' && !rights.isOwner
-    if ((banned || lost) && isOnlyOwner)
-      return refuse(form.operator_role && !banned && form.is_superuser !== false ? 'last_owner' : 'last_admin')
+    if ((banned || lost) && isOnlyOwner) return refuse('last_owner')
 
     const change: Change = {
       username: form.username,

@@ -258,7 +258,7 @@ test('the own password: the others end, this one stays; the old one has to be ri
   await other.post(LOGIN, { username: client.user.username, password: TEST_PASSWORD })
   const CHANGE = '/api/users/change_password'
   const wrong = await client.post(CHANGE, { old_password: 'x', new_password: 'Other#2026' })
-  expect(wrong).toMatchObject({ code: 400, msg: 'The old password is not correct' })
+  expect(wrong).toMatchObject({ code: 400, msg: 'The password is not correct' })
   const changed = await client.post(CHANGE, { old_password: TEST_PASSWORD, new_password: 'Other#2026' })
   expect(changed).toMatchObject({ code: 2000, data: null })
   expect((await client.get(LOGIN)).code).toBe(2000)

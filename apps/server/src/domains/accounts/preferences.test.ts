@@ -51,7 +51,7 @@ describe('limits', () => {
     expect(replies.filter(({ code }) => code === 2000)).toHaveLength(5)
     const refused = replies.filter(({ code }) => code !== 2000)
     for (const reply of refused) {
-      expect(reply).toMatchObject({ code: 409, data: { reason: 'too_many_preferences', params: { max: 200 } } })
+      expect(reply).toMatchObject({ code: 409, data: { reason: 'too_many_kept', params: { max: 200 } } })
     }
     expect(await countOf(anna.user.id)).toBe(200)
     // Existing values can still be changed, and another person has room.

@@ -40,8 +40,7 @@ function savePreference(ctx: AppContext, by: UserActor, key: string, value: unkn
       .select({ count: count() })
       .from(userPreferences)
       .where(and(eq(userPreferences.userId, by.id), ne(userPreferences.key, key)))
-    if ((others?.count ?? 0) >= MAX_PREFERENCES)
-      return refuse('too_many_preferences', { params: { max: MAX_PREFERENCES } })
+    if ((others?.count ?? 0) >= MAX_PREFERENCES) return refuse('too_many_kept', { params: { max: MAX_PREFERENCES } })
     await tx
       .insert(userPreferences)
       .values({ userId: by.id, key, value, updatedAt: now })

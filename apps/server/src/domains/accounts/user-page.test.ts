@@ -291,7 +291,10 @@ describe('roles of operators', () => {
     const own = people.owner.user.id
     expect(await people.owner.put(`${U}/${customer.user.id}/`, { operator_role: 'support' })).toMatchObject(allowed)
     const last = await people.owner.put(`${U}/${own}/`, { operator_role: 'operations' })
-    expect(last).toMatchObject({ status: 409, msg: 'The last active owner keeps that role' })
+    expect(last).toMatchObject({
+      status: 409,
+      msg: 'The last active owner stays. Make another administrator an owner first.'
+    })
   })
 
   test('a role that is sent for a customer is not kept for when it becomes an administrator', async () => {

@@ -18,6 +18,6 @@ export function cancelRun(ctx: AppContext, by: UserActor, id: number): Promise<R
     }
     const run = await findRun(unit.tx, id)
     if (!run.ok) return run
-    return run.data.state === 'cancelled' ? done : refuse('bulk_ended')
+    return run.data.state === 'cancelled' ? done : refuse('already_over')
   })
 }

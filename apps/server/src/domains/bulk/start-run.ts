@@ -169,10 +169,9 @@ function refuseOther(
 ): Refusal | null {
   const count = ids.length
   const others = !HARMLESS[action] && version !== undefined && rowsVersion(ids) !== version
-  if (others && (expected === undefined || expected === count)) return refuse('bulk_other_match')
-  if (expected === undefined) return null
-  const allowance = HARMLESS[action] ? Math.max(10, expected / 10) : 0
-  return others || count > expected + allowance ? refuse('bulk_more_match', { params: { count, expected } }) : null
+  const allowance = HARMLESS[action] ? Math.max(10, (expected ?? 0) / 10) : 0
+  const more = expected !== undefined && count > expected + allowance
+  return others || more ? refuse('bulk_other_match', { params: { count } }) : null
 }
 
 async function insertRows(tx: Transaction, runId: number, ids: number[], labels: BulkWork['labels']): Promise<void> {

@@ -191,7 +191,7 @@ describe('working on a run', () => {
     await workOn(finished)
     expect(await admin.post(`/api/bulk/${finished}/cancel/`)).toMatchObject({
       code: 409,
-      data: { reason: 'bulk_ended' }
+      data: { reason: 'already_over' }
     })
     expect(await admin.post('/api/bulk/987654/cancel/')).toMatchObject({ code: 404 })
   })

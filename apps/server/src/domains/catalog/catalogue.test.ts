@@ -189,7 +189,7 @@ test('a selection is refused with the reason', async () => {
   expect(await ask({ ...london, acl_selected: [] })).toMatchObject({ status: 400, msg: 'Please select' })
   expect(await ask({ ...london, acl_selected: [cheap, cheap] })).toMatchObject({
     status: 400,
-    msg: 'Each access rule can be selected only once'
+    msg: 'Each can be chosen only once'
   })
   for (const unknown of [424_242, 99_999_999_999])
     expect(await ask({ ...london, acl_selected: [cheap, unknown] })).toMatchObject({

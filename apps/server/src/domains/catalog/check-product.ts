@@ -15,7 +15,7 @@ export function findRepeatedVariant(given: readonly VariantInput[]): Refusal | u
   const seen = new Set<string>()
   for (const [at, variant] of given.entries()) {
     const keys = [`platform ${variant.shopify_variant_id}`, ...(variant.id === undefined ? [] : [`ours ${variant.id}`])]
-    if (keys.some(key => seen.has(key))) return fieldRefusal(`variants.${at}.shopify_variant_id`, 'duplicate_variant')
+    if (keys.some(key => seen.has(key))) return fieldRefusal(`variants.${at}.shopify_variant_id`, 'chosen_twice')
     for (const key of keys) seen.add(key)
   }
   return undefined
@@ -30,7 +30,7 @@ export async function checkRuleVariants(tx: Executor, given: readonly VariantInp
   const at = given.findIndex(variant => variant.id === undefined && rules.has(variant.shopify_variant_id))
   if (at < 0) return undefined
   const rule = rules.get(given[at]?.shopify_variant_id ?? '') ?? ''
-  return fieldRefusal(`variants.${at}.shopify_variant_id`, 'variant_of_rule', { rule })
+  return fieldRefusal(`variants.${at}.shopify_variant_id`, 'variant_sold', { name: rule })
 }
 
 type Present = { id: number; serverGroupId: number | null; addressFamily: AddressFamily; egress: EgressMode }
@@ -76,7 +76,7 @@ export async function checkServerGroups(
   for (const [at, variant] of given.entries()) {
     const group = moved[at] ?? null
     if (group === null) continue
-    if (!known.has(group)) return fieldRefusal(`variants.${at}.server_group`, 'unknown_server_group')
+    if (!known.has(group)) return fieldRefusal(`variants.${at}.server_group`, 'choice_gone')
     const most = largest.get(`${group} ${families[at]}`) ?? 0
     if (variant.cart_step > most) return fieldRefusal(`variants.${at}.cart_step`, 'step_too_large')
   }
@@ -92,11 +92,11 @@ export async function checkGroupings(
       collections,
       and(inArray(collections.id, collectionIds), isNull(collections.deletedAt))
     )
-    if (known !== new Set(collectionIds).size) return fieldRefusal('product_collections', 'unknown_collection')
+    if (known !== new Set(collectionIds).size) return fieldRefusal('product_collections', 'choice_gone')
   }
   if (tagIds.length > 0) {
     const known = await tx.$count(tags, and(inArray(tags.id, tagIds), isNull(tags.deletedAt)))
-    if (known !== new Set(tagIds).size) return fieldRefusal('product_tags', 'unknown_tag')
+    if (known !== new Set(tagIds).size) return fieldRefusal('product_tags', 'choice_gone')
   }
   return undefined
 }

@@ -20,7 +20,7 @@ export type PricedSelection = {
 }
 
 /**
- * Prices a variant with access rules, exactly. Refuses 'unknown_variant', 'no_rule', 'duplicate_rule', and
+ * Prices a variant with access rules, exactly. Refuses 'unknown_variant', 'no_rule', 'chosen_twice', and
  * 'unknown_rule' for a rule that is no longer on sale.
  */
 export async function priceSelection(
@@ -28,7 +28,7 @@ export async function priceSelection(
   { productId, options, rules }: { productId: number; options: OptionChoice; rules: readonly number[] }
 ): Promise<Result<PricedSelection>> {
   if (rules.length === 0) return refuse('no_rule')
-  if (new Set(rules).size !== rules.length) return refuse('duplicate_rule')
+  if (new Set(rules).size !== rules.length) return refuse('chosen_twice')
   const [variant, unordered] = await Promise.all([findVariant(db, { productId, options }), rulesById(db, [...rules])])
   if (!variant.ok) return variant
   const found = unordered.toSorted((a, b) => a.id - b.id)

@@ -31,13 +31,13 @@ export async function quoteEachRule(
   )
 }
 
-/** What a variant could sell from a server group; 'unknown_server_group' if it does not exist. */
+/** What a variant could sell from a server group; 'choice_gone' if it does not exist. */
 export async function quoteGroup(
   db: Executor,
   { groupId, step, family }: { groupId: number; step: number; family: AddressFamily }
 ): Promise<Result<GroupStock>> {
   const known = await db.$count(serverGroups, and(eq(serverGroups.id, groupId), isNull(serverGroups.deletedAt)))
-  if (known === 0) return fieldRefusal('server_group', 'unknown_server_group')
+  if (known === 0) return fieldRefusal('server_group', 'choice_gone')
   const [rules, quoted, largest] = await Promise.all([
     sellableRules(db),
     quoteRules(db, { groupId, step, family }),

@@ -123,8 +123,7 @@ async function checkUpdate(tx: Executor, id: number, { version, ...form }: Edit<
   if (!before) return refuse('not_found')
   const stale = version === undefined ? undefined : await findStale(tx, before.product, { ...form, version })
   if (stale) return stale
-  if (form.shopify_product_id !== before.product.platformId)
-    return fieldRefusal('shopify_product_id', 'product_is_fixed')
+  if (form.shopify_product_id !== before.product.platformId) return fieldRefusal('shopify_product_id', 'is_fixed')
   const wrong =
     checkKept(form.variants, before.variants) ??
     checkEgress(form.variants, before.variants) ??
@@ -194,10 +193,10 @@ function checkKept(given: readonly VariantInput[], present: readonly VariantRow[
   for (const [at, variant] of given.entries()) {
     if (variant.id === undefined) continue
     const row = present.find(one => one.id === variant.id)
-    if (!row) return fieldRefusal(`variants.${at}.id`, 'variant_gone')
+    if (!row) return fieldRefusal(`variants.${at}.id`, 'choice_gone')
     if (row.platformId !== variant.shopify_variant_id)
-      return fieldRefusal(`variants.${at}.shopify_variant_id`, 'variant_is_fixed')
-    if (row.cartStep !== variant.cart_step) return fieldRefusal(`variants.${at}.cart_step`, 'step_is_fixed')
+      return fieldRefusal(`variants.${at}.shopify_variant_id`, 'is_fixed')
+    if (row.cartStep !== variant.cart_step) return fieldRefusal(`variants.${at}.cart_step`, 'is_fixed')
   }
   return undefined
 }

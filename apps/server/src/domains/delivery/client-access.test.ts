@@ -94,7 +94,7 @@ test.each([
   [{ access: 'address', client_ips: ['fe80::1%eth0'] }, 'invalid_client'],
   [{ access: 'address', client_ips: ['::ffff:1.2.3.4/120'] }, 'invalid_client'],
   [{ access: 'address', client_ips: ['1.2.3.4/24/1'] }, 'invalid_client'],
-  [{ access: 'address', client_ips: ['224.0.0.1'] }, 'unusable_client'],
+  [{ access: 'address', client_ips: ['224.0.0.1'] }, 'invalid_client'],
   [{ access: 'address', client_ips: Array.from({ length: 33 }, (_, n) => `198.51.100.${n}`) }, 'invalid'],
   [{ access: 'anybody', client_ips: ['198.51.100.1'] }, 'invalid']
 ])('form %# is refused', async (form, reason) => {

@@ -87,11 +87,11 @@ test('by default a customer changes no addresses and resets its password ten tim
   await world.pay(order)
   await world.confirm()
   expect(await left(order.id)).toEqual([0, 10])
-  expect(await ask(order.id, 'change')).toMatchObject({ status: 409, data: { reason: 'changes_not_allowed' } })
+  expect(await ask(order.id, 'change')).toMatchObject({ status: 409, data: { reason: 'task_not_allowed' } })
   await done(order.id, 'reset')
   expect(await left(order.id)).toEqual([0, 9])
   await quotas(0, 0)
-  expect(await ask(order.id, 'reset')).toMatchObject({ status: 409, data: { reason: 'resets_not_allowed' } })
+  expect(await ask(order.id, 'reset')).toMatchObject({ status: 409, data: { reason: 'task_not_allowed' } })
   await quotas(0, '')
   expect(await left(order.id)).toEqual([0, null])
 })
@@ -109,9 +109,9 @@ test('a used-up quota comes back with a renewal, and the refusal says when the t
   const until = order.expiredAt?.toISOString()
   expect(await ask(order.id, 'change')).toMatchObject({
     status: 429,
-    data: { reason: 'changes_used_up', params: { max: 2, until } }
+    data: { reason: 'task_used_up', params: { max: 2, until } }
   })
-  expect(await ask(order.id, 'reset')).toMatchObject({ status: 429, data: { reason: 'resets_used_up' } })
+  expect(await ask(order.id, 'reset')).toMatchObject({ status: 429, data: { reason: 'task_used_up' } })
   // A quota below what was used leaves none.
   await quotas(1, 1)
   expect(await left(order.id)).toEqual([0, 0])
@@ -242,7 +242,7 @@ test('a change that an agent refuses stays counted, since it completes once the 
   await work(order.id)
   await refuseAll(order.id)
   expect(await shown(order.id)).toMatchObject({ task_fail: { code: 'agent_refused' }, changes_left: 0 })
-  expect(await ask(order.id, 'change')).toMatchObject({ status: 429, data: { reason: 'changes_used_up' } })
+  expect(await ask(order.id, 'change')).toMatchObject({ status: 429, data: { reason: 'task_used_up' } })
   await acceptAll(order.id)
   await world.confirm()
   await world.confirm()

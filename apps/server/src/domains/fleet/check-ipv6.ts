@@ -1,6 +1,6 @@
-import { refuse, type Ipv6Check } from '@netlet/contract'
+import { message, refuse, type Ipv6Check } from '@netlet/contract'
 import type { ExitTarget } from '@netlet/contract/agent-exit-check'
-import { fieldRefusal } from '../../infra/refusals.ts'
+import { formRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { agentOf, type SyncContext } from './agents.ts'
@@ -23,7 +23,7 @@ export async function checkIpv6(
   const server = await readServerRow(ctx.db, serverId)
   if (!server) return refuse('not_found')
   const targets = target === '' ? sites.flatMap(siteTarget) : asTarget(target)
-  if (targets.length === 0) return fieldRefusal('target', 'wrong_target')
+  if (targets.length === 0) return formRefusal({ target: message('enter_target') })
   const ranges = (await serverCidrs(ctx.db, serverId)).filter(range => range.includes(':'))
   if (ranges.length === 0) return refuse('no_ipv6_ranges')
   const agent = agentOf(server, ctx.secrets)

@@ -90,7 +90,7 @@ export const editCidr = (
     if (stale) return stale
     const excluded = await excludeRules(unit, id, rules)
     if (!excluded.ok)
-      return excluded.reason === 'not_found' ? refuse('not_found') : fieldRefusal('exclude_acl', 'rule_gone')
+      return excluded.reason === 'not_found' ? refuse('not_found') : fieldRefusal('exclude_acl', 'choice_gone')
     const after = await read(unit.tx, id)
     if (!after) return refuse('not_found')
     unit.audit('cidr.edit', id, { before, after })

@@ -36,7 +36,7 @@ export async function removeServer(unit: Unit, id: number): Promise<Result<null>
     .from(agentUsers)
     .where(and(eq(agentUsers.serverId, id), or(eq(agentUsers.wanted, true), isNotNull(agentUsers.orderId))))
     .limit(1)
-  if (users[0]) return refuse('server_has_user', { params: { username: users[0].username } })
+  if (users[0]) return refuse('hand_made_user', { params: { username: users[0].username } })
   await tx.delete(agentUsers).where(eq(agentUsers.serverId, id))
   await tx.delete(serverGroupServers).where(eq(serverGroupServers.serverId, id))
   await tx

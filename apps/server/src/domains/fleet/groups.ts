@@ -115,7 +115,7 @@ export async function planGroup(
     .from(servers)
     .where(and(inArray(servers.id, [...ids, ...idsOf(before.servers)]), isNull(servers.deletedAt)))
     .orderBy(asc(servers.id))
-  if (ids.some(one => !known.some(server => server.id === one))) return fieldRefusal('servers', 'server_gone')
+  if (ids.some(one => !known.some(server => server.id === one))) return fieldRefusal('servers', 'choice_gone')
   const isIn = (server: { id: number }) => before.servers.some(one => one.id === server.id)
   const added = known.filter(server => !isIn(server))
   const removed = known.filter(server => !ids.includes(server.id))
@@ -151,7 +151,7 @@ async function setServers(tx: Transaction, groupId: number, ids: number[]): Prom
     .from(servers)
     .where(and(inArray(servers.id, wanted), isNull(servers.deletedAt)))
     .for('share')
-  if (known.length < wanted.length) return fieldRefusal('servers', 'server_gone')
+  if (known.length < wanted.length) return fieldRefusal('servers', 'choice_gone')
   await tx.delete(serverGroupServers).where(eq(serverGroupServers.groupId, groupId))
   if (wanted.length > 0) await tx.insert(serverGroupServers).values(wanted.map(serverId => ({ groupId, serverId })))
   return done

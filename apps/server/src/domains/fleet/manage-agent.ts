@@ -41,7 +41,7 @@ export async function resetAllProxy(
   const keep: string[] = []
   for (const text of typeof cidrs === 'string' ? linesOf(cidrs) : cidrs) {
     const parsed = parseCidr(text)
-    if (!parsed.ok) return fieldRefusal('cidrs', 'invalid_cidr', { problem: parsed.message })
+    if (!parsed.ok) return fieldRefusal('cidrs', 'invalid_lines', { problem: parsed.message })
     keep.push(parsed.cidr)
   }
   const found = await requireAgent(ctx, serverId)

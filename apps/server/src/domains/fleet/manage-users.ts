@@ -37,9 +37,9 @@ export async function createUserByPrefix(
 ): Promise<Result<AgentOutput>> {
   const { username } = form
   const prefix = parseCidr(form.prefix)
-  if (!prefix.ok) return fieldRefusal('prefix', 'invalid_cidr', { problem: prefix.message })
+  if (!prefix.ok) return fieldRefusal('prefix', 'invalid_lines', { problem: prefix.message })
   if (prefix.units > 65_536) return fieldRefusal('prefix', 'prefix_too_large', { prefix: prefix.cidr })
-  if (isOrderName(username)) return fieldRefusal('username', 'username_reserved', { username })
+  if (isOrderName(username)) return fieldRefusal('username', 'proxy_user_taken', { username })
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   const wanted = await command(ctx, by, async unit => {
@@ -47,15 +47,15 @@ export async function createUserByPrefix(
     const rules = await groupRules(tx, form.acl_group)
     if (!rules) return formRefusal({ acl_group: message('select_acl_group') })
     if (!(await serverOwns(tx, serverId, prefix.cidr))) {
-      return fieldRefusal('prefix', 'prefix_not_on_server', { prefix: prefix.cidr })
+      return fieldRefusal('prefix', 'cidr_not_on_server', { cidr: prefix.cidr })
     }
-    if (await ownedByOrder(tx, username)) return refuse('username_of_order', { params: { username } })
+    if (await ownedByOrder(tx, username)) return fieldRefusal('username', 'proxy_user_taken', { username })
     const [taken] = await tx
       .select({ wanted: agentUsers.wanted })
       .from(agentUsers)
       .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.username, username)))
       .for('update')
-    if (taken?.wanted) return refuse('user_on_server', { params: { username } })
+    if (taken?.wanted) return fieldRefusal('username', 'proxy_user_taken', { username })
     const password = randomCode(14)
     await setDesiredUsers(unit, [{ serverId, username, orderId: null, password, prefixes: [prefix.cidr], rules }])
     const after = { username, prefix: prefix.cidr, acl_group: form.acl_group, rules }

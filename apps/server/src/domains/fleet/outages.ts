@@ -40,13 +40,13 @@ export const addOutage = (
 ): Promise<Result<ShownOutage>> =>
   command(ctx, by, async unit => {
     const [startedAt, endedAt] = [new Date(form.started_at), new Date(form.ended_at)]
-    if (endedAt <= startedAt || endedAt > unit.now) return refuse('outage_times')
     // The lock lets two outages that are added at once see each other. An overlap would be credited twice.
     const server = await lockServer(unit, serverId)
     if (!server) return refuse('not_found')
     const earliest = unit.now.getTime() - MOST_DAYS * DAY
-    if (startedAt.getTime() < earliest || startedAt < server.createdAt)
-      return refuse('outage_too_old', { params: { days: MOST_DAYS, added: iso(server.createdAt) } })
+    const begins = startedAt.getTime() >= earliest && startedAt >= server.createdAt
+    if (!begins || endedAt <= startedAt || endedAt > unit.now)
+      return refuse('outage_times', { params: { days: MOST_DAYS, added: iso(server.createdAt) } })
     const [other] = await unit.tx
       .select()
       .from(serverOutages)

@@ -27,7 +27,7 @@ export async function agentTaken(
 /** Names the ranges, servers and orders that are in the way. */
 export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<Refusal> {
   if (refusal.reason === 'invalid') {
-    return fieldRefusal('cidr', 'invalid_cidr', { problem: refusal.lines.map(line => line.message).join('; ') })
+    return fieldRefusal('cidr', 'invalid_lines', { problem: refusal.lines.map(line => line.message).join('; ') })
   }
   const { cidr } = refusal
   if (refusal.reason === 'leased') return leasedBy('cidr', refusal.orders, { cidr })

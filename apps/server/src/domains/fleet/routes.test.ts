@@ -151,13 +151,13 @@ describe('the server form', () => {
       admin.put(`/api/servers/servers/${first.data.id}/`, { name: 'owner', ip: '127.0.0.1', cidr })
     expect(await edit('127.52.1.0/24')).toMatchObject({
       code: 409,
-      msg: `Addresses of 127.52.0.0/24 are still leased by order ${number}`
+      msg: `Addresses of 127.52.0.0/24 are still leased by 1 order: ${number}`
     })
     expect((await edit('127.52.0.0/24')).code).toBe(2000)
     // All or nothing: the refused edit left no trace.
     expect(await create({ name: 'clash', ip: '127.0.0.1', cidr: '127.52.1.0/24' })).toMatchObject({ code: 2000 })
     const reply = await admin.delete(`/api/servers/servers/${first.data.id}/`)
-    expect(reply).toMatchObject({ code: 409, msg: `Addresses of this server are still leased by order ${number}` })
+    expect(reply).toMatchObject({ code: 409, msg: `Addresses of this server are still leased by 1 order: ${number}` })
     await world.ctx.db.transaction(tx => release(tx, { orderId }))
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 2000 })
     expect(await admin.delete(`/api/servers/servers/${first.data.id}/`)).toMatchObject({ code: 404 })

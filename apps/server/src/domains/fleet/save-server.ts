@@ -117,7 +117,7 @@ async function saveServer(
   const assigned = await assignCidrs(unit, id, linesOf(form.cidr))
   if (!assigned.ok) return cidrRefusal(tx, assigned)
   const [username] = await usersOutsideRanges(tx, id)
-  if (username !== undefined) return fieldRefusal('cidr', 'cidr_has_user', { username })
+  if (username !== undefined) return fieldRefusal('cidr', 'hand_made_user', { username })
   if (assigned.added.length + assigned.removed.length > 0) {
     await bumpPrefixes(unit, id)
     unit.publish('cidr')

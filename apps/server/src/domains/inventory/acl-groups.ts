@@ -87,7 +87,7 @@ async function setRules(tx: Transaction, groupId: number, ids: number[]): Promis
     .select({ id: aclRules.id })
     .from(aclRules)
     .where(and(inArray(aclRules.id, wanted), isNull(aclRules.deletedAt)))
-  if (known.length < wanted.length) return fieldRefusal('acls', 'rule_gone')
+  if (known.length < wanted.length) return fieldRefusal('acls', 'choice_gone')
   await tx.delete(aclGroupRules).where(eq(aclGroupRules.groupId, groupId))
   await tx.insert(aclGroupRules).values(wanted.map(ruleId => ({ groupId, ruleId })))
   return done

@@ -23,7 +23,7 @@ export async function rangeEffect({ db }: AppContext, id: number, wanted: number
   const names = await ruleNames(db)
   const known = await db.$count(aclRules, and(inArray(aclRules.id, wanted), isNull(aclRules.deletedAt)))
   const [before, after] = [new Set(range.excludedRules), new Set(wanted)]
-  if (known < after.size && [...after].some(rule => !names.has(rule))) return fieldRefusal('exclude_acl', 'rule_gone')
+  if (known < after.size && [...after].some(rule => !names.has(rule))) return fieldRefusal('exclude_acl', 'choice_gone')
   const named = (rule: number) => ({ id: rule, name: names.get(rule) ?? `#${rule}` })
   const excluded = sortedIds(wanted.filter(rule => !before.has(rule)))
   const allowed = sortedIds(range.excludedRules.filter(rule => !after.has(rule)))

@@ -35,7 +35,7 @@ export async function occupancyOf(
   const chosen = rules.find(one => one.id === rule)
   if (rule !== undefined && !chosen) return refuse('not_found')
   const window = windowOf(range.cidr, part)
-  if (!window.ok) return fieldRefusal('part', 'invalid_cidr', { problem: window.problem })
+  if (!window.ok) return fieldRefusal('part', 'invalid_lines', { problem: window.problem })
   const units = window.units
   const size = Math.max(1, units / BLOCKS)
   const places = await placesOf(db, range, window)

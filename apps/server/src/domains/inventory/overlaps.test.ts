@@ -29,7 +29,7 @@ describe('a domain that another rule has', () => {
   test('is refused at the list of domains, with the rule and the domain named', async () => {
     const first = await rules.add('Adidas', ['adidas.test', 'adidas.example', 'own.adidas-shop.test'])
     const refused = await rules.post('Sports', ['ADIDAS.test', '*.adidas.example', 'puma.test'])
-    const msg = 'adidas.example is already in the access rule Adidas, and 1 more domains are in other rules'
+    const msg = 'adidas.example is already in the access rule Adidas. Domains that other rules have: 2'
     expect(refused).toMatchObject({
       code: 409,
       msg,
@@ -43,7 +43,10 @@ describe('a domain that another rule has', () => {
     })
     const other = await rules.add('Sports', ['puma.test'])
     const edited = await rules.put(other, 'Sports', ['puma.test', 'adidas.test'])
-    expect(edited).toMatchObject({ code: 409, msg: 'adidas.test is already in the access rule Adidas' })
+    expect(edited).toMatchObject({
+      code: 409,
+      msg: 'adidas.test is already in the access rule Adidas. Domains that other rules have: 1'
+    })
     const [row] = await world.ctx.db.select().from(aclRules).where(eq(aclRules.id, other))
     expect(row?.domains).toEqual(['puma.test'])
     // A deleted rule frees its domains.
@@ -235,7 +238,7 @@ describe('a check', () => {
     expect(own.data).toMatchObject({ duplicate_total: 0, overlap_total: 0, rules: [] })
     expect(await rules.check({ acl_value: 'no domain' })).toMatchObject({
       code: 400,
-      data: { reason: 'invalid_domains' }
+      data: { reason: 'invalid_lines' }
     })
     expect((await rules.check({ acl_value: 'fine.test', id: 999_999 })).code).toBe(404)
     expect((await rules.conflicts()).overlaps.some(({ domain }) => domain === 'low.checked.test')).toBe(false)

@@ -90,7 +90,7 @@ describe('access rules', () => {
     await db.transaction(tx => reserve(tx, { orderId, groupId, step: 1, rules: [made.id], quantity: 1 }))
     expect(await admin.delete(`/api/servers/acls/${made.id}/`)).toMatchObject({
       code: 409,
-      msg: `This access rule is still in use by orders #${orderId}`
+      msg: `This access rule is still in use by 1 order: #${orderId}`
     })
   })
 })
@@ -106,7 +106,7 @@ describe('ACL groups', () => {
     [
       'acls',
       { name: 'g', description: 'd', acls: [999_999] },
-      'One of the selected access rules does not exist any more'
+      'What was chosen does not exist any more. Please choose again.'
     ]
   ])('%s: %j is refused', async (field, form, message) => {
     const reply = await admin.post<Errors>(path, form)

@@ -59,7 +59,7 @@ export async function checkRule(
   orderNumbers: OrderNumbers = noNumbers
 ): Promise<Result<RuleCheck>> {
   const parsed = parseDomains(form.acl_value)
-  if (!parsed.ok) return ruleRefusal({ ok: false, reason: 'invalid_domains', lines: parsed.lines })
+  if (!parsed.ok) return ruleRefusal({ ok: false, reason: 'invalid_lines', lines: parsed.lines })
   const id = form.id ?? UNSAVED
   const { rules } = await planRules(ctx.db)
   const saved = rules.find(rule => rule.id === id)
@@ -143,24 +143,23 @@ function presentOverlap(
 
 /** Why a rule is not saved, with what the form needs to ask for a decision. */
 export function ruleRefusal(refusal: RuleRefusal): Refusal {
-  if (refusal.reason === 'invalid_domains') {
+  if (refusal.reason === 'invalid_lines') {
     const problem = refusal.lines
       .slice(0, 5)
       .map(line => line.message)
       .join('; ')
-    return onDomains('invalid_domains', { problem }, { lines: refusal.lines.slice(0, 100) })
+    return onDomains('invalid_lines', { problem }, { lines: refusal.lines.slice(0, 100) })
   }
   const side = sidesOf(refusal.plan)
   if (refusal.reason === 'domain_taken') {
     const [first] = refusal.taken
     const owner = first?.rules.find(id => id !== refusal.ruleId) ?? UNSAVED
-    const params = { domain: first?.domain ?? '', rule: side(owner).name }
+    const count = refusal.taken.length
+    const params = { domain: first?.domain ?? '', rule: side(owner).name, count }
     const duplicates = refusal.taken
       .slice(0, LISTED)
       .map(({ domain, rules }) => ({ domain, rules: rules.filter(id => id !== refusal.ruleId).map(side) }))
-    const data = { duplicates, duplicate_total: refusal.taken.length }
-    const more = refusal.taken.length - 1
-    return more > 0 ? onDomains('domains_taken', { ...params, more }, data) : onDomains('domain_taken', params, data)
+    return onDomains('domain_taken', params, { duplicates, duplicate_total: count })
   }
   if (refusal.reason === 'overlap_undecided') {
     const count = refusal.undecided.length

@@ -29,9 +29,9 @@ export async function variantRefusal(
     .from(aclRules)
     .where(and(eq(aclRules.platformVariantId, platformVariantId), isNull(aclRules.deletedAt), ne(aclRules.id, own)))
     .limit(1)
-  if (rule) return fieldRefusal('shopify_variant_id', 'variant_of_rule', { rule: rule.name })
+  if (rule) return fieldRefusal('shopify_variant_id', 'variant_sold', { name: rule.name })
   const plan = await planSoldAs?.(tx, platformVariantId)
-  return plan === undefined ? undefined : fieldRefusal('shopify_variant_id', 'variant_of_plan', { plan })
+  return plan === undefined ? undefined : fieldRefusal('shopify_variant_id', 'variant_sold', { name: plan })
 }
 
 /** The names of the rules that are sold as these variants of the platform, by variant. */

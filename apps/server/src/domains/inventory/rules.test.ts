@@ -66,7 +66,7 @@ describe('a rule', () => {
 
   it('names the lines that are no domains', async () => {
     const refused = await inTransaction(db, createRule, input('junk', 'fine.example\nno domain'))
-    expect(refused).toMatchObject({ ok: false, reason: 'invalid_domains', lines: [{ line: 2 }] })
+    expect(refused).toMatchObject({ ok: false, reason: 'invalid_lines', lines: [{ line: 2 }] })
   })
 
   it('says whether the agents need new deny lists', async () => {

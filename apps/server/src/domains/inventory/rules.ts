@@ -26,7 +26,7 @@ export type RuleInput = {
 }
 
 export type RuleRefusal =
-  | { ok: false; reason: 'invalid_domains'; lines: DomainLine[] }
+  | { ok: false; reason: 'invalid_lines'; lines: DomainLine[] }
   /** Other rules on sale list some of the domains; the plan names them all. */
   | { ok: false; reason: 'domain_taken'; ruleId: number; taken: RulesPlan['duplicates']; plan: RulesPlan }
   | { ok: false; reason: 'overlap_undecided'; undecided: DecidedOverlap[]; plan: RulesPlan }
@@ -43,7 +43,7 @@ export async function createRule(
 ): Promise<{ ok: true; rule: Rule } | RuleRefusal> {
   const { tx } = unit
   const parsed = parseDomains(input.aclValue)
-  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  if (!parsed.ok) return { ok: false, reason: 'invalid_lines', lines: parsed.lines }
   await lockInventory(tx)
   const [saved] = await tx
     .insert(aclRules)
@@ -67,7 +67,7 @@ export async function updateRule(
 ): Promise<{ ok: true; rule: Rule; denialsChanged: boolean } | RuleRefusal | { ok: false; reason: 'not_found' }> {
   const { tx } = unit
   const parsed = parseDomains(input.aclValue)
-  if (!parsed.ok) return { ok: false, reason: 'invalid_domains', lines: parsed.lines }
+  if (!parsed.ok) return { ok: false, reason: 'invalid_lines', lines: parsed.lines }
   await lockInventory(tx)
   const [before] = await tx
     .select({ domains: aclRules.domains, platformVariantId: aclRules.platformVariantId })

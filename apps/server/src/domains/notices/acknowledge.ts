@@ -43,7 +43,7 @@ export const muteNotice = (ctx: AppContext, by: UserActor, id: number, hours: nu
     await lock(tx, 'notices')
     const [notice] = await tx.select().from(notices).where(eq(notices.id, id))
     if (!notice) return refuse('not_found')
-    if (notice.closedAt !== null) return refuse('notice_closed')
+    if (notice.closedAt !== null) return refuse('already_over')
     const mutedUntil = hours === 0 ? null : new Date(now.getTime() + hours * HOUR)
     await tx.update(notices).set({ mutedUntil }).where(eq(notices.id, id))
     unit.audit('notice.mute', id, { after: { cause: notice.cause, subject: notice.subject, hours } })

@@ -2,7 +2,6 @@ import {
   MAX_NOTICE_CHANNELS,
   NOTICE_SEVERITIES,
   refuse,
-  sentenceOf,
   type NoticeChannel,
   type NoticeChannelForm,
   type Refusal
@@ -16,6 +15,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { sameText } from '../../infra/secrets.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
@@ -91,7 +91,7 @@ export async function createChannel(
     const { tx, now } = unit
     await lock(tx, 'notices')
     if ((await tx.$count(noticeChannels)) >= MAX_NOTICE_CHANNELS)
-      return refuse('too_many_channels', { params: { max: MAX_NOTICE_CHANNELS } })
+      return refuse('too_many_kept', { params: { max: MAX_NOTICE_CHANNELS } })
     const unknown = await unknownPeople(unit, ports, form)
     if (unknown) return unknown
     const [row] = await tx
@@ -196,10 +196,10 @@ function whyWrong(
   isNew: boolean
 ): Refusal | undefined {
   if (kind === 'mail') return undefined
-  if (isNew && target === '') return ofField('notice_target_missing', 'target')
-  if (isNew && kind === 'webhook' && secret === '') return ofField('notice_secret_missing', 'secret')
+  if (isNew && target === '') return fieldRefusal('target', 'needed')
+  if (isNew && kind === 'webhook' && secret === '') return fieldRefusal('secret', 'needed')
   if (target === '') return undefined
-  return forbiddenTarget(new URL(target), readPolicy(ctx, ports)) ? ofField('notice_target', 'target') : undefined
+  return forbiddenTarget(new URL(target), readPolicy(ctx, ports)) ? fieldRefusal('target', 'notice_target') : undefined
 }
 
 /** Only operators get notices, because they name servers, orders and payments. */
@@ -210,12 +210,5 @@ async function unknownPeople(
 ): Promise<Refusal | undefined> {
   if (kind !== 'mail' || ids.length === 0) return undefined
   const known = await operators(tx, ids)
-  return known.length === ids.length ? undefined : ofField('notice_recipients', 'user_ids')
-}
-
-type FieldReason = 'notice_target' | 'notice_target_missing' | 'notice_secret_missing' | 'notice_recipients'
-
-function ofField(reason: FieldReason, field: string): Refusal {
-  const refusal = refuse(reason)
-  return { ...refusal, data: { errors: { [field]: sentenceOf(refusal) } } }
+  return known.length === ids.length ? undefined : fieldRefusal('user_ids', 'notice_recipients')
 }

@@ -79,7 +79,7 @@ test('what cannot be sold is refused in clear words, and nothing is written', as
     ['no place', choosing(undefined, [one]), 400, /.+/],
     ['an unknown product', wanted({ product_id: 999_999 }), 400, /not available/],
     ['an unknown rule', choosing('New York', [one, 999_999]), 400, /not available any more/],
-    ['a rule twice', choosing('New York', [one, two, one]), 400, 'Each access rule can be selected only once'],
+    ['a rule twice', choosing('New York', [one, two, one]), 400, 'Each can be chosen only once'],
     ['no rule', choosing('New York', []), 400, 'Please select'],
     ['rules that are none', choosing('New York', 'all'), 400, 'Please select'],
     ['a rule that the range is excluded from', choosing('New York', [one, excluded]), 409, 'Out of stock'],

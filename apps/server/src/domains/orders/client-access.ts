@@ -115,7 +115,7 @@ function wantedOf({ access, client_ips }: ClientAccessForm): Result<OrderAccess>
   return ok({ access, clientIps: [...prefixes].toSorted() })
 }
 
-type Unfit = { reason: 'invalid_client' | 'unusable_client' | 'wide_client' }
+type Unfit = { reason: 'invalid_client' | 'wide_client' }
 
 /** The prefix as agents and the database write it. Bits set after its length are probably a typing error: refused. */
 function prefixOf(line: string): string | Unfit {
@@ -130,7 +130,7 @@ function prefixOf(line: string): string | Unfit {
   const bits = length === undefined ? most : Number(length)
   if (length !== undefined && (mapped || !/^\d{1,3}$/.test(length) || bits > most)) return { reason: 'invalid_client' }
   if (bits < WIDEST[address.kind()]) return { reason: 'wide_client' }
-  if (UNUSABLE.has(address.range())) return { reason: 'unusable_client' }
+  if (UNUSABLE.has(address.range())) return { reason: 'invalid_client' }
   const written = address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).toRFC5952String()
   const kind = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
   const network = kind.networkAddressFromCIDR(`${written}/${bits}`)

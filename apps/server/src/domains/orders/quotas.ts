@@ -50,10 +50,10 @@ export async function quotaRefusal(
 ): Promise<Refusal | null> {
   if (!isCounted(task)) return null
   const max = (await readQuotas(tx))[task]
-  if (max === 0) return refuse(task === 'change' ? 'changes_not_allowed' : 'resets_not_allowed')
+  if (max === 0) return refuse('task_not_allowed')
   if (max !== null && usedOf(order, task) >= max) {
     const params = { max, until: order.expiredAt ? iso(order.expiredAt) : '' }
-    return refuse(task === 'change' ? 'changes_used_up' : 'resets_used_up', { params })
+    return refuse('task_used_up', { params })
   }
   if (task !== 'change') return null
   const failedAt = await noneFoundAt(tx, order.id, new Date(now.getTime() - NONE_FOUND_MS))

@@ -37,7 +37,7 @@ export function renewable(
   if (!paidAt) return refuse('order_not_paid')
   if (state === 'refunded') return refuse('order_expired')
   if (state === 'expired') return graceUntil && graceUntil > now ? done : refuse('order_expired')
-  return state === 'failed' ? refuse('nothing_to_renew') : done
+  return state === 'failed' ? refuse('order_not_delivered') : done
 }
 
 /**

@@ -39,7 +39,7 @@ export function addressRoutes(mount: Mount, ctx: AppContext): void {
   const columns = columnsOf(inventory.addressLeases)
   mount(inventory.addressLeases, async ({ caller, query, reply }) => {
     const range = parseAddress(query.address)
-    if (!range.ok) return fieldRefusal('address', 'invalid_cidr', { problem: range.message })
+    if (!range.ok) return fieldRefusal('address', 'invalid_lines', { problem: range.message })
     const { from, to, format } = query
     const look: Look = { by: caller.id, question: JSON.stringify([range.cidr, from, to]) }
     const given = query.after === undefined ? undefined : openCursor(ctx, query.after)
@@ -77,7 +77,7 @@ async function holdersOf(
   query: { address: string; at?: string | undefined }
 ): Promise<Result<ReplyOf<typeof routes.inventory.addressHolders>>> {
   const range = parseAddress(query.address)
-  if (!range.ok) return fieldRefusal('address', 'invalid_cidr', { problem: range.message })
+  if (!range.ok) return fieldRefusal('address', 'invalid_lines', { problem: range.message })
   if (range.units !== 1) return refuse('invalid', { data: { errors: { address: 'Must be an IP address' } } })
   const [ip = ''] = range.cidr.split('/')
   const instant = instantOf(query.at) ?? ctx.now()

@@ -1,4 +1,4 @@
-import { refuse, sentenceOf, type CodeState, type DiscountType, type LevelCode } from '@netlet/contract'
+import { refuse, type CodeState, type DiscountType, type LevelCode } from '@netlet/contract'
 import { asc, desc, eq, lte, ne, sql, ilike, or } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -6,6 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { Threshold } from '../accounts/index.ts'
@@ -185,11 +186,6 @@ async function outOfOrder(tx: Executor, { level, point }: { level: number; point
   const others = await tx.select().from(levelCodes).where(ne(levelCodes.level, level)).orderBy(asc(levelCodes.level))
   const below = others.findLast(other => other.level < level)
   const above = others.find(other => other.level > level)
-  const refused =
-    below && point <= below.point
-      ? refuse('level_points_too_low', { params: { points: below.point, level: below.level } })
-      : above && point >= above.point
-        ? refuse('level_points_too_high', { params: { points: above.point, level: above.level } })
-        : undefined
-  return refused && { ...refused, data: { errors: { point: sentenceOf(refused) } } }
+  const other = below && point <= below.point ? below : above && point >= above.point ? above : undefined
+  return other && fieldRefusal('point', 'level_points_order', { points: other.point, level: other.level })
 }

@@ -284,8 +284,8 @@ test('level codes: five levels from the start, discount, code and point required
   expect((await admin.put<LevelCode>(path, whole)).data).toMatchObject({ level: 2, code: 'SILVER5', discount: '5.00' })
   expect(await discountCodeFor(db, customer.user.id)).toBe('SILVER5')
   for (const [point, msg, reason, params] of [
-    [100, 'Must be more than the 100 points of level 1', 'level_points_too_low', { points: 100, level: 1 }],
-    [10_000, 'Must be less than the 10000 points of level 3', 'level_points_too_high', { points: 10_000, level: 3 }]
+    [100, 'Points rise with the level: level 1 has 100', 'level_points_order', { points: 100, level: 1 }],
+    [10_000, 'Points rise with the level: level 3 has 10000', 'level_points_order', { points: 10_000, level: 3 }]
   ] as const) {
     const data = { reason, params, errors: { point: msg } }
     expect(await admin.put(path, { ...whole, point })).toMatchObject({ status: 400, msg, data })

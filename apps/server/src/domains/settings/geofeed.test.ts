@@ -29,7 +29,7 @@ test('the first wrong line is named with what is wrong', () => {
     ['192.0.2.0/24,US,NY', "'NY' is not a region code of ISO 3166-2, such as US-NY"],
     ['192.0.2.0/24,US,US-XX', "'US-XX' is not a region code of ISO 3166-2, such as US-NY"],
     ['192.0.2.0/24,US,GB-ENG', 'the region GB-ENG is not in the country US'],
-    ['192.0.2.0/24,,US-NY', 'the region US-NY is not in the country that is not given'],
+    ['192.0.2.0/24,,US-NY', 'the region US-NY is not in the country –'],
     ['192.0.2.0/24,US,US-NY,New York,10001,more', 'has more than five fields'],
     ['198.51.100.0/24,US', '198.51.100.0/24 is already listed in line 1']
   ]

@@ -50,9 +50,7 @@ function checkLine(fields: string, line: number, seen: Map<string, number>): Ref
   if (region !== '' && !regions.has(region.toUpperCase()))
     return refuse('geofeed_region', { params: { line, region: region.slice(0, 20) } })
   if (region === '' || region.slice(0, 2).toUpperCase() === country.toUpperCase()) return undefined
-  return country === ''
-    ? refuse('geofeed_no_country', { params: { line, region } })
-    : refuse('geofeed_other_country', { params: { line, region, country } })
+  return refuse('geofeed_other_country', { params: { line, region, country: country || '–' } })
 }
 
 /** The canonical form of a prefix or an address; undefined if it is neither, or has bits set after its length. */

@@ -147,9 +147,9 @@ test('an incident is edited and corrected on the version that was read; a resolv
     resolved_at: null
   })
   for (const [body, reason] of [
-    [{ severity: 'maintenance', ends_at: ago(-HOUR) }, 'incident_kind'],
+    [{ severity: 'maintenance', ends_at: ago(-HOUR) }, 'is_fixed'],
     [{ started_at: ago(-HOUR) }, 'incident_in_future'],
-    [{ locations: [999_999] }, 'unknown_location']
+    [{ locations: [999_999] }, 'choice_gone']
   ] as const)
     expect((await admin.put(one, { ...form, version: undefined, ...body })).data).toMatchObject({ reason })
   expect((await say(data.id, 'scheduled', 'No')).data).toMatchObject({ reason: 'incident_state' })
@@ -171,7 +171,7 @@ test('an incident is edited and corrected on the version that was read; a resolv
 
 test('work that is over is not announced as planned, and can be written down as completed', async () => {
   const past = { severity: 'maintenance', started_at: ago(HOUR), ends_at: ago(MINUTE) }
-  expect((await open('Old switches', past)).data).toMatchObject({ reason: 'maintenance_over' })
+  expect((await open('Old switches', past)).data).toMatchObject({ reason: 'maintenance_times' })
   const { data } = await open('Old switches', { ...past, state: 'completed' })
   const edited = { ...past, title: 'Older switches', locations: [london], ends_at: ago(2) }
   expect((await admin.put(`${INCIDENTS}${data.id}/`, edited)).code).toBe(2000)
@@ -187,7 +187,7 @@ test('planned work begins and ends by the clock, is no outage in between, and it
   expect(data.state).toBe('scheduled')
   const body = { title: 'New switches', severity: 'maintenance', locations: [london] }
   const moved = await admin.put(`${INCIDENTS}${data.id}/`, { ...body, started_at: ago(HOUR), ends_at: ago(MINUTE) })
-  expect(moved.data).toMatchObject({ reason: 'maintenance_over' })
+  expect(moved.data).toMatchObject({ reason: 'maintenance_times' })
   const at = (ms: number) => readStatusPage(shop.ctx.db, NO_CHECKS, new Date(shop.ctx.now().getTime() + ms))
   const { db } = shop.ctx
   await db.update(servers).set({ connected: false, unreachableSince: shop.ctx.now() })
@@ -229,7 +229,7 @@ test('an incident of an outage is written once, and an old one is found by its l
     admin.post(`/api/servers/outages/${outage.id}/name_incident/`, { incident_id })
   expect((await name(other.data.id)).code).toBe(2000)
   expect(await shop.ctx.db.select().from(incidentOutages)).toEqual([{ outageId: outage.id, incidentId: other.data.id }])
-  expect((await name(999_999)).data).toMatchObject({ reason: 'unknown_incident' })
+  expect((await name(999_999)).data).toMatchObject({ reason: 'choice_gone' })
   expect((await name('')).code).toBe(2000)
   expect(await shop.ctx.db.$count(incidentOutages)).toBe(0)
 
@@ -296,7 +296,7 @@ test('floods are limited: a client asks a few times an hour, an address gets a f
     expect((await from('192.0.2.1', `many${nth}@example.com`)).code).toBe(2000)
   expect(await from('192.0.2.1', 'more@example.com')).toMatchObject({
     status: 429,
-    data: { reason: 'status_mails_limit' }
+    data: { reason: 'too_many' }
   })
   for (let nth = 1; nth <= 5; nth++) {
     shop.advance(11 * 60_000)

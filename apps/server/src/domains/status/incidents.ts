@@ -86,7 +86,7 @@ export const updateIncident = (
     }
     const stale = staleEdit(version, before.data, { now: fieldsOf(before.data), sent })
     if (stale) return stale
-    if ((form.severity === 'maintenance') !== (row.severity === 'maintenance')) return refuse('incident_kind')
+    if ((form.severity === 'maintenance') !== (row.severity === 'maintenance')) return refuse('is_fixed')
     const isSameEnd = times.endsAt?.getTime() === row.endsAt?.getTime()
     const wrong =
       wrongTimes(form.severity, times, now) ?? (isSameEnd || isEnded(row.state) ? undefined : wrongEnd(times, now))
@@ -194,7 +194,7 @@ async function setLocations({ tx }: Unit, incidentId: number, ids: readonly numb
     // An incident may keep a location that is no longer sold.
     const kept = await tx.select().from(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
     const gone = kept.filter(({ groupId }) => wanted.has(groupId) && !locations.some(({ id }) => id === groupId))
-    if (locations.length + gone.length < wanted.size) return refuse('unknown_location')
+    if (locations.length + gone.length < wanted.size) return refuse('choice_gone')
     locations.push(...gone.map(({ groupId, name }) => ({ id: groupId, name, translations: {}, groupIds: [groupId] })))
   }
   await tx.delete(incidentLocations).where(eq(incidentLocations.incidentId, incidentId))
@@ -224,7 +224,7 @@ function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: T
 
 /** Planned work must end in the future, or it would be completed as soon as it is announced. */
 const wrongEnd = ({ endsAt }: Times, now: Date): Refusal | undefined =>
-  endsAt && endsAt <= now ? refuse('maintenance_over') : undefined
+  endsAt && endsAt <= now ? refuse('maintenance_times', { params: { days: MOST_DAYS } }) : undefined
 
 function wrongState(severity: IncidentEdit['severity'], state: IncidentState): Refusal | undefined {
   const isPlanned = severity === 'maintenance'

@@ -60,7 +60,7 @@ export async function nameIncidentIn(unit: Unit, outageId: number, incidentId: n
   if ((before?.id ?? null) === incidentId) return done
   if (incidentId === null) await tx.delete(incidentOutages).where(eq(incidentOutages.outageId, outageId))
   else {
-    if (!(await lockIncident(unit, incidentId))) return refuse('unknown_incident')
+    if (!(await lockIncident(unit, incidentId))) return refuse('choice_gone')
     await tx
       .insert(incidentOutages)
       .values({ outageId, incidentId })

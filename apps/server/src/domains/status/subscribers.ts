@@ -21,7 +21,7 @@ export const UNCONFIRMED_FOR = 2 * DAY
 
 /**
  * Mails an address its confirmation link. The reply is the same for new, waiting and confirmed addresses, so that it
- * reveals no subscription; 'status_mails_limit' depends on the client only. An address gets three links at most, so
+ * reveals no subscription; 'too_many' depends on the client only. An address gets three links at most, so
  * strangers cannot flood it.
  */
 export const subscribe = (
@@ -33,7 +33,7 @@ export const subscribe = (
     const { tx, now } = unit
     // Counted even if no mail is sent, or the limit would reveal which addresses are subscribed.
     const asked = await countAsk(unit, `status:${limitedClient(by)}`, { most: ASKS_AN_HOUR, withinMs: HOUR })
-    if (asked === null) return refuse('status_mails_limit')
+    if (asked === null) return refuse('too_many')
     const flooded = await countForwarded(unit, by, 'status')
     if (flooded) return flooded
     const [row] = await tx

@@ -100,5 +100,5 @@ function send(unit: Unit, deliveryId: number, endpoint: EndpointRow): void {
 async function refusedByLimit(unit: Unit, owner: Owner): Promise<Refusal | null> {
   const max = owner === null ? MAX_AN_HOUR.operators : MAX_AN_HOUR.customer
   const asked = await countAsk(unit, `webhook:${owner ?? 'operators'}`, { most: max, withinMs: HOUR })
-  return asked === null ? refuse('webhook_tests_limit', { params: { max } }) : null
+  return asked === null ? refuse('too_many') : null
 }

@@ -86,11 +86,10 @@ export async function createEndpoint(
     // Serializes an owner's calls, so that the limits hold.
     await lock(tx, 'webhookEndpoints', owner ?? 0)
     const max = MAX_ENDPOINTS[whose]
-    if ((await tx.$count(webhookEndpoints, ofOwner(owner))) >= max)
-      return refuse('too_many_webhooks', { params: { max } })
+    if ((await tx.$count(webhookEndpoints, ofOwner(owner))) >= max) return refuse('too_many_kept', { params: { max } })
     const ofToday = and(isOf(owner), gt(webhookEndpoints.createdAt, new Date(now.getTime() - DAY)))
     if ((await tx.$count(webhookEndpoints, ofToday)) >= MAX_MADE_A_DAY[whose])
-      return refuse('webhooks_of_a_day', { params: { max: MAX_MADE_A_DAY[whose] } })
+      return refuse('made_in_a_day', { params: { max: MAX_MADE_A_DAY[whose] } })
     const [made] = await tx
       .insert(webhookEndpoints)
       .values({ ...form, userId: owner, secret: ctx.secrets.seal(secret), createdAt: now })

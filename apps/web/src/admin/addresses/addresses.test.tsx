@@ -104,8 +104,8 @@ describe('who had an address', () => {
 
   it('says what is wrong with an address', async () => {
     const params = { problem: 'x is not an address range' }
-    answerRefused(inventory.addressHolders, 'invalid_cidr', { params })
-    answerRefused(inventory.addressLeases, 'invalid_cidr', { params })
+    answerRefused(inventory.addressHolders, 'invalid_lines', { params })
+    answerRefused(inventory.addressLeases, 'invalid_lines', { params })
     renderScreen(<AddressesPage />, { at: `${ROUTE}?address=x`, route: ROUTE })
     expect((await screen.findAllByText('x is not an address range')).length).toBeGreaterThan(0)
   })

@@ -120,7 +120,7 @@ const rowsOf = (selected: Selected) =>
   'ids' in selected ? selected : { query: { ...selected.query, ...selected.sort }, expected: selected.expected }
 
 const isOtherMatch = (error: unknown): error is ApiError =>
-  error instanceof ApiError && ['bulk_more_match', 'bulk_other_match'].includes(error.refusal.reason ?? '')
+  error instanceof ApiError && error.refusal.reason === 'bulk_other_match'
 
 type BatchState = { some: boolean; rows: number; selected: () => Selected; onRun: (id: number) => void }
 

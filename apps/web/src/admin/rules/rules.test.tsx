@@ -122,9 +122,9 @@ describe('the access rules of the console', () => {
     await user.type(await screen.findByRole('textbox', { name: /^Shopify/ }), '123')
     expect(await screen.findByText(/^The platform asks \$0.45 for this variant/)).toBeTruthy()
     expect((field(/^Price/) as HTMLInputElement).value).toBe('0.45')
-    answerRefused(inventory.platformVariant, 'variant_of_rule', { params: { rule: 'Shoes' } })
+    answerRefused(inventory.platformVariant, 'variant_sold', { params: { name: 'Shoes' } })
     await user.type(field(/^Shopify/), '4')
-    expect(await screen.findByText('The access rule Shoes is sold as this variant of the platform')).toBeTruthy()
+    expect(await screen.findByText('Shoes is sold as this variant of the platform')).toBeTruthy()
   })
 
   it('say which domains another rule has, before saving is refused', async () => {

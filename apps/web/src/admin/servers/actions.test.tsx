@@ -113,9 +113,9 @@ describe('what is done with a server', () => {
     )
     await say(user, 'YES')
     await waitFor(() => expect(requestsOf(fleet.deleteServer)).toHaveLength(1))
-    answerRefused(fleet.plan, 'server_has_lease', { params: { orders: '#7' } })
+    answerRefused(fleet.plan, 'server_leased', { params: { count: 1, orders: '#7' } })
     await choose(user, 'Delete')
-    expect(await screen.findByText('Addresses of this server are still leased by order #7')).toBeTruthy()
+    expect(await screen.findByText('Addresses of this server are still leased by 1 order: #7')).toBeTruthy()
     expect(screen.queryByRole('dialog', { name: 'Confirm deletion' })).toBeNull()
   })
 

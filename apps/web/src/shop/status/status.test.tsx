@@ -123,10 +123,10 @@ it('takes an address, and says the same of each', async () => {
   await user.click(screen.getByRole('button', { name: 'Subscribe' }))
   expect((await screen.findByRole('status')).textContent).toContain('We have sent a mail')
   expect(requestsOf(status.subscribe)[0]?.body).toEqual({ email: 'anna@example.com', language: 'en' })
-  answerRefused(status.subscribe, 'status_mails_limit')
+  answerRefused(status.subscribe, 'too_many')
   await user.type(field, 'anna@example.com')
   await user.click(screen.getByRole('button', { name: 'Subscribe' }))
-  expect((await screen.findByRole('alert')).textContent).toContain('too often')
+  expect((await screen.findByRole('alert')).textContent).toContain('Too many requests')
 })
 
 it('asks before it follows a link of a mail', async () => {

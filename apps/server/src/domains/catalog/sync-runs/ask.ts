@@ -51,7 +51,7 @@ export function cancelSync(ctx: AppContext, by: UserActor, id: number): Promise<
     if (await transition(unit, id, 'cancel')) return done
     const run = await findRun(unit.tx, id)
     if (!run) return refuse('not_found')
-    return run.state === 'cancelled' ? done : refuse('sync_ended')
+    return run.state === 'cancelled' ? done : refuse('already_over')
   })
 }
 

@@ -253,7 +253,7 @@ describe('applying', () => {
     expect(await state(id)).toMatchObject({ state: 'applied' })
     expect(await syncsBy(admin.user.id)).toBe(1)
     expect((await apply(id)).data).toMatchObject({ state: 'applied' })
-    expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'sync_ended' } })
+    expect(await cancel(id)).toMatchObject({ status: 409, data: { reason: 'already_over' } })
   })
 
   test('is refused without a trace if its changes would differ from the plan', async () => {

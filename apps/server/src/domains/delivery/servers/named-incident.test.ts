@@ -36,7 +36,7 @@ test('the credit of an outage names its incident: in the mail, and to whom the o
     locations: locations.map(location => location.id)
   })
   expect((await admin.post(`${path}credit/`, { incident_id: 999_999 })).data).toMatchObject({
-    reason: 'unknown_incident'
+    reason: 'choice_gone'
   })
   expect(await read()).toMatchObject({ incident: null, credited: 0 })
   const incident = { id: made.data.id, title: 'A broken switch' }

@@ -84,7 +84,7 @@ test('one that waits for a worker ends at once, and its job does nothing', async
 })
 
 test('cancelling twice is the same as once, and it is refused if nothing is being installed', async () => {
-  expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'installation_over' } })
+  expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'already_over' } })
   await ask()
   const replies = await Promise.all([cancel(), cancel(), cancel()])
   expect(replies.map(({ code }) => code)).toEqual([2000, 2000, 2000])
@@ -93,7 +93,7 @@ test('cancelling twice is the same as once, and it is refused if nothing is bein
     .update(servers)
     .set({ provisioning: sql`${servers.provisioning} || '{"status": "done"}'` })
     .where(eq(servers.id, id))
-  expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'installation_over' } })
+  expect(await cancel()).toMatchObject({ code: 409, data: { reason: 'already_over' } })
 })
 
 test('the call that names an installation does not cancel a later one, waiting or running', async () => {

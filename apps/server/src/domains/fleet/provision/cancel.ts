@@ -35,7 +35,7 @@ export const cancelProvisioning = (
     const last = row.provisioning
     if (last && startedAt !== undefined && last.status === 'running' && last.steps[0]?.started_at !== startedAt)
       return refuse('stale')
-    if (last?.status !== 'running' && last?.status !== 'cancelled') return refuse('installation_over')
+    if (last?.status !== 'running' && last?.status !== 'cancelled') return refuse('already_over')
     if (last.status === 'running' && !isCancelling(last, row.provisioningCancelledAt)) {
       // Not before the request, even if a worker's clock was ahead.
       const asked = Date.parse(last.steps[0]?.started_at ?? last.at)

@@ -37,8 +37,8 @@ describe('a pasted certificate', () => {
 
   test('is refused before its time and past its end', () => {
     const at = (days: number) => judgePair(own.certificate, own.key, new Date(NOW.getTime() + days * 86_400_000))
-    expect(at(31)).toMatchObject({ ok: false, reason: 'tls_expired', params: { number: 1 } })
-    expect(at(-1)).toMatchObject({ ok: false, reason: 'tls_not_begun', params: { number: 1 } })
+    expect(at(31)).toMatchObject({ ok: false, reason: 'tls_not_valid', params: { number: 1 } })
+    expect(at(-1)).toMatchObject({ ok: false, reason: 'tls_not_valid', params: { number: 1 } })
   })
 })
 

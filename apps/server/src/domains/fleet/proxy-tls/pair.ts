@@ -40,12 +40,9 @@ export function judgePair(chain: string, key: string, now: Date): Result<null> {
   for (const [at, certificate] of certificates.entries()) {
     const next = certificates[at + 1]
     if (next && !certificate.checkIssued(next)) return refused('certificate', 'tls_chain_order', { number: at + 1 })
-    if (certificate.validToDate <= now) {
-      return refused('certificate', 'tls_expired', { number: at + 1, ends: dayOf(certificate.validToDate) })
-    }
-    if (certificate.validFromDate > now) {
-      return refused('certificate', 'tls_not_begun', { number: at + 1, begins: dayOf(certificate.validFromDate) })
-    }
+    const { validFromDate: begins, validToDate: ends } = certificate
+    if (begins > now || ends <= now)
+      return refused('certificate', 'tls_not_valid', { number: at + 1, begins: dayOf(begins), ends: dayOf(ends) })
   }
   if (certificateNames(first.subjectAltName).length === 0) return refused('certificate', 'tls_no_names')
   const read = readKey(key)

@@ -107,12 +107,12 @@ function readForm(
   if (form.source === 'none') return ok({ source: 'none' })
   if (form.source === 'files') {
     const { certificate_file: certificate, key_file: key } = form
-    if (certificate === '') return fieldRefusal('certificate_file', 'tls_no_path')
-    if (key === '') return fieldRefusal('key_file', 'tls_no_path')
+    if (certificate === '') return fieldRefusal('certificate_file', 'needed')
+    if (key === '') return fieldRefusal('key_file', 'needed')
     return ok({ source: 'files', certificate, key })
   }
   const key = form.key === '' ? storedKey(secrets, before) : form.key
-  if (key === '') return fieldRefusal('key', 'tls_no_key')
+  if (key === '') return fieldRefusal('key', 'needed')
   const judged = judgePair(form.certificate, key, now)
   return judged.ok ? ok({ source: 'pasted', certificate: form.certificate, key }) : judged
 }

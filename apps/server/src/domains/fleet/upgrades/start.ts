@@ -133,7 +133,7 @@ export const continueUpgrade = (ctx: AppContext, by: UserActor, id: number): Pro
   command(ctx, by, async unit => {
     const [upgrade] = await unit.tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
     if (!upgrade) return refuse('not_found')
-    if (upgrade.endedAt !== null) return refuse('upgrade_over')
+    if (upgrade.endedAt !== null) return refuse('already_over')
     if (upgrade.state === 'ending') return refuse('upgrade_not_stopped')
     if (upgrade.state === 'stopped') {
       const now = await agentVersion()
@@ -158,7 +158,7 @@ export const endUpgrade = (ctx: AppContext, by: UserActor, id: number): Promise<
   command(ctx, by, async unit => {
     const [upgrade] = await unit.tx.select().from(upgrades).where(eq(upgrades.id, id)).for('update')
     if (!upgrade) return refuse('not_found')
-    if (upgrade.state === 'done') return refuse('upgrade_over')
+    if (upgrade.state === 'done') return refuse('already_over')
     if (upgrade.endedAt === null && upgrade.state !== 'ending') {
       const working = await unit.tx.$count(
         upgradeServers,
