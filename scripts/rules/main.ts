@@ -1,9 +1,10 @@
 // Checks the code against the rules of docs/ARCHITECTURE.md: imports between folders, writers of each table, default
-// clocks of columns, and the length of commit subjects.
+// clocks of columns, the length of commit subjects, and the words of comments.
 import { fileURLToPath } from 'node:url'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
+import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -11,7 +12,8 @@ const violations = [
   ...importViolations(await readImports(root)),
   ...tableWriteViolations(root),
   ...columnDefaultViolations(root),
-  ...commitViolations(root)
+  ...commitViolations(root),
+  ...plainWordViolations(root)
 ]
 for (const { rule, where, what } of violations) console.error(`${where} ${what} (${rule})`)
 console.log(

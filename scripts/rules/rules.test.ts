@@ -7,6 +7,7 @@ import { domainPicture } from '../docs/domains.ts'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
+import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
 
 const S = 'apps/server/src'
@@ -217,6 +218,25 @@ describe('defaults of columns', () => {
   ])('refused: %s', async column => {
     expect(await violations(column)).toMatchObject([{ rule: 'no-database-clock', where: `${FILE}:2` }])
   })
+})
+
+describe('words of comments', () => {
+  const FILE = 'apps/web/src/kit/a.tsx'
+  const violations = async (text: string) => plainWordViolations(await treeWith({ [FILE]: text }))
+
+  test.each(["export const a = 'nobody'", '// An operator saves it.', '/** Anewly made: a word of its own. */'])(
+    'allowed: %s',
+    async text => {
+      expect(await violations(text)).toEqual([])
+    }
+  )
+
+  test.each(['// Nobody saves it.', '/** What was told\n * of it. */', 'const a = 1 /* anew */'])(
+    'refused: %s',
+    async text => {
+      expect(await violations(text)).toMatchObject([{ rule: 'plain-words', where: `${FILE}:1` }])
+    }
+  )
 })
 
 test('the picture of the domains shows who imports whom', async () => {
