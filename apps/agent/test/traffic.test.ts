@@ -105,12 +105,12 @@ test('an agent forgets old counters by itself', async () => {
   await visit('gone', `${agent.net}.1.1`)
   await until('the counters to be saved', async () => (await text()).includes('"gone"'))
   await agent.call('DELETE', '/api/users/gone')
-  now += 25 * HOUR
   await visit('stays', `${agent.net}.1.2`)
-  await until(
-    'the old ones to be gone',
-    async () => (await text()).includes('"stays"') && !(await text()).includes('"gone"')
-  )
+  await until('the old ones to be gone', async () => {
+    // The visit of 'gone' may be counted late: a day passes at each look.
+    now += 25 * HOUR
+    return (await text()).includes('"stays"') && !(await text()).includes('"gone"')
+  })
 })
 
 test('an IPv6 range too large to list is counted as the one address that it is listed by', () => {

@@ -135,7 +135,7 @@ test('more payments than are looked for at once are told all the same, and none 
   await ctx.db.execute(sql`insert into platform_events
       (received_at, event_id, topic, payload, processed_at, needs_hand, outcome, detail, order_public_id)
     select now(), 'many ' || n, 'orders/paid', '{}', ${new Date(time).toISOString()}::timestamptz - n * interval '1 hour', true,
-      'underpaid', '{}', ${(await world.place(buyer)).publicId} from generate_series(1, 120) n`)
+      'lines_missing', '{}', ${(await world.place(buyer)).publicId} from generate_series(1, 120) n`)
   for (const count of [50, 100, 120, 120]) {
     await watch()
     const rows = await told()
