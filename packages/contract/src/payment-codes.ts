@@ -1,12 +1,12 @@
-/** Outcomes of events about money that an administrator has to look at, in words: `fillIn` puts the parameters in. */
+/** Outcomes of money events that an administrator must look at. `fillIn` replaces the parameters. */
 export const ATTENTION = {
-  // Looks at it, here or on the platform.
+  // The administrator looks at it, here or on the platform.
   unreadable: 'unreadable: the event has another shape than expected',
   inquiry:
     'order {order_id}: the buyer’s bank asks about {platform_order}, or stopped a dispute of it; look at it on the platform',
   refund_doubtful:
     'order {order_id}: {amount} of {platform_order} counts as given back, but the platform calls it {status}; look at it there',
-  // Decides what the payment is for, or gives it back.
+  // The administrator decides what the payment is for, or refunds it.
   unknown_order: 'no order of ours is named (order_id {order_id})',
   lines_missing: 'order {order_id} was paid for less than is needed: {missing}',
   purchase_not_sold:
@@ -18,7 +18,7 @@ export const ATTENTION = {
   too_late:
     'order {order_id} was paid too late: its addresses are gone, or it cannot be renewed; deliver it once there are others, or refund {platform_order}',
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
-  // Decides whether the lease goes on, and what else goes back.
+  // The administrator decides whether the lease goes on, and what else to refund.
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
   cancelled_delivered:
     'payment {platform_order} of order {order_id} was cancelled on the platform, and its money was not given back; refund it, or let the lease go on',
@@ -31,7 +31,6 @@ export const ATTENTION = {
 } as const
 export type AttentionOutcome = keyof typeof ATTENTION
 
-/** The same in Chinese. */
 export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   unreadable: '事件的格式与预期不符',
   inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}，或已中止其争议。请在平台上查看',
@@ -54,8 +53,8 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
 }
 
 /**
- * What can come of an event of the platform about money, by what an administrator does: nothing of 4 (the payment counts, or
- * counts again; money went back; it was not paid yet; it says nothing new, or nothing about an order of ours), something of 16.
+ * Outcomes of a money event. The first four need no administrator: the payment counts (`settled`), money went back, the
+ * order is not paid yet, or the event says nothing new about an order of ours (`ignored`).
  */
 export const MONEY_OUTCOMES = [
   'settled',
@@ -65,21 +64,21 @@ export const MONEY_OUTCOMES = [
   ...(Object.keys(ATTENTION) as AttentionOutcome[])
 ] as const
 
-/** What can come of any event of the platform, those about products too. */
+/** Outcomes of any event of the platform, including product events. */
 export const EVENT_OUTCOMES = [...MONEY_OUTCOMES, 'applied', 'withdrawn', 'not_sold'] as const
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
 
-/** How an administrator ended what the platform's event left open. */
+/** How an administrator closed an event that waited for a decision. */
 export const RESOLUTIONS = ['applied', 'refunded', 'ignored'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** `held`: it settles nothing yet; `accepted`: it counts; `refunded`: all of it was given back. */
+/** `held`: settles nothing yet. `accepted`: counts. `refunded`: the whole payment went back. */
 export const PAYMENT_STATES = ['held', 'accepted', 'ignored', 'refunded'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /**
- * A refund: `asked`: the platform is asked for it at this moment; `unanswered`: its answer was cut off, and it may have been made;
- * `answered`: the platform took it on; `refused`: it was not made; `counted`: the money went back; `returned`: it came back to the shop.
+ * `asked`: the request is on its way. `unanswered`: its answer was lost, so the refund may have been made. `answered`:
+ * the platform accepted it. `refused`: not made. `counted`: the money went back. `returned`: it came back to the shop.
  */
 export const REFUND_STATES = ['asked', 'unanswered', 'answered', 'refused', 'counted', 'returned'] as const
 export type RefundState = (typeof REFUND_STATES)[number]

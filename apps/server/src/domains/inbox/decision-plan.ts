@@ -7,7 +7,7 @@ import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import type { PaymentRow } from '../payments/index.ts'
 
-/** The order that a decision is about, as this transaction has it; undefined where there is none. */
+/** The order that a decision is about, as this transaction reads it. */
 export async function orderNow(
   db: Executor,
   about: { id: number | null } | { publicId: string }
@@ -19,7 +19,7 @@ export async function orderNow(
   return order
 }
 
-/** What a decision did to its order, by how that was before and is after. */
+/** What a decision did to its order, from the order's row before and after. */
 export function planOfDecision(
   payment: Pick<PaymentRow, 'charged' | 'currency'> | null,
   before: OrderRow | undefined,
@@ -27,7 +27,7 @@ export function planOfDecision(
 ): DecisionPlan {
   const effect = before && after ? effectOf(before, after) : NOTHING
   return {
-    // Not `until`: of what is delivered now it is another one at each look.
+    // `until` is not part of the version: the end of a delivery that starts now moves with the clock.
     version: versionOf({ order: after?.publicId ?? null, ...effect }),
     charged: payment?.charged ?? null,
     currency: payment?.currency ?? null,
@@ -39,7 +39,7 @@ export function planOfDecision(
 
 type Effect = Pick<DecisionPlan, 'does' | 'proxies' | 'days'>
 const NOTHING: Effect = { does: 'nothing', proxies: 0, days: 0 }
-/** Over, or not begun: nothing of such an order works. */
+/** States in which an order serves no proxies: it has not started, or it is over. */
 const AT_REST = new Set<OrderRow['state']>(['placed', 'timed_out', 'cancelled', 'expired', 'failed', 'refunded'])
 
 function effectOf(before: OrderRow, after: OrderRow): Effect {
@@ -56,6 +56,6 @@ function effectOf(before: OrderRow, after: OrderRow): Effect {
   return { does: days > 0 ? 'renews' : 'shortens', proxies: 0, days: Math.abs(days) }
 }
 
-/** In days, from whatever: what is not delivered yet has only what was added to its term. */
+/** The end of a term in days, for differences only. An undelivered order has no end yet, only its extra days. */
 const termOf = ({ expiredAt, extraDays }: OrderRow): number =>
   expiredAt ? Math.round(expiredAt.getTime() / DAY) : extraDays

@@ -7,7 +7,7 @@ import { rowsVisited } from '../../testing/rows-visited.ts'
 import { vacuumFully } from '../../testing/vacuum.ts'
 import { inboxList } from './inbox.ts'
 
-/** A fifth waits since a fault of two hours ago, and all of the others came after it. */
+/** A fifth of the events came two hours ago, during a fault, and still wait. All others came later. */
 const EVENTS = 20_000
 const NOW = new Date('2026-05-15T12:00:00Z')
 

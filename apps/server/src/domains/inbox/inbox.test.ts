@@ -36,7 +36,7 @@ const planned = (entry: InboxEntry, action: PaymentDecision, order?: string) =>
   admin.get<DecisionPlan>(`${INBOX}${entry.id}/plan/?action=${action}${order ? `&order=${order}` : ''}`)
 
 let count = 0
-/** Reports a payment and gives its entry of the inbox once it has been handled. */
+/** Reports a payment, waits until it is handled, and returns its inbox entry. */
 async function reported(event: ReturnType<typeof paidEvent>): Promise<InboxEntry> {
   count += 1
   const eventId = `inbox-${count}`
@@ -91,7 +91,7 @@ test('a payment that names no order is applied to one that was not paid, once fo
     days: 30,
     charged: '18.50'
   })
-  // With the days that were added while nothing was delivered.
+  // The term includes days that were added before the delivery.
   const addDays = (days: number) =>
     stack.ctx.db.execute(sql`update orders set extra_days = ${days} where order_id = ${order_id}`)
   await addDays(15)
@@ -147,7 +147,7 @@ test('a second payment becomes a renewal, is marked refunded, or ignored with a 
   expect((await act(back, 'refunded', { note: 'by hand' })).code).toBe(2000)
   const [given] = await entries(`search=${back.platform_order_id}`)
   expect(given).toMatchObject({ payment: 'refunded', resolution: 'refunded', resolution_note: 'by hand' })
-  // It had never counted, and so nothing is taken off the order.
+  // The payment never counted, so its refund takes nothing off the order.
   const { rows: mails } = await stack.ctx.db.execute(sql`select data -> 'data' ->> 'ended' as ended
     from pgboss.job where name = 'send-mail' and data ->> 'key' like ${`refunded:${back.platform_order_id}:%`}`)
   expect(mails).toEqual([{ ended: 'uncounted' }])
@@ -201,7 +201,7 @@ test("an order that was delivered from the orders' list needs no hand any more",
   await admin.post(`/api/orders/order_list/${entry.order_id}/devery_order/`)
   await inState(stack, buyer, order_id, 'delivered')
   expect(await entries(`search=${order_id}&unresolved=1`)).toEqual([])
-  // Nor on the health page, nor for retention.
+  // The health page and retention do not count it either.
   expect(await countUnresolvedEvents(stack.ctx.db)).toBe(before)
   expect(await act(entry, 'refunded', { note: 'too late' })).toMatchObject({ status: 409 })
 })

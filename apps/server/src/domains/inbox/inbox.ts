@@ -20,17 +20,17 @@ type Query = ListInput<'id'> & {
   late?: '1' | undefined
 }
 
-/** Outcomes that giving back all of the payment does not end. */
+/** Outcomes that stay open after the whole payment is refunded. */
 const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
-/** Outcomes of a payment that was for no order to be paid: they end when it counts, since it was judged again or applied. */
+/** Outcomes of a payment that matched no unpaid order. They close once the payment counts. */
 const FOR_NO_ORDER = ['unknown_order', 'paid_twice']
 
 const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}'`).join(', '))
 
-/** Letter for letter the condition of the index platform_events_open. */
+/** Must equal the condition of the index `platform_events_open`, or PostgreSQL does not use it. */
 const withoutResolution = sql`${platformEvents.needsResolution} and ${platformEvents.resolution} is null`
 
-/** Since a refund failed, as much of it was given back again. That it failed once more is an event of its own. */
+/** The failed refund was made again, for at least the same amount. A second failure is an event of its own. */
 const isMadeAgain: SQL = sql`(case when ${platformEvents.outcome} = 'refund_failed' then coalesce((
   select sum(f.amount) from ${paymentRefunds} f
   where f.platform_order_id = ${platformEvents.platformOrderId} and f.state in ('counted', 'returned') and f.created_at >= ${platformEvents.processedAt}
@@ -38,9 +38,9 @@ const isMadeAgain: SQL = sql`(case when ${platformEvents.outcome} = 'refund_fail
   ) >= (${platformEvents.detail} ->> 'amount')::numeric, false) else false end)`
 
 /**
- * Does an event still wait for an administrator? Not where somebody resolved it, its money was given back (or, after a
- * dispute that was won, its order goes on; a refund that failed was made again), its order was delivered after all, or its
- * payment counts by now. It looks at how things are, so nothing has to be written when one of these happens.
+ * Does an event still wait for an administrator? It is derived from the current rows, so no other command has to close
+ * it. It is closed if an administrator resolved it, its money went back, a failed refund was made again, its order was
+ * delivered or goes on after a won dispute, or its payment counts now.
  */
 export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
@@ -57,17 +57,16 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)})))
   and not ${isMadeAgain})`
 
-/** On a row of `orders`: does an event about its money wait for an administrator? By its number, or one of its payments. */
+/** On a row of `orders`: does an event about its money, by its number or its payments, wait for an administrator? */
 export const hasOpenMoney: SQL = sql`exists (
   select 1 from ${platformEvents}
   where (${platformEvents.orderPublicId} = ${orders.publicId} or ${platformEvents.platformOrderId} = any(array(
       select m.platform_order_id from ${payments} m where m.order_id = ${orders.id})))
     and ${isUnresolved})`
 
-/** How many events wait for an administrator. */
 export const countUnresolvedEvents = (db: Executor): Promise<number> => db.$count(platformEvents, isUnresolved)
 
-/** The platform's events about money, newest first, found by either order's number; and of all topics those that are late. */
+/** Money events, newest first, found by our order number or the platform's. With `late`: late events of any topic. */
 export const inboxList = ({ now }: { now: Date }) =>
   defineList<Query, InboxEntry>({
     name: 'payments',
@@ -157,7 +156,7 @@ function present({ event, open, payment, orderId, username }: Row): InboxEntry {
   }
 }
 
-/** One event about money, as the inbox shows it: what can be decided. Undefined where there is none. */
+/** A money event as the inbox lists it. Only these can be decided. */
 export const findEntry = (db: Executor, id: number): Promise<InboxEntry | undefined> =>
   readEntry(db, id, isAboutMoney(platformEvents.topic))
 
@@ -166,7 +165,7 @@ async function readEntry(db: Executor, id: number, which: SQL | undefined): Prom
   return row && present(row)
 }
 
-/** One event about money, or of any topic that waits still, with the lines of the platform's order beside those that our order needs. */
+/** A money event, or an unprocessed one of any topic, with the platform order's lines beside those that ours needs. */
 export async function findEntryDetail(db: Executor, id: number): Promise<Result<InboxDetail>> {
   const entry = await readEntry(db, id, or(isAboutMoney(platformEvents.topic), isNull(platformEvents.processedAt)))
   if (!entry) return refuse('not_found')

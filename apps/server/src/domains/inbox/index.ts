@@ -1,6 +1,6 @@
 /**
- * What of the platform's events about money waits for an administrator: the list, what each decision would do, and the decisions. It
- * owns no table: events are those of `commerce`, and what a decision does is done by `payments`.
+ * Lists the platform's money events that wait for an administrator, shows what each decision would do, and applies it.
+ * It owns no table: `commerce` owns the events, and `payments` writes what a decision does.
  */
 export { countUnresolvedEvents, hasOpenMoney, isUnresolved } from './inbox.ts'
 export { paymentFinders } from './notice-finders.ts'

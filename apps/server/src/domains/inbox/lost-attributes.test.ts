@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => b?.world.close())
 afterEach(() => b.world.endAll())
 
-/** As the platform tells of what a wallet paid whose checkout lost the cart's attributes. */
+/** The platform's report of a wallet payment whose checkout lost the cart's attributes. */
 const lost = (paid: Paid, more: { note?: string | null; email?: string } = {}) => ({
   ...paid,
   note_attributes: [],
@@ -25,7 +25,7 @@ async function proposedFor(paid: Paid): Promise<string | null> {
   const [open] = await b.openOf(paid)
   return (await b.admin.get<InboxDetail>(`/api/payments/inbox/${open?.id}/`)).data.proposed
 }
-/** A payment without any name for what an order holds. */
+/** Reports a payment for an order's lines that does not name the order. */
 async function tellUnnamed(order: OrderRow, more: { email?: string } = {}): Promise<Paid> {
   const paid = b.paymentFor(order)
   expect(await b.tell('orders/paid', lost(paid, more))).toBe('unknown_order')
@@ -51,7 +51,7 @@ test('without a note the one order of the same customer with these lines is prop
   const [open] = await b.openOf(paid)
   expect(await b.act(open, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
   await b.world.confirm()
-  // Delivered, it is what the same lines would renew.
+  // Once the order is delivered, the same lines would renew it.
   expect(await proposedFor(await tellUnnamed(order))).toBe(order.publicId)
 })
 
@@ -92,7 +92,7 @@ test('a renewal that its note named stays one when the note has changed', async 
   const { order } = await b.delivered()
   const renewal = b.paymentFor(order, { lines: { '11': 8 } })
   expect(await b.tell('orders/paid', lost(renewal, { note: renewalNote(order.publicId, 30) }))).toBe('lines_missing')
-  // The shop has written on the platform's order why nothing came of it; then the order was edited.
+  // The shop noted on the platform's order why it settled nothing. Then the order was edited.
   const edited = b.paymentFor(order, { id: renewal.id })
   expect(await b.tell('orders/paid', lost(edited, { note: 'Paid for less than was ordered' }))).toBe('settled')
   expect((await b.world.row(order.id)).expiredAt?.getTime()).toBe((order.expiredAt?.getTime() ?? 0) + 30 * DAY)

@@ -7,15 +7,15 @@ import { orders } from '../orders/tables.ts'
 import { isUnresolved } from './inbox.ts'
 
 /**
- * Which notice an event shares with others: operators are told once of the payments of one customer that came to the same in
- * an hour of the clock, as `handleEvent` does. Null: it has one of its own.
+ * The key of a notice that events share: payments of one customer with the same outcome in the same clock hour, as in
+ * `handleEvent`. Null: the event has its own notice.
  */
 const sharedNotice = sql<string | null>`(case when ${platformEvents.topic} = 'orders/paid' then
   ${platformEvents.outcome} || ':' || ${orders.userId} || ':' || floor(extract(epoch from ${platformEvents.processedAt}) / 3600) end)`
 
 /**
- * Which payments still wait for a decision. Operators were told of them as they came, besides those that came into an hour
- * that had a notice: it lasts until the last of them is decided, and where it ended before one came, that is told of here.
+ * Finds payments that wait for a decision. A payment raises its notice when it comes, unless its hour already has one.
+ * It lasts until the hour's last payment is decided. If it ended before a later payment came, this raises another.
  */
 export const paymentFinders: NoticeFinder[] = [
   {
@@ -35,7 +35,7 @@ export const paymentFinders: NoticeFinder[] = [
         .from(platformEvents)
         .innerJoin(orders, eq(orders.publicId, platformEvents.orderPublicId))
         .where(and(isUnresolved, isNotNull(sharedNotice)))
-        // The first one is the one that its command tells of.
+        // The command that raised the notice did so for the oldest event.
         .orderBy(sharedNotice, asc(platformEvents.processedAt), asc(platformEvents.id))
       const told = await db
         .select({
@@ -49,7 +49,7 @@ export const paymentFinders: NoticeFinder[] = [
       const waits = new Set(waiting.map(({ shared }) => shared))
       const known = new Set(told.map(({ shared }) => shared))
       const lasting = told.filter(({ shared, isOpen }) => isOpen || waits.has(shared))
-      // The others are told a minute later.
+      // The next run, a minute later, finds the others.
       const untold = waiting.filter(({ shared }) => !known.has(shared)).slice(0, MOST_FOUND)
       return [
         ...lasting.map(({ subject }) => ({ subject })),

@@ -7,15 +7,15 @@ import { renewable, SERVED_STATES, soldTodayOf } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { compareLines, missing } from '../payments/index.ts'
 
-/** So long before its payment an order was placed that the payment may be for. */
+/** A payment may be for an order that was placed at most this long before it. */
 const PLACED_WITHIN = DAY
-/** So many orders of a customer are looked at. */
+/** At most this many orders of a customer are compared. */
 const MOST = 100
 
 /**
- * The order that a payment without any name is probably for: of the same customer, by the address, paid by just these lines, and placed
- * within a day before; or else one that these lines would renew. An administrator decides.
- * @returns its public number; null where there is none, or more than one
+ * Guesses the order of a payment that names none, for an administrator to confirm. The customer's address and the exact
+ * lines must match an order placed within a day before, or else one that these lines would renew.
+ * @returns its public number; null if no order, or more than one, matches
  */
 export async function proposedFor(db: Executor, paid: PaidOrder): Promise<string | null> {
   const email = paid.email ?? paid.contact_email ?? paid.customer?.email
@@ -57,7 +57,7 @@ export async function proposedFor(db: Executor, paid: PaidOrder): Promise<string
 const onlyOne = (found: { order: { publicId: string } }[]): string | null =>
   found.length === 1 ? (found[0]?.order.publicId ?? null) : null
 
-/** Do the lines bring all that is needed, and nothing else? */
+/** Do the paid lines equal the needed ones? */
 function isPaidBy(needed: Parameters<typeof compareLines>[0], quantity: number, paid: PaidOrder): boolean {
   const count = (total: number, line: { quantity: number }) => total + line.quantity
   const isAll = missing(compareLines(needed, paid), { quantity }) === null

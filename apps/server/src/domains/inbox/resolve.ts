@@ -28,37 +28,37 @@ import { orderNow, planOfDecision } from './decision-plan.ts'
 import { findEntry } from './inbox.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
-/** What comes with a decision: the versions of the event and of the plan that were seen, and the order or the reason. */
+/** Versions of the event and the plan that the administrator saw, and the order or the reason. */
 type Form = {
   version?: string | undefined
   plan?: string | undefined
   order?: string | undefined
   note?: string | undefined
 }
-/** A locked event that is still open, its payment, and what the platform said of it. */
+/** A locked event that is still open, its payment, and the platform's report of it. */
 type OpenEvent = { event: EventRow; entry: InboxEntry; paid: PaidOrder | null; payment: PaymentRow | null }
 
 type Decided = { ctx: AppContext; open: OpenEvent; form: Form }
 
-/** The writes of each decision; what it comes to is seen by what it does to the order, see `decide`. */
+/** The writes of each decision. `act` compares the order before and after to see what they did. */
 const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promise<Result<Ending>>> = {
   /**
-   * Settles a payment of the inbox on an order, as if it had named it. The administrator's word counts for the lines, the
-   * currency and a test; money that was given back, or that counts already, is refused.
+   * Settles a payment on the order that the administrator names. The administrator overrides its lines, currency and
+   * test flag. Refuses money that was refunded or that already counts.
    */
   async apply(unit, { ctx, open, form: { order: publicId = '' } }) {
     const applied = await applyByHand(unit, ctx, open, publicId)
     return applied.ok ? ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId }) : applied
   },
-  /** Notes that the money of a payment was given back by other means. */
+  /** Records that a payment was refunded outside the platform. */
   async refunded(unit, { ctx, open, form: { note: why = '' } }) {
     const { payment, event } = open
     if (payment && paymentStateOf(payment) === 'accepted' && !(await mayBeBack(unit, open)))
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
-    // Before any order is locked, and in one sequence.
+    // Before any order lock and in a fixed sequence, so that two decisions do not deadlock.
     for (const platformOrder of (await refundedBy(unit, open)).map(one => one.platformOrderId).toSorted())
       await lock(unit.tx, 'platformOrder', platformOrder)
-    // As they are under their locks: the platform may be giving one of them back.
+    // Read again under the locks: the platform may be refunding one of them.
     const back = await refundedBy(unit, open)
     for (const one of back) {
       const running = await refusedByRefund(unit.tx, one, unit.now)
@@ -71,7 +71,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     }
     return ok({ resolution: 'refunded', note: why })
   },
-  /** Closes an event of the inbox without doing anything. */
+  /** Closes an event, and settles and refunds nothing. */
   async ignore(unit, { open: { payment }, form: { note: why = '' } }) {
     if (payment && paymentAllows(payment, 'ignore')) {
       await markIgnored(unit, payment)
@@ -88,7 +88,7 @@ export const applyPayment: Decision = (ctx, by, id, form) => decide(ctx, by, id,
 export const markRefunded: Decision = (ctx, by, id, form) => decide(ctx, by, id, { action: 'refunded', form })
 export const ignorePayment: Decision = (ctx, by, id, form) => decide(ctx, by, id, { action: 'ignore', form })
 
-/** One decision about an open event: takes the event, does what follows from the decision, and closes it. */
+/** Applies a decision to an open event and closes the event. Refuses if the plan has changed since it was shown. */
 const decide = (
   ctx: AppContext,
   by: UserActor,
@@ -104,7 +104,7 @@ const decide = (
     return done
   })
 
-/** What a decision would do now: it is made, and undone. */
+/** What a decision would do now: applies it and rolls back. */
 export const planDecision = (
   ctx: AppContext,
   by: UserActor,
@@ -133,24 +133,24 @@ async function act(
   return ok({ open, ending: ended.data, plan: planOfDecision(open.payment, before, after) })
 }
 
-/** Outcomes of payments that count whose money may go back beside the platform. */
+/** Outcomes of accepted payments that may be refunded outside the platform. */
 const BACK_UNHEARD: ReadonlySet<string> = new Set(['too_late', 'renewals_unserved', 'cancelled_delivered', 'inquiry'])
 
-/** May the money of a payment that counts have been given back by other means? Of all others the platform tells. */
+/** May an accepted payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
 async function mayBeBack(
   { tx }: Unit,
   { event: { outcome, detail, processedAt }, payment }: OpenEvent
 ): Promise<boolean> {
   if (outcome && BACK_UNHEARD.has(outcome)) return true
   if (outcome !== 'refund_failed' || !payment || !processedAt) return false
-  // All that is kept of it is what this refund failed to give back: not as much, left by others that were made since.
+  // The money that is left must be exactly what this refund failed to return, with no refund counted since.
   if (detail?.['amount'] !== keptOf(payment).amount) return false
   const { platformOrderId, state, createdAt } = paymentRefunds
   const since = and(eq(platformOrderId, payment.platformOrderId), eq(state, 'counted'), gte(createdAt, processedAt))
   return (await tx.$count(paymentRefunds, since)) === 0
 }
 
-/** The payments whose money 'mark refunded' means: that of the event, or the renewals that its refund left unserved. */
+/** The payments that 'mark refunded' covers: the event's own, or the renewals that its refund left unserved. */
 async function refundedBy(unit: Unit, { event, payment }: OpenEvent): Promise<PaymentRow[]> {
   if (!payment) return []
   if (event.outcome !== 'renewals_unserved' || payment.kind === 'renewal')
@@ -167,7 +167,7 @@ async function noteIgnored(unit: Unit, order: OrderRow, payment: PaymentRow | nu
   unit.publish('order', order.id, order.userId)
 }
 
-/** Locks an event and its payment. Refuses what somebody has dealt with already, or a form that was opened before that. */
+/** Locks an event and its payment. Refuses an event that is already resolved, or a form that is out of date. */
 async function takeOpen(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
@@ -190,7 +190,7 @@ async function takeOpen(
   const running = known && (await refusedByRefund(tx, known, unit.now))
   if (running) return running
   if (known || !paid) return ok({ event, entry, paid, payment: known ?? null })
-  // An event from before payments without an order were kept.
+  // Old events that name no order have no payment row yet.
   const money = await readSettings(tx, ctx.secrets)
   const payment = await recordPayment(unit, { paid, kind: 'purchase', payment: null, about: null, money, refunds: [] })
   return ok({ event, entry, paid, payment })

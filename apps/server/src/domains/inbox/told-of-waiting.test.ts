@@ -14,7 +14,7 @@ import { tell } from '../payments/told.fixture.ts'
 let world: OrderShop
 let buyer: Buyer
 let boss: Buyer
-/** At the beginning of an hour: notices are counted by the hours of the clock. */
+/** Starts at a full hour, because notices group payments by clock hour. */
 let time = Date.parse('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const payCents = async () => (await tell(world, 'orders/paid', cents((await worl
 const cents = (publicId: string) => paidOrder(publicId, '0.01', { lines: NOTHING })
 const ofStranger = async () => (await tell(world, 'orders/paid', paidOrder('NL-nobody', '5.00'))).id
 
-/** The jobs that open notices run, each twice. */
+/** Runs each job that raises a notice, twice. */
 async function raise() {
   const { ctx } = world.shop
   const { rows } = await ctx.db.execute<{ data: Parameters<typeof handleRaised>[1] }>(
@@ -50,7 +50,7 @@ const watch = async () => {
   await watchNotices(world.shop.ctx, paymentFinders)
 }
 
-/** The payment that each notice names, in the order in which they began, and whether the notice is open. */
+/** The payment that each notice names, oldest notice first, and whether the notice is open. */
 async function told(): Promise<[id: number, isOpen: boolean][]> {
   const { db } = world.shop.ctx
   const rows = await db.select().from(notices).orderBy(asc(notices.id))
@@ -155,7 +155,7 @@ test('a notice that is written while a search runs is not ended by it', async ()
     ...finder,
     async find(asked, search) {
       const found = await finder.find(asked, search)
-      // Its job began before the search did, and waited.
+      // The job began before the search, and writes its notice while the search runs.
       time -= MINUTE
       await raise()
       time += MINUTE

@@ -1,5 +1,5 @@
 /**
- * Looks on the platform for what no webhook told: payments, refunds, cancellations, edits, and refunds that became another amount or
- * failed. It owns no table: what it finds is stored as an event of `commerce`, and handled like one that the platform told.
+ * Asks the platform for what no webhook reported: payments, refunds, cancellations, edits, and refunds that changed or
+ * failed. It owns no table: `commerce` stores what it finds as an event, which is handled like a webhook.
  */
 export { reconciliationJobs } from './jobs.ts'

@@ -9,7 +9,7 @@ type Refund = { id: number; amount: string; buyer?: { amount: string; currency: 
 
 const money = (amount: string) => ({ shopMoney: { amount } })
 
-/** What the platform says of an order that it told of as `paid`, in the shop's currency. */
+/** What the platform's API returns for an order that it reported as `paid`, in the shop's currency. */
 export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: readonly Refund[] = []) {
   const back = refunds.reduce((sum, { amount }) => sum + Number(amount), 0)
   const status = back === 0 ? 'PAID' : back < Number(paid.total_price) ? 'PARTIALLY_REFUNDED' : 'REFUNDED'
@@ -53,7 +53,7 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
   }
 }
 
-/** Does what waits in the queues, as the workers do: asks the platform, and handles what that told of. */
+/** Runs the queued reads and events as the workers do, until none is left. */
 export async function work({ shop: { ctx } }: OrderShop): Promise<void> {
   for (;;) {
     const { rows: asked } = await ctx.db.execute<{ id: string }>(sql`

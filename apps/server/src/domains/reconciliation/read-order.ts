@@ -13,13 +13,12 @@ import { VOID_AFTER } from './refund-differences.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 const MOST_ORDERS = 50
-/** As often as the reconciliation runs. */
+/** The interval of the reconciliation. */
 const EVERY = 5 * MINUTE
 
 /**
- * Reads a platform's order of which a refund or dispute was told. What it gave back, or did not after all, is handled as the event
- * that no webhook told; a payment that was held is judged again. Nothing changes where the platform does not answer: it is asked
- * again with the reconciliation.
+ * Reads a platform's order after a refund or dispute was reported. Stores what no webhook reported as events, and
+ * judges a held payment again. If the platform does not answer, the next reconciliation asks again.
  */
 export async function readOrder(ctx: AppContext, { platformOrderId }: { platformOrderId: string }): Promise<void> {
   const platform = await openPlatform(ctx)
@@ -33,7 +32,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const ours = await oursAmong(ctx, [read.value])
   const missed = await missedOf(ctx, ours)
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
-  // Its refunds are compared once what was missed is known here.
+  // Refunds can be compared only after the missed events are handled.
   const areHandled = (await handledAmong(ctx, missed)).size === missed.length
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
@@ -43,24 +42,24 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   })
 }
 
-/** As the platform tells of an edited order: the payment may settle by now. */
+/** Stores the same event as for an edited order, because the payment may settle now. */
 async function judgeHeldAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
   const payment = await paymentOf(unit.tx, order.id)
   if (!payment || paymentStateOf(payment) !== 'held') return
-  // Once for what is known of its refunds.
+  // The count of known refunds in the id allows one more judgement after each refund.
   const known = await unit.tx.$count(paymentRefunds, eq(paymentRefunds.platformOrderId, order.id))
   const eventId = `${EDITED}${order.id}:${order.updatedAt}:refunds:${known}`
   await storeEvent(unit, { eventId, topic: 'orders/paid', payload: asEvent(order) })
 }
 
 const isDispute = sql`starts_with(${paymentRefunds.key}, 'dispute:')`
-/** A refund that was told long enough ago for the platform's account of it to be final. */
+/** A refund that was reported long enough ago for the platform's list to be final. */
 const isSettledRefund = (now: Date) =>
   and(not(isDispute), lte(paymentRefunds.createdAt, new Date(now.getTime() - VOID_AFTER)))
 
 /**
- * What the platform has yet to be asked of, the oldest first: disputes that were won, and each refund once after it was told. Where
- * all of a payment is given back, it does not matter that another dispute of it was won.
+ * Platform orders to read, oldest first: those with a won dispute, and those with a refund, once after its report. A
+ * won dispute does not matter if the whole payment is refunded.
  */
 function unreadOrders(db: Executor, now: Date) {
   const isBack = db
@@ -75,7 +74,7 @@ function unreadOrders(db: Executor, now: Date) {
     .orderBy(asc(sql`min(${paymentRefunds.id})`))
 }
 
-/** Asks for the orders of which something has yet to be read: each time the next ones, so that none keeps others waiting. */
+/** Queues reads of at most `MOST_ORDERS` orders. Each run takes the next ones, so that no order blocks others. */
 export async function askForUnread(ctx: AppContext): Promise<void> {
   const unread = await unreadOrders(ctx.db, ctx.now())
   if (unread.length === 0) return

@@ -17,12 +17,12 @@ let stack: TestStack
 let buyer: TestClient
 let admin: TestClient
 let front: ReturnType<typeof createServer>
-/** What the way to the platform makes of its reply about changed orders. */
+/** Changes the platform's reply about changed orders on its way to the shop. */
 let bend: (nodes: Node[]) => void = () => {}
 let status = 200
 let through = ''
 
-/** The platform behind something that changes its replies. */
+/** A proxy that changes the platform's replies. */
 async function startFront() {
   front = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -67,7 +67,7 @@ afterAll(async () => {
   await stack?.close()
 })
 
-/** Pays an order of which no webhook tells. */
+/** Pays an order whose webhook is lost. */
 async function paidUnheard(): Promise<string> {
   const placed = (await place(stack, buyer, 8, [stack.rules[0] ?? 0])).data
   await fetch(`${stack.platform.url}/sandbox/webhooks/faults`, {
@@ -103,7 +103,7 @@ test('an odd order keeps no other payment from being found, and stands in the in
   )
   expect(rows.find(row => row.text.includes(odd))?.event_id).toMatch(/^reconciled:unreadable:/)
   expect(rows.find(row => row.text.includes(fine))?.event_id).toMatch(/^reconciled:\d+$/)
-  // It is handled like any other event: nobody could read it.
+  // A worker handles it like any other event, and cannot read it.
   const worker = await stack.startShop('worker')
   await stack.eventually('the odd order in the inbox', async () => {
     const inbox = await admin.get<{ data: InboxEntry[] }>('/api/payments/inbox/?unresolved=1')
@@ -118,7 +118,7 @@ test('a reconciliation that fails says so on the health page, and goes on from w
   await expect(reconcilePayments(stack.ctx)).rejects.toThrow('503')
   expect((await health())?.error).toContain('503')
   status = 200
-  // With the odd order of before, which can be read by now.
+  // The odd order can be read now, so it is found as well.
   expect(await reconcilePayments(inDays(10))).toBe(2)
   expect((await health())?.error).toBeNull()
 })

@@ -65,7 +65,7 @@ test('a held payment whose order was edited on the platform settles, though no w
   await reconcilePayments(ctx)
   await inState(shop.stack, shop.buyer, order_id, 'delivered')
   await shop.stack.eventually('nothing to be found', async () => (await reconcilePayments(ctx)) === 0)
-  // The platform tells of a payment once: that nobody told of the edit does not mean that webhooks are lost.
+  // The platform reports a payment once. A missed edit does not mean that webhooks are lost.
   const later = new Date(ctx.now().getTime() + 20 * 60_000)
   expect(await missedWebhooks(ctx.db, later)).toBe(3)
 })

@@ -18,12 +18,12 @@ import { amountOf, differences } from './refund-differences.ts'
 import { ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
-/** How far back to look the first time: the platform itself tries a webhook for some hours before it gives up. */
+/** How far back the first run looks. The platform retries a webhook for some hours before it gives up. */
 const FIRST_LOOK_BACK = 48 * HOUR
-/** How far to look back behind what is known: the platform's search may learn late of a change. */
+/** How far each run looks back before the last known change, because the platform's search may lag. */
 const OVERLAP = HOUR
 
-/** States in which the platform has, or had, all of the money. */
+/** Statuses in which the platform has, or had, the whole amount. */
 const PAID = new Set(['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED'])
 
 const isPaid = ({ financialStatus }: ShopifyOrder): boolean => PAID.has(financialStatus ?? '')
@@ -31,12 +31,11 @@ const isPaid = ({ financialStatus }: ShopifyOrder): boolean => PAID.has(financia
 type Event = { eventId: string; topic: string; payload: unknown }
 
 /**
- * Asks the platform for orders that changed, and records what no webhook ever told of: payments, refunds, cancellations,
- * edits of orders whose payment is held, and refunds that became another amount or failed since they were told.
- * It begins where the last one that succeeded ended, so that a shop that was away for longer than the platform tries loses
- * nothing; after a long time it takes several runs. An order that cannot be read goes to the inbox, and the others go on.
+ * Asks the platform for changed orders and stores what no webhook reported: payments, refunds, cancellations, edits of
+ * orders with a held payment, and refunds that changed or failed. Each run starts where the last successful one ended,
+ * so a long outage loses nothing; it may take several runs. An unreadable order goes to the inbox and stops no others.
  * @returns how many events were found
- * @throws where the platform fails; the health page says so as well
+ * @throws if the platform fails; the health page shows the failure too
  */
 export async function reconcilePayments(ctx: AppContext): Promise<number> {
   const platform = await openPlatform(ctx)
@@ -55,7 +54,7 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   const missed = [...(await missedOf(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
-  // What the platform says of its own time is not believed beyond ours.
+  // The platform's clock may be ahead of ours.
   const seen = until && new Date(Math.min(until.getTime(), ctx.now().getTime())).toISOString()
   await noteCheck(ctx, 'reconciliation', {
     until: seen ?? last.until ?? start.toISOString(),
@@ -78,13 +77,13 @@ function startOf({ until, more }: Position, now: Date): Date {
   return new Date(Date.parse(until) - (more ? 0 : OVERLAP))
 }
 
-/** Many orders and none of them readable: it is not the orders that are odd. */
+/** If none of many orders can be read, the orders are not at fault. */
 function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
   if (orders.length > 0 || unreadable.length <= 5) return null
   return `None of ${unreadable.length} orders of the platform can be read: ${unreadable[0]?.message}`
 }
 
-/** Those that name an order of ours, hold one of our variants, or whose payment is known. */
+/** Orders that name an order of ours, hold one of our variants, or have a known payment. */
 export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<ShopifyOrder[]> {
   const sold = await ourVariants(ctx.db, [...new Set(orders.flatMap(variantsOf))])
   const ids = orders.map(({ id }) => id)
@@ -98,7 +97,7 @@ export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]
   )
 }
 
-/** What no webhook told of orders that are ours, or what is another by now. */
+/** What no webhook reported about our orders, and refunds that differ from the platform's. */
 export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<Event[]> {
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return []
@@ -120,7 +119,7 @@ export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): 
   )
   return compared.flatMap(({ order, payment, rows, missed }) => {
     const left = missed.filter(({ eventId }) => !handled.has(eventId))
-    // What was missed comes first: it may be the whole difference.
+    // The missed events may explain the whole difference, so they go first.
     if (left.length > 0 || !payment) return left
     return differences(order, { payment, rows, now: ctx.now() }).map(found => ({
       ...found,
@@ -129,7 +128,7 @@ export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): 
   })
 }
 
-/** The ids of those that were found before, and handled: whatever came of them, they keep nothing waiting. */
+/** The ids of the events that were found before and are handled, with any outcome. */
 export async function handledAmong({ db }: AppContext, events: readonly Event[]): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const rows = await db
@@ -147,7 +146,7 @@ export async function handledAmong({ db }: AppContext, events: readonly Event[])
   return new Set(rows.map(({ eventId }) => eventId))
 }
 
-/** What can be told of an order of an unknown shape: whether it may be a paid one of ours. */
+/** The fields of an unreadable order that show whether it may be a paid order of ours. */
 const OddOrder = z.object({
   id: z.string().min(1).max(200),
   displayFinancialStatus: z.string().nullish().catch(undefined),
@@ -157,7 +156,7 @@ const OddOrder = z.object({
     .catch(undefined)
 })
 
-/** It stands in the inbox as it is, once, for an administrator to look at. */
+/** Puts an unreadable order into the inbox, once, for an administrator. */
 function unreadableEvent(ctx: AppContext, { raw, message }: UnreadableOrder): Event[] {
   const odd = OddOrder.safeParse(raw)
   ctx.log.error({ order: odd.data?.id, reason: message }, 'an order of the platform cannot be read')
@@ -167,11 +166,11 @@ function unreadableEvent(ctx: AppContext, { raw, message }: UnreadableOrder): Ev
   return [{ eventId: `reconciled:unreadable:${id}`, topic: 'orders/paid', payload: raw }]
 }
 
-/** What an order holds, less what was taken off it since. */
+/** Variants of an order's current lines, without removed ones. */
 const variantsOf = ({ lines }: ShopifyOrder): string[] =>
   lines.flatMap(({ variantId, currentQuantity }) => (variantId && currentQuantity > 0 ? [variantId] : []))
 
-/** Was the order edited on the platform since its payment was last told of? One that is held may settle by now; of another it may have taken more. */
+/** Was the order edited since its payment's last report? A held payment may settle now, an accepted one may have grown. */
 function isOutdated(payment: PaymentRow, order: ShopifyOrder): boolean {
   const { updatedAt, received } = order
   const state = paymentStateOf(payment)
@@ -202,7 +201,7 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, know
   return events
 }
 
-/** The order as its webhook would have told it. */
+/** The order in the shape of its webhook. */
 export function asEvent(order: ShopifyOrder) {
   return {
     id: order.id,

@@ -7,7 +7,7 @@ import { reconcilePayments } from './reconcile.ts'
 
 type Order = ReturnType<typeof platformOrder>
 
-/** What the platform says of its order from now on. */
+/** Sets what the platform's API returns for an order. */
 export function says(
   { world, now }: Books,
   paid: Paid,
@@ -18,7 +18,7 @@ export function says(
   world.platformOrders.known.set(String(paid.id), { ...order, updatedAt: now().toISOString(), ...more })
 }
 
-/** Reconciles, and handles what was found. @returns how many events that were */
+/** Reconciles and handles the events. @returns how many were found */
 export async function reconcile({ world }: Books): Promise<number> {
   const { ctx } = world.shop
   const found = await reconcilePayments(ctx)

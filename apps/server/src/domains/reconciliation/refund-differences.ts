@@ -14,9 +14,9 @@ import {
   totalOf
 } from '../payments/index.ts'
 
-/** A refund that the platform told of, and for so long does not list or lists as nothing, was not made after all. */
+/** A reported refund that the platform does not list after this time, or lists as nothing, was not made. */
 export const VOID_AFTER = 10 * MINUTE
-/** The platform lists so many refunds of an order: one that is not among them may be a later one. */
+/** The platform lists at most this many refunds of an order. An unlisted one may be a later one. */
 const LISTED = 20
 
 type Compared = { payment: PaymentRow; rows: readonly RefundRow[]; now: Date }
@@ -24,14 +24,13 @@ type Difference =
   | { eventId: string; topic: 'reconciled/refund'; payload: ChangedRefund }
   | { eventId: string; topic: 'reconciled/doubt'; payload: DoubtfulRefund }
 
-/** All of it, by the platform's status of its order: the cents of several refunds may add up to less. */
+/** The key of a full refund known by the order's status: its single refunds may add up to some cents less. */
 const reportedKey = (platformOrderId: string): string => `reported:${platformOrderId}`
 
 /**
- * Where the platform's account of what it gave back of a payment differs from ours: a refund that is more or less by now, or
- * failed; a status by which all of it went back, or not so much as counts here. Disputes and what operators decided are no part
- * of it.
- * @returns events whose ids tell these differences apart
+ * Compares the platform's refunds of a payment with ours: refunds that grew, shrank or failed, and an order status that
+ * contradicts the total. Leaves out disputes and what operators decided.
+ * @returns events, each with an id for its difference
  */
 export function differences(order: ShopifyOrder, compared: Compared): Difference[] {
   const { payment, rows, now } = compared
@@ -41,7 +40,7 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     const known = totalOf(counted(own), payment.charged)
     const says = saidOf(order, key, payment)
     if (says === null) return []
-    // The platform may know of it only since it was asked: less than that is believed later.
+    // The platform's list may lag, so a smaller amount counts only after some time.
     if (says <= known && (says === known || !own.every(row => isSettled(row, now)))) return []
     return [changeOf(order, { key, known, amount: fromCents(says) })]
   })
@@ -52,7 +51,7 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
 
 const isSettled = ({ createdAt }: RefundRow, now: Date): boolean => createdAt.getTime() <= now.getTime() - VOID_AFTER
 
-/** How much the platform says a refund is, in cents; null where it says nothing of it. */
+/** A refund's amount according to the platform, in cents; null if it does not say. */
 function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, payment: PaymentRow): bigint | null {
   if (key === reportedKey(id)) return financialStatus === 'REFUNDED' ? null : 0n
   const listed = refunds.find(refund => `refund:${refund.id}` === key)
@@ -61,8 +60,8 @@ function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, pay
 }
 
 /**
- * What a refund that the platform lists is of a payment, converted as what was told of it is: the platform converts at the rate of its
- * own day.
+ * A listed refund in the payment's currency, converted at the payment's rate like its report. The platform converts it
+ * at the current rate.
  */
 export function amountOf({ amount, buyer }: ShopifyOrder['refunds'][number], payment: PaymentRow | undefined): string {
   const told = buyer && { amount: buyer.amount, currency: buyer.currency_code }
@@ -88,7 +87,7 @@ function allBack(order: ShopifyOrder, { payment, rows }: Compared): Difference[]
   return [changeOf(order, { key, known, amount: null })]
 }
 
-/** The refunds agree, and the status does not: an administrator looks which of them is right. */
+/** The refunds agree, but the status does not. An administrator decides which is right. */
 function doubtsOf(
   { id, name, financialStatus: status }: ShopifyOrder,
   keys: readonly string[],
