@@ -19,10 +19,10 @@ import { payments } from './tables.ts'
 
 type Open = { event: Pick<EventRow, 'outcome'>; paid: PaidOrder | null; payment: PaymentRow | null }
 
-/** Money that is the shop's again: the platform does not tell a second time what it had paid for. */
+/** Outcomes for money that came back. Their events carry no paid order, but their payment is known. */
 const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed'])
 
-/** Settles the payment of an open event on the order of this public number, as an administrator says: as its purchase, or as a renewal. */
+/** Settles an open event's payment on the order that an administrator names, as its purchase or as a renewal. */
 export async function applyByHand(
   unit: Unit,
   ctx: Settling,
@@ -56,7 +56,7 @@ export async function applyByHand(
   return ok(order)
 }
 
-/** The order that was marked as paid by this payment, whatever became of it. */
+/** The order that this payment marked as paid, in any state. */
 async function orderPaidBy({ tx }: Unit, { orderId, platformOrderId }: PaymentRow) {
   if (orderId === null) return undefined
   const [order] = await tx
@@ -82,8 +82,8 @@ async function moveTo(
 }
 
 /**
- * A failed order was delivered in spite of what its payment lacked: the payment counts now. Where an administrator had asked for
- * it, the inbox and the platform's order say so.
+ * After a failed order was delivered by hand, its payment counts. If an administrator asked for the delivery, closes
+ * the events in the inbox and tags the platform's order.
  */
 export const acceptByHand =
   (ctx: Pick<AppContext, 'secrets'>) =>
@@ -101,6 +101,6 @@ export const acceptByHand =
     const by = await taskRequesterOf(unit.tx, order.id)
     if (by === null) return
     await resolveEventsOf(unit, platformOrderId, [...ENDED_BY_DELIVERY], { resolution: 'applied', note: null, by })
-    // Tag and note take the place of those that said why nothing was delivered.
+    // Replaces the tag and note that said why nothing was delivered.
     enqueueTags(unit, { platformOrderId, tags: ['delivered'], note: `Delivered by ${by}` }, 'by-hand')
   }

@@ -35,19 +35,19 @@ import { paymentAllows } from './states.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
 
-/** Writes what was decided about a payment, and tells of it. */
+/** Writes a decision about a payment and reports it to the customer and the platform. */
 export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: Decision): Promise<EventResult> {
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
   if (decision.do === 'grow') return grow(unit, ctx, facts, decision.payment)
   if (decision.do === 'give_back' && known) return giveBackReported(unit, ctx, paid)
-  // As if its refund had come before.
+  // As if the refund had come before the payment.
   const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
   const payment = await recordPayment(unit, { ...facts, refunds: [...facts.refunds, ...(reported ? [reported] : [])] })
   const order = about && (known && decision.do === 'record' ? about.order : await bringBack(unit, about.order))
   const result = await follow(unit, ctx, facts, { decision, payment, order })
-  // The platform has counted what its codes took off, of whatever became of the payment.
+  // The platform counted the promo codes as used, even if the payment settles nothing.
   if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))
   if (decision.do === 'give_back') await freeCoupons(unit, paid.id)
   return result
@@ -56,7 +56,7 @@ export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: D
 const addReported = (unit: Unit, { id }: PaidOrder) =>
   addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsDecision: true })
 
-/** What was added is the shop's: it earns points and coins, and can be given back. */
+/** The added money is the shop's: it earns points and coins and can be refunded. */
 async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow): Promise<EventResult> {
   const payment = await recordPayment(unit, { ...facts, kind: known.kind })
   const order = facts.about?.order
@@ -107,12 +107,12 @@ async function follow(
   }
 }
 
-/** A payment and the order that it is for, both locked. */
+/** A payment and its order, both locked. */
 export type OnOrder = { order: OrderRow; payment: PaymentRow }
 
 /**
- * Delivers an order for a payment, which counts from now on.
- * @returns false where there are no addresses: the order has failed. An order's first payment counts all the same
+ * Delivers an order for a payment, which then counts.
+ * @returns false if there are no addresses: the order fails, but an order's first payment still counts
  */
 export async function deliver(
   unit: Unit,
@@ -134,7 +134,7 @@ export async function deliver(
   return true
 }
 
-/** A payment counts from now on, and earns what of it is kept. What it has earned before is not granted again. */
+/** Marks a payment as accepted and grants what its kept part earns. */
 export async function accept(
   unit: Unit,
   { secrets }: Pick<Settling, 'secrets'>,
@@ -145,7 +145,7 @@ export async function accept(
   await earn(unit, await readSettings(unit.tx, secrets), order, payment)
 }
 
-/** Grants what the kept part of a payment earns. What was granted for the same platform order before is not granted again. */
+/** Grants what the kept part of a payment earns, once for each platform order. */
 async function earn(
   unit: Unit,
   settings: Settings,
@@ -158,7 +158,7 @@ async function earn(
   await grantForPayment(unit, { orderPublicId: publicId, userId, amount, settings, paymentId })
 }
 
-/** What is kept of a payment by now has earned what it earns, also where a part was given back before it was settled. */
+/** Brings a payment's rewards in line with its kept part after money came back or was added. */
 export async function earnAgain(
   unit: Unit,
   ctx: Pick<Settling, 'secrets'>,
@@ -175,9 +175,9 @@ export async function earnAgain(
 }
 
 /**
- * Renews an order by a payment.
- * @returns false where an expired order's addresses are gone and there are no others: its time is as it was. Which of the addresses of
- * its grace it would keep may have changed; they all go back with it
+ * Renews an order.
+ * @returns false if an expired order's addresses are gone and there are no others. Its term is unchanged. It may keep
+ *   other addresses of its grace than before; all are released when the grace ends
  */
 export async function renew(
   unit: Unit,
@@ -198,7 +198,7 @@ export async function renew(
   return true
 }
 
-/** It settled its order. Where a part of it was given back before, an administrator decides whether the lease goes on. */
+/** The payment settled its order. If a part was refunded before, an administrator decides whether the lease goes on. */
 function settled({ order, payment: { platformOrderNumber, refundedAmount: amount } }: OnOrder): EventResult {
   if (toCents(amount) === 0n) return { outcome: 'settled' }
   return {
@@ -207,7 +207,7 @@ function settled({ order, payment: { platformOrderNumber, refundedAmount: amount
   }
 }
 
-/** All of its money was given back before it could be delivered: it settles nothing. */
+/** The whole payment was refunded before the delivery, so it settles nothing. */
 async function endBeforeDelivery(unit: Unit, order: OrderRow | null, payment: PaymentRow): Promise<EventResult> {
   if (!order) return { outcome: 'refunded' }
   const { platformOrderNumber: platform_order, charged: amount } = payment
@@ -227,7 +227,7 @@ async function outOfStock(unit: Unit, ctx: Settling, on: OnOrder): Promise<Event
   return { outcome: 'too_late', detail: subject(on) }
 }
 
-/** Its addresses stay reserved until the reservation's end: an administrator may accept what was paid. */
+/** The addresses stay reserved until the reservation ends, because an administrator may accept the payment. */
 async function fail(unit: Unit, ctx: Settling, on: OnOrder, problem: OrderProblem): Promise<EventResult> {
   const params = 'params' in problem ? problem.params : {}
   await failOrder(unit, on.order, problem)
@@ -236,7 +236,7 @@ async function fail(unit: Unit, ctx: Settling, on: OnOrder, problem: OrderProble
   return { outcome: problem.code, detail: { ...subject(on), ...params } }
 }
 
-/** The payment waits for an administrator, and its order goes on as it was. */
+/** The payment waits for an administrator, and its order does not change. */
 async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason): Promise<EventResult> {
   const { order, payment } = on
   const { platformOrderId, platformOrderNumber: platform_order, charged: amount } = payment
@@ -257,20 +257,20 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   return { outcome, detail: { ...subject(on), ...params } }
 }
 
-/** What the platform's order is told where a renewal is held. */
+/** Notes for the platform's order if a renewal is held. */
 const RENEWAL_FAILURES = {
   ...ORDER_FAILURES,
   renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
   renewal_too_late: 'Order {order} could not be renewed any more'
 }
 
-/** The promo codes that a payment names, as `useCoupons` takes them. */
+/** A payment's promo codes in the shape that `useCoupons` takes. */
 export const codesOf = ({ id: payment, discount_codes }: PaidOrder): { codes: string[]; payment: string } => ({
   codes: discount_codes.map(({ code }) => code),
   payment
 })
 
-/** A payment as orders know it. */
+/** A payment in the shape that `orders` takes. */
 const detailsOf = ({ amount, platformOrderId, platformOrderNumber }: PaymentRow) => ({
   amount,
   platformOrderId,

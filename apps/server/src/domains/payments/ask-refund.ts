@@ -18,16 +18,16 @@ import { paymentOf } from './rows.ts'
 import { paymentRefunds } from './tables.ts'
 
 export type RefundAsked = {
-  /** Without it: all that is left. */
+  /** Undefined: all that is left. */
   amount?: string | undefined
-  /** Of the plan that somebody has said yes to: where it says something else by now it must be looked at again. */
+  /** The plan that the administrator confirmed. If the plan has changed since, the request is refused as stale. */
   version: string
 }
 type Started = { amount: string; platform_order: string }
 
 /**
- * Has the platform give money of a payment back, all that is left of it or a part. What follows from it here
- * follows from the platform's own report. Refused with the platform's words where it refuses.
+ * Asks the platform to refund a payment, all that is left or a part. The effects here follow from the platform's own
+ * report of the refund. If the platform refuses, its message is the refusal.
  */
 export async function refundOnPlatform(
   ctx: AppContext,
@@ -45,18 +45,18 @@ export async function refundOnPlatform(
   const { row, amount, platform_order, isRepeated } = asked.data
   const made = await platform.refund(row.platformOrderId, {
     amount,
-    // The platform makes a request of one key once, also where we did not hear its answer.
+    // The platform executes requests with the same key once, so a repeat is safe if the answer was lost.
     key: row.key.replace('asked:', 'netlet-'),
     note: `Refund by ${by.username}`
   })
   if (!made.ok && NOT_MADE.has(made.reason)) {
-    // Of a request that was repeated it says nothing: the first one may have been made.
+    // A refused repeat says nothing about the first request, which may have succeeded.
     await command(ctx, by, unit => (isRepeated ? answered(unit, row, null) : refused(unit, row)))
     return platformRefusal(made)
   }
   const refundId = made.ok ? made.value : null
   await command(ctx, by, unit => answered(unit, row, refundId))
-  // The answer to a request that was repeated: all that it was asked for may have failed since.
+  // The platform answers a repeat as it answered the first request. That refund may have failed since.
   if (isRepeated && refundId) {
     const fate = await platform.refundFate(refundId)
     if (fate.ok && fate.value === 'failed') {
@@ -65,11 +65,11 @@ export async function refundOnPlatform(
     }
   }
   if (made.ok) return ok({ amount, platform_order })
-  // It may have been made: the request stays under way until the platform tells of it, or for a time.
+  // The refund may have been made. The request stays under way until the platform reports it or its time is over.
   return refuse('refund_unknown', { params: { message: made.message } })
 }
 
-/** Failures after which the platform has certainly given nothing back. */
+/** Failures after which the platform has certainly refunded nothing. */
 const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
   'not_configured',
   'unauthorized',
@@ -79,8 +79,8 @@ const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
 ])
 
 /**
- * What the platform itself says of a request that it answered and has not told of since. One that it has not finished keeps another
- * from being asked for, and so does one of which it does not answer; one that failed ends here.
+ * Asks the platform about an earlier request that it answered but has not reported. If that refund is pending, made or
+ * unknown, another request is refused. A failed one ends here.
  */
 async function refusedByFormer(
   ctx: AppContext,
@@ -117,7 +117,7 @@ async function request(
   const { tx, now } = unit
   const platformOrderId = await meantPayment(tx, meant)
   if (!platformOrderId) return refuse('order_without_payment')
-  // Whatever else is done with the payment's money comes before or after this, never between.
+  // Other changes to the payment's money wait for this lock.
   await lock(tx, 'platformOrder', platformOrderId)
   const known = await paymentOf(tx, platformOrderId)
   const order = known?.orderId ? ((await lockOrder(unit, known.orderId)) ?? null) : null
@@ -128,7 +128,7 @@ async function request(
   if (underway) return refusedByRequest(underway, payment)
   const applied = await refusedByApplication(unit, payment, askedBy)
   if (applied) return applied
-  // Somebody has asked for the delivery of what this payment pays for.
+  // A delivery for this payment is already queued.
   if (order?.task === 'deliver' && (!payment.accepted || order.state === 'failed')) return refuse('order_busy')
   const planned = await planOf({ tx, now, secrets }, { order, payment, refunds, wanted: form.amount })
   if (!planned.ok) return planned
@@ -145,10 +145,10 @@ async function request(
 
 type Wanted = { platformOrderId: string; amount: string; askedBy: string }
 
-/** How long the platform remembers an idempotency key. A refund that it made in that time has been found by reading its orders. */
+/** How long the platform remembers an idempotency key. The reconciliation finds a refund within that time. */
 const KEY_KEPT = DAY
 
-/** A new request, or one again that was not answered: of another amount than that one nothing is asked for. */
+/** Adds a request, or repeats the unanswered one. Refuses another amount than the unanswered one. */
 async function askFor(
   unit: Unit,
   refunds: readonly RefundRow[],
@@ -169,15 +169,15 @@ async function askFor(
   return ok({ row, isRepeated: false })
 }
 
-/** The row as it is by now, under the lock of its platform order; undefined where the platform has told of it, or it has ended. */
+/** The current row, under the lock of its platform order; undefined once the platform reported it or it ended. */
 async function openRow(unit: Unit, { id, platformOrderId }: RefundRow): Promise<RefundRow | undefined> {
   await lock(unit.tx, 'platformOrder', platformOrderId)
   return (await refundRowsOf(unit.tx, platformOrderId)).find(row => row.id === id && isRequest(row))
 }
 
 /**
- * By which id the platform will tell of the refund: what was told of it already stands for the request.
- * @param refundId null: the answer was cut off, or names none
+ * Stores the refund id that the platform's report will carry. If that report came first, it replaces the request.
+ * @param refundId null: the answer was lost, or names no refund
  */
 async function answered(unit: Unit, asked: RefundRow, refundId: string | null): Promise<void> {
   const row = await openRow(unit, asked)
@@ -192,7 +192,7 @@ async function answered(unit: Unit, asked: RefundRow, refundId: string | null): 
   else await moveRefund(unit, row, 'answer', { key })
 }
 
-/** The platform made no refund, or it failed there. */
+/** The platform made no refund, or the refund failed there. */
 async function refused(unit: Unit, asked: RefundRow): Promise<void> {
   const row = await openRow(unit, asked)
   if (row) await moveRefund(unit, row, 'refuse')

@@ -18,8 +18,8 @@ import {
 import { paymentRefunds } from './tables.ts'
 
 /**
- * The platform counts a refund otherwise than when it was told: what is more of it is given back as any refund is, and what is
- * less came back. Nothing follows where the refund is another by now than when the two were compared: they are compared again.
+ * The platform changed the amount of a reported refund. An increase is handled as a refund, a decrease as money that
+ * came back. Does nothing if our rows have changed since the comparison: the next run compares again.
  */
 export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refunding): Promise<EventResult> {
   const { order_id: platformOrderId, key, known, amount } = changed
@@ -44,7 +44,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   })
 }
 
-/** Writes down that so much of a refund came back, of what was given back last first. @param next the key of a row that is split */
+/** Records that a part of a refund came back, newest row first. @param next the key for a row that is split */
 async function reverse(
   unit: Unit,
   rows: readonly RefundRow[],
@@ -66,7 +66,7 @@ async function reverse(
   }
 }
 
-/** More counts as given back than the platform's status allows for: an administrator looks at it. */
+/** More counts as refunded than the platform's status allows. An administrator decides. */
 export async function doubtRefund(
   unit: Unit,
   { order_id, amount, status }: Omit<DoubtfulRefund, 'name'>

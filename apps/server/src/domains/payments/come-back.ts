@@ -10,8 +10,8 @@ import { lastAmountOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
 /**
- * The unit with a later instant where other money of the same platform order came back in this millisecond: the instant says
- * which level points a money's going took (`givenBackFor`).
+ * The unit at a later instant if other money of the platform order came back in the same millisecond. Rewards identify
+ * by that instant which points a refund took (`givenBackFor`).
  */
 export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise<Unit> {
   const [last] = await unit.tx
@@ -23,7 +23,7 @@ export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise
 
 type Reason = 'dispute_won' | 'refund_failed'
 
-/** What follows where money that counted as given back is the shop's again: the caller has written down that it came back. */
+/** Applies the effects of refunded money that came back. The caller has recorded the return. */
 export async function comeBack(
   unit: Unit,
   ctx: Refunding,
@@ -47,7 +47,7 @@ export async function comeBack(
   if (order) await restore(unit, ctx, order, { payment, decision, reason })
   const goesOn = order !== null && payment.accepted && isServed(order.state)
   if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
-  // Its order was refunded meanwhile: the renewal pays for nothing.
+  // The order was refunded since, so the renewal pays for nothing.
   const unserved = order?.state === 'refunded' && payment.kind === 'renewal' && payment.accepted
   return { outcome: goesOn ? 'settled' : unserved ? 'renewals_unserved' : 'dispute_won', detail }
 }

@@ -10,16 +10,16 @@ import { giveBack, moneyTold, subjectOf, type Refunding } from './give-back.ts'
 import { askOfOrder } from './jobs.ts'
 import { addRefund, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 
-/** States in which the buyer's bank has decided to keep the money. */
+/** Statuses in which the buyer's bank has decided to keep the money. */
 const LOST: ReadonlySet<string> = new Set(['lost', 'accepted', 'charge_refunded'])
 const WON: ReadonlySet<string> = new Set(['won'])
-/** States in which the bank holds the money. */
+/** Statuses in which the bank holds the money. */
 const TAKEN: ReadonlySet<string> = new Set(['needs_response', 'under_review', ...LOST])
 
 /**
- * `disputes/create`, `disputes/update`: a chargeback takes the money when it is opened; an inquiry takes none. Of a win and a loss
- * the later one counts, by the platform's time. A status that says neither (`prevented`: the processor may have given the money back
- * beside the platform) changes nothing, and an administrator looks at it.
+ * `disputes/create`, `disputes/update`: a chargeback takes the money when it opens, an inquiry takes none. Of a win and
+ * a loss, the later by the platform's clock counts. Another status changes nothing and goes to an administrator: with
+ * `prevented`, the processor may have refunded outside the platform.
  */
 export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Refunding): Promise<EventResult> {
   if (dispute.order_id === null) return { outcome: 'ignored' }
@@ -29,28 +29,28 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   const isTaken = TAKEN.has(dispute.status)
   const isKnown = isTaken || WON.has(dispute.status)
   if (!isKnown || (dispute.type === 'inquiry' && isTaken)) return { outcome: 'inquiry', detail, about }
-  // An inquiry took nothing, and its end must not keep a chargeback that follows from taking.
+  // An inquiry took nothing. If its end were recorded, a chargeback that follows could not take the money.
   if (dispute.type !== 'chargeback') return { outcome: 'ignored', detail, about }
   if (!isTaken) return { ...(await winBack(unit, ctx, platformOrderId, dispute)), about }
   const key = await keyOfLoss(unit, platformOrderId, dispute)
   if (key === null) return { outcome: 'ignored', about }
   const { amount, currency } = dispute
   const money = amount ? await moneyTold(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
-  // The platform has no list of disputes that says how much of a payment it is: nearly all are about all of it.
+  // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.
   const taken = payment && money.foreignAmount ? { amount: null } : money
   return giveBack(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' })
 }
 
 const keyOf = ({ id }: DisputeEvent): string => `dispute:${id}`
 
-/** The rows of one dispute, the oldest first: one, and one more each time that it was lost after it was won. */
+/** Rows of one dispute, oldest first: one for its opening, and one for each loss after a win. */
 const rowsOfDispute = async ({ tx }: Unit, platformOrderId: string, dispute: DisputeEvent) =>
   rowsOf(await refundRowsOf(tx, platformOrderId), keyOf(dispute))
 
 /**
- * The key under which a dispute takes the money now. One that was won takes it again where the platform decided later that it
- * is lost. What it said of the win is kept for some time only; it had decided so before it was told here.
- * @returns null where it has the money, or the win is the later word
+ * The key under which a dispute takes the money now. A won dispute takes it again if the platform decided the loss
+ * later. The event of the win may be deleted already. Then the time when we recorded the win stands in for it.
+ * @returns null if the dispute already has the money, or the win is later
  */
 async function keyOfLoss(unit: Unit, platformOrderId: string, dispute: DisputeEvent): Promise<string | null> {
   const rows = await rowsOfDispute(unit, platformOrderId, dispute)
@@ -63,8 +63,8 @@ async function keyOfLoss(unit: Unit, platformOrderId: string, dispute: DisputeEv
 }
 
 /**
- * The money of a dispute came back: what it took is undone, once, whether its opening was told before or comes later. The
- * books are as they were; a lease that has ended stays so until an administrator reopens it.
+ * Undoes what a dispute took, once, even if its opening is reported later. The books are as before. A lease that ended
+ * stays ended until an administrator reopens it.
  */
 async function winBack(
   unit: Unit,
@@ -78,7 +78,7 @@ async function winBack(
   const wonAt = decidedAt(dispute)
   const lostAt = await lastDecidedAt(own.tx, platformOrderId, dispute, LOST)
   if (last && wonAt && lostAt && lostAt > wonAt) return { outcome: 'ignored' }
-  // A payment that it held is judged again, and refunds that it hid are counted.
+  // Reading the order judges a held payment again and counts refunds that the dispute hid.
   const back = { reversedAt: own.now, awaitsDecision: true, foreignAmount: null }
   if (last) await moveRefund(own, last, 'return', back)
   else await addRefund(own, { ...back, key: keyOf(dispute), platformOrderId, amount: '0.00', state: 'returned' })
@@ -86,15 +86,15 @@ async function winBack(
   return comeBack(own, ctx, platformOrderId, 'dispute_won')
 }
 
-/** When the platform decided so; null where it does not say. */
+/** The platform's time of the decision; null if it does not say. */
 function decidedAt({ finalized_on }: Pick<DisputeEvent, 'finalized_on'>): Date | null {
   const at = new Date(finalized_on ?? Number.NaN)
   return Number.isNaN(at.getTime()) ? null : at
 }
 
 /**
- * When the platform last decided so of a dispute, by its own time, since webhooks come in any sequence: as far as its handled
- * events say; null where none says.
+ * The platform's time of the latest decision in `states`, from handled events; null if none has one. The order in which
+ * webhooks arrive does not tell.
  */
 async function lastDecidedAt(
   db: Executor,

@@ -4,7 +4,7 @@ import { figuresOf, kept, type Statistics } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { payments } from './tables.ts'
 
-/** The figures by day, counted from the orders and payments themselves. */
+/** Daily figures, counted from the orders and payments. */
 const counted = sql`(
   select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
   from ${orders} where deleted_at is null
@@ -12,14 +12,14 @@ const counted = sql`(
   select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount - p.refunded_amount
   from ${payments} p join ${orders} o on o.id = p.order_id where p.accepted and o.deleted_at is null) counted`
 
-/** What `statistics` of the orders says, counted: reads every order. */
+/** The same as `statistics` of the orders, but counted. Reads every order. */
 export const countStatistics = (db: Executor, now: Date): Promise<Statistics> => figuresOf(db, counted, now)
 
 type Difference = { day: string; orders: number; paid: number; revenue: string }
 
 /**
- * Compares the kept figures with counted ones, day by day, in one statement and so at one instant.
- * @returns the days that differ, with the counted figures less the kept ones
+ * Compares stored figures with counted ones by day, in one statement and so at one instant.
+ * @returns the days that differ, as counted minus stored
  */
 export async function compareFigures(db: Executor): Promise<Difference[]> {
   const { rows } = await db.execute<Difference>(sql`
@@ -30,7 +30,7 @@ export async function compareFigures(db: Executor): Promise<Difference[]> {
   return rows
 }
 
-/** The orders that a payment of the platform belongs to, renewals among them: what a search by its id finds. */
+/** Our orders that a platform order paid for, including by renewal, for the search by its id. */
 export async function ordersPaidBy(db: Executor, platformOrderId: string): Promise<number[]> {
   const rows = await db
     .select({ id: payments.orderId })

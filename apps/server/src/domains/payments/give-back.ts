@@ -48,11 +48,11 @@ export type Refunding = Telling & Pick<AppContext, 'secrets'>
 
 type Returned = {
   platformOrderId: string
-  /** The platform's own name of it: told twice, it gives back once. */
+  /** Identifies the refund or dispute, so that a repeated report counts once. */
   key: string
   /** In the payment's currency; null: all that is left. */
   amount: string | null
-  /** '15.40 GBP': in the buyer's currency, which cannot be converted yet. `amount` is 0 then. */
+  /** '15.40 GBP': in the buyer's currency and not convertible yet. `amount` is '0.00' then. */
   foreignAmount?: string | null
   reason: 'refund' | 'chargeback'
   /** The platform's id of a refund that it reported. */
@@ -60,8 +60,8 @@ type Returned = {
 }
 
 /**
- * `refunds/create`: what its successful transactions gave back. Goods that are returned without money are nothing. Money in the
- * buyer's currency is converted as its payment was.
+ * `refunds/create`: counts the successful refund transactions. Goods returned without money count as nothing. The
+ * buyer's currency is converted at the payment's rate.
  */
 export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
   const { id: refundId, order_id: platformOrderId } = refund
@@ -72,7 +72,7 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   return giveBack(unit, ctx, { platformOrderId, key: `refund:${refundId}`, ...money, reason: 'refund', refundId })
 }
 
-/** What the platform told, in the payment's currency where that can be said. */
+/** Reported money in the payment's currency if it can be converted. */
 export async function moneyTold(
   { tx }: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
@@ -88,8 +88,8 @@ export async function moneyTold(
 }
 
 /**
- * `orders/cancelled`: money went back only where the platform says so. Otherwise the shop has it: an administrator refunds it, or
- * lets the lease go on.
+ * `orders/cancelled`: money went back only if the platform says so. Otherwise the shop still has it, and an
+ * administrator refunds it or lets the lease go on.
  */
 export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
   const { id: platformOrderId } = cancelled
@@ -106,8 +106,8 @@ export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: 
 type Reported = Pick<PaidOrder, 'id' | 'updated_at'>
 
 /**
- * The platform says of an order, and of no refund, that all of it was given back: by a key of its own each time that it came back
- * meanwhile. Nothing follows where this was counted already, or is not said later than what was.
+ * The platform's status says that all of an order was refunded, and names no refund. The key is new each time, because
+ * the money may have come back since. Does nothing if it counts already, or if the report is not newer.
  */
 export async function giveBackReported(
   unit: Unit,
@@ -127,7 +127,7 @@ export async function giveBackReported(
   return giveBack(unit, ctx, { platformOrderId, key: keyAfter(rows, first), amount: null, reason: 'refund' })
 }
 
-/** Writes down that money was given back, once, also where its payment has not come yet, and does what follows from it. */
+/** Records a refund or dispute once, even before its payment is known, and applies its effects. */
 export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): Promise<EventResult> {
   const { platformOrderId, key, reason } = returned
   await lock(unit.tx, 'platformOrder', platformOrderId)
@@ -149,12 +149,12 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
   const result: EventResult = decision
     ? await apply(unit, ctx, facts, { decision, row, reason })
     : { outcome: 'ignored' }
-  // What an administrator has to decide about is on the lists.
+  // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await bringBack(unit, order)
   return { ...result, about }
 }
 
-/** The row of what was told: that of a request, or a new one. Undefined where it counts already. */
+/** The row of a report: our own request's, or a new one. Undefined if it counts already. */
 async function count(unit: Unit, returned: Returned): Promise<RefundRow | undefined> {
   const { key, platformOrderId, amount, foreignAmount = null, refundId } = returned
   const told = { key, amount, foreignAmount, awaitsDecision: isListed(key), createdAt: unit.now }
@@ -165,14 +165,14 @@ async function count(unit: Unit, returned: Returned): Promise<RefundRow | undefi
   return { ...asked, ...told, state: 'counted' }
 }
 
-/** How long the platform's answer to a request may still be on its way. After that, the process that waited for it has died. */
+/** How long the platform's answer to a request may take. After that, the process that waited for it has died. */
 const ANSWERED_WITHIN = 2 * MINUTE
-/** By so many cents the platform's report may differ from what was asked for: it converts to the buyer's currency and back. */
+/** The platform's report may differ by this many cents, because it converts to the buyer's currency and back. */
 const CONVERTED = 2n
 
 /**
- * The request of the console that the platform tells of: by the id that it answered; where its answer was cut off, by the amount.
- * @throws `EventWaits` while the answer, with its id, has yet to come
+ * The console's request that a report belongs to, by the refund's id, or by the amount if the answer was lost.
+ * @throws `EventWaits` while the answer with the id may still come
  */
 function requestOf(
   rows: readonly RefundRow[],
@@ -189,7 +189,7 @@ function requestOf(
   })
 }
 
-/** Reads and locks what a change of a payment's refunds is judged by; null where the payment is not known. */
+/** Reads and locks the facts for judging a change of a payment's refunds; null if the payment is unknown. */
 export async function gatherBalance(
   unit: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
@@ -203,7 +203,7 @@ export async function gatherBalance(
   return balanceOf({ tx, now, secrets }, payment, order, await refundRowsOf(tx, platformOrderId))
 }
 
-/** The same of rows that were read. */
+/** The same facts from rows that were already read. */
 export async function balanceOf(
   { tx, now, secrets }: { tx: Executor; now: Date } & Pick<Refunding, 'secrets'>,
   payment: PaymentRow,
@@ -222,7 +222,7 @@ export async function balanceOf(
   }
 }
 
-/** The days that those payments of an order gave that count and were not given back, but this one. */
+/** Days that an order's other payments gave, if they count and were not refunded. */
 async function daysBut(db: Executor, { id, proxyTime }: OrderRow, paymentId: number): Promise<number> {
   const [row] = await db
     .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
@@ -231,7 +231,7 @@ async function daysBut(db: Executor, { id, proxyTime }: OrderRow, paymentId: num
   return row?.days ?? 0
 }
 
-/** What an event about a platform's order names: its payment and its order, which is locked. */
+/** The payment and the locked order of a platform order, and their names for an event. */
 export async function subjectOf(unit: Unit, platformOrderId: string) {
   const payment = await paymentOf(unit.tx, platformOrderId)
   const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
@@ -246,7 +246,7 @@ function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | und
   }
 }
 
-/** The bank gives the shop some days to answer, and nothing else reminds an operator. */
+/** The bank gives the shop a few days to respond, and nothing else reminds an operator. */
 const tellOfDispute = (
   unit: Unit,
   { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }
@@ -260,7 +260,7 @@ const tellOfDispute = (
 
 type Applied = { decision: RefundDecision; row: RefundRow; reason: Returned['reason'] }
 
-/** Writes what follows from money that was given back. */
+/** Writes the effects of a refund or dispute. */
 async function apply(
   unit: Unit,
   ctx: Refunding,
@@ -296,7 +296,7 @@ async function apply(
       await partlyRefundOrder(unit, order, given)
       await lockEarners(tx, order.userId)
       await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
-      // An administrator who asked for a part of it has decided that the lease goes on.
+      // The administrator who requested a part has decided that the lease goes on.
       const by = disputed ? null : row.askedBy
       return {
         outcome: 'partly_refunded',
@@ -321,7 +321,7 @@ async function apply(
       const lastAmount = await lastAmountOf(tx, order.id)
       const days = payment.days ?? order.proxyTime
       const taken = await takeBackTerm(unit, order, given, { days, paidDays: otherDays, graceHours, lastAmount })
-      // Where its money comes back, so does this time: an administrator may have shortened the time meanwhile.
+      // This time comes back with the money. An administrator may have shortened the term before.
       const change =
         taken.days > 0 ? { termTaken: true, days: taken.days, takenTime: taken.time } : { termTaken: false }
       await tx.update(payments).set(change).where(eq(payments.id, payment.id))
@@ -342,7 +342,7 @@ async function apply(
   }
 }
 
-/** What a payment earned is taken back; an invitation that it had rewarded is rewarded by another payment, where there is one. */
+/** Takes back what a payment earned. If it had rewarded an invitation, another payment of the user does so instead. */
 async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, order: OrderRow): Promise<void> {
   const { platformOrderId, accepted } = payment
   await lockEarners(unit.tx, order.userId)
@@ -355,7 +355,7 @@ async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, ord
   await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
 }
 
-/** The platform's id of the oldest payment of a user that counts, brought money, and was not given back. */
+/** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */
 async function standingPayment({ tx }: Unit, userId: number): Promise<string | null> {
   const [row] = await tx
     .select({ platformOrderId: payments.platformOrderId })
@@ -367,10 +367,10 @@ async function standingPayment({ tx }: Unit, userId: number): Promise<string | n
   return row?.platformOrderId ?? null
 }
 
-/** Renewals that count and were not given back. */
+/** Renewals that count and were not fully refunded. */
 export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
 
-/** What renewals of an order brought that was not given back; null where there are none. */
+/** What an order's renewals brought less refunds; null if there are none. */
 async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
   const [row] = await tx
     .select({ sum: sql<string | null>`sum(${payments.amount} - ${payments.refundedAmount})` })

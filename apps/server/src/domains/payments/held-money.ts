@@ -3,7 +3,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { orders } from '../orders/tables.ts'
 import { payments } from './tables.ts'
 
-/** Has a user paid something that settled nothing, and that nobody has given back or ignored yet? */
+/** Does the shop hold money of this user that settled nothing and was neither refunded nor ignored? */
 export async function holdsMoneyOf(db: Executor, userId: number): Promise<boolean> {
   const [held] = await db
     .select({ id: payments.id })

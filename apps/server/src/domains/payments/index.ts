@@ -1,7 +1,7 @@
 /**
- * What the platform's payments do to orders: settling purchases and renewals, refunds and disputes. It owns `payments` and
- * `payment_refunds`; orders, deliveries and points change through the commands of their own domains. The inbox of what waits for
- * an administrator, statements, and the look for what no webhook told stand above it.
+ * Applies the platform's payments, refunds and disputes to orders. It owns `payments` and `payment_refunds`, and
+ * changes orders, deliveries and points through the commands of their domains. The inbox, the statements and the
+ * reconciliation are domains of their own above it.
  */
 export { acceptByHand, applyByHand } from './apply-by-hand.ts'
 export { changeRefund, doubtRefund } from './changed-refunds.ts'

@@ -3,13 +3,13 @@ import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { compareFigures } from './figures.ts'
 
-/** One try: the reconciliation asks again every five minutes for what it has yet to be asked. */
+/** No retry: the reconciliation queues an unread order again every five minutes. */
 export const readOrderQueue = queue<{ platformOrderId: string }>('read-platform-order', {
   retryLimit: 0,
   deleteAfterSeconds: 3600
 })
 
-/** Has the platform asked for its order, once however often this is called before it answers. */
+/** Queues a read of the platform's order. Repeated calls before it runs queue it once. */
 export const askOfOrder = (unit: Unit, platformOrderId: string): void =>
   unit.jobs.send(readOrderQueue, { platformOrderId }, { key: platformOrderId })
 

@@ -4,39 +4,39 @@ import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/ind
 import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
 import { givenBackOf, type PaymentRow } from './rows.ts'
 
-/** What going and coming back of a payment's money is judged by, read and locked once (`gatherBalance`). */
+/** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
 export type Balance = {
   now: Date
   payment: PaymentRow
-  /** The order that it is for, locked; null where there is none. */
+  /** Locked; null if the payment has no order. */
   order: OrderRow | null
   refunds: readonly Pick<RefundRow, 'state' | 'amount'>[]
-  /** Days that other payments of the order gave which count. */
+  /** Days that the order's other payments gave, if they count. */
   otherDays: number
-  /** Days of a term as it is sold today. */
+  /** Days of a term as sold today. */
   soldDays: number
   graceHours: number
 }
 
-/** What giving back so much of a payment does, in all. `amount`: what of the shop's money goes by it. */
+/** What a refund does. `refundedAmount`: the payment's new total. `amount`: the increase. */
 export type RefundDecision = { refundedAmount: string; amount: string } & (
   | { do: 'take_part' }
   /** A part of a payment that settled nothing. */
   | { do: 'note_part' }
-  /** The order goes on or ended before: its payment never counted, or not for it. */
+  /** The payment did not count for this order, which goes on or ended before. */
   | { do: 'close' }
-  /** The order waits for another payment: this one never counted. */
+  /** The payment never counted, so the order waits for another. */
   | { do: 'await_payment' }
-  /** All of a purchase: the lease ends. */
+  /** The whole purchase: the lease ends. */
   | { do: 'end_lease' }
-  /** All of a renewal: so many days of the term are taken off, and what ends with that. */
+  /** The whole renewal: its days are taken off the term. */
   | ({ do: 'take_term' } & TermEnd)
 )
 
 /** `heldUntil`: until when the addresses are held for another renewal. */
 type TermEnd = { days: number; ends: 'nothing' | 'term' | 'grace' | 'term_and_lease'; heldUntil: Date | null }
 
-/** Decides what follows where more of a payment is given back than its books say. Null: nothing, since all of it was before. */
+/** Decides what follows if more was refunded than the payment's books say. Null: it was fully refunded before. */
 export function judgeRefund(facts: Balance): RefundDecision | null {
   const { payment, order, refunds } = facts
   if (payment.refundedAt) return null
@@ -65,22 +65,22 @@ function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance, ord
   return { days, ends: days > 0 ? 'term' : 'nothing', heldUntil: null }
 }
 
-/** What follows where less of a payment is given back than its books say. */
+/** What returned money does. `refundedAmount`: the payment's new total. `amount`: the decrease. */
 export type ReturnDecision = { refundedAmount: string; amount: string } & (
   | { do: 'nothing' }
-  /** What came back changes nothing but the payment's books. */
+  /** Only the payment's books change. */
   | { do: 'correct' }
   /** A part came back. */
   | { do: 'restore_part' }
-  /** All of a purchase had been given back: its order has ended, and may be reopened, or waits as it did. */
+  /** The whole purchase came back. Its ended order can be reopened, or waits as before. */
   | { do: 'restore_order' }
-  /** All of a renewal had been given back. `days`: what was taken off its order's term; null: nothing. */
+  /** The whole renewal came back. `days`: what its refund took off the term; null: nothing. */
   | { do: 'restore_term'; days: number | null }
-  /** It counts for nothing, or its order has ended by other means. */
+  /** The payment does not count, or its order ended for another reason. */
   | { do: 'note' }
 )
 
-/** Decides what follows where money of a payment came back to the shop. */
+/** Decides what follows if refunded money comes back to the shop. */
 export function judgeReturn({
   payment,
   order,
@@ -89,7 +89,7 @@ export function judgeReturn({
   const back = sumRefunds(counted(refunds), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
   const books = { refundedAmount, amount: lessOf(payment.refundedAmount, refundedAmount) }
-  // It had taken nothing, or all of the money was given back by other means as well.
+  // The dispute or refund took nothing, or other refunds still cover the whole payment.
   if (back.all || (!payment.refundedAt && refundedAmount === payment.refundedAmount)) return { ...books, do: 'nothing' }
   if (!order) return { ...books, do: 'correct' }
   if (!payment.refundedAt) return { ...books, do: payment.accepted ? 'restore_part' : 'correct' }

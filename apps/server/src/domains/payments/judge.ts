@@ -16,43 +16,43 @@ import { counted, sumRefunds, underwayOf, type RefundRow } from './refund-rows.t
 import { reportedAt, type PaymentRow } from './rows.ts'
 import { paymentStateOf } from './states.ts'
 
-/** What a report of a payment is judged by, read and locked once (`gather`). */
+/** The facts for judging a payment's report, read and locked once by `gather`. */
 export type Facts = {
   now: Date
   money: MoneyRules
   paid: PaidOrder
   kind: 'purchase' | 'renewal'
-  /** The number of our order that it names, as it was told; null: it names none. */
+  /** The number of our order as reported; null if it names none. */
   named: string | null
-  /** As it was known before this report. */
+  /** As known before this report. */
   payment: PaymentRow | null
   /** Its refunds and disputes, in its currency. */
   refunds: readonly RefundRow[]
-  /** The platform told that its order was cancelled. */
+  /** The platform reported that its order was cancelled. */
   isCancelled: boolean
-  /** The order that it is for; null where there is none, or its account was deleted. */
+  /** The payment's order; null if there is none, or its account was deleted. */
   about: OrderFacts | null
-  /** It names no order, but holds a plan or rule of ours. */
+  /** The report names no order, but contains a plan or rule of ours. */
   isOurs: boolean
 }
 
-/** A locked order with what its payments are judged by. */
+/** A locked order and the facts for judging its payments. */
 export type OrderFacts = {
   order: OrderRow
-  /** The payment that the order was marked as paid by. */
+  /** The payment that marked the order as paid. */
   first: PaymentRow | null
-  /** What it is paid by, and for how long: as it was placed while its addresses are held, later as it is sold today. */
+  /** The lines and days that a payment must match: as placed while its addresses are held, later as sold today. */
   terms: SoldToday
 }
 
-/** Why a purchase is not delivered, as the order's failure names it. */
+/** Why a purchase is not delivered; the code becomes the order's failure. */
 export type OrderProblem =
   | MoneyProblem
   | { code: 'lines_missing'; params: { missing: string } }
   | { code: 'purchase_not_sold'; params: { what: string } }
   | { code: 'cancelled' }
 
-/** Why a payment waits for an administrator, and its order stays as it is. */
+/** Why a payment waits for an administrator while its order does not change. */
 export type HoldReason =
   | MoneyProblem
   | { code: 'lines_missing'; params: { missing: string } }
@@ -61,28 +61,31 @@ export type HoldReason =
   | { code: 'renewal_too_late'; params: { state: string } }
   | { code: 'paid_twice' }
 
-/** `first`: the order's first payment; `instead`: of one that does not count; `again`: the payment that its order failed with. */
+/**
+ * `first`: the order's first payment. `instead`: replaces one that does not count. `again`: of an order that failed
+ * with it.
+ */
 export type Delivery = { do: 'deliver'; days: number; as: 'first' | 'instead' | 'again' }
-/** Another term of so many days. */
+/** Another term of this many days. */
 export type Renewal = { do: 'renew'; days: number }
 
-/** What becomes of a payment. Whether there are addresses for it is found when it is applied. */
+/** What happens to a payment. `apply` finds out whether there are addresses. */
 export type Decision =
   /** Nothing is written. */
   | { do: 'nothing'; outcome: 'not_paid' | 'ignored' }
-  /** It is judged once it is known what becomes of a refund that was asked for. */
+  /** Judged again once the result of a requested refund is known. */
   | { do: 'wait' }
-  /** The report is written down, and changes nothing. */
+  /** The report is recorded and changes nothing. */
   | { do: 'record'; outcome: 'ignored' | 'unknown_order' }
-  /** The platform took more for an order that this payment settled, since its order was edited there and the rest was paid. */
+  /** The platform's order was edited after this payment had settled ours, and the customer paid the rest. */
   | { do: 'grow'; payment: PaymentRow }
-  /** All of it was given back. */
+  /** The whole payment was refunded. */
   | { do: 'give_back' }
   | Delivery
   | Renewal
   /** The order is paid, and fails. */
   | { do: 'fail'; problem: OrderProblem; days: number }
-  /** The order that failed with this payment lacks something else by now. */
+  /** The order that failed with this payment now lacks something else. */
   | { do: 'fail_again'; problem: OrderProblem }
   | { do: 'hold'; reason: HoldReason }
 
@@ -90,8 +93,8 @@ const nothing = (outcome: 'not_paid' | 'ignored'): Decision => ({ do: 'nothing',
 const record = (outcome: 'ignored' | 'unknown_order'): Decision => ({ do: 'record', outcome })
 
 /**
- * Decides what a report of the platform does with a payment: the same facts give the same decision. A payment that is held is judged
- * again by each later report, since its order may have been edited on the platform; what is still missing is not told twice.
+ * Decides what a report does with a payment; the same facts give the same decision. Each later report judges a held
+ * payment again, because its order may have been edited. The customer gets one mail about what is missing.
  */
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
@@ -116,7 +119,7 @@ function hasGrown({ paid, money }: Facts, payment: PaymentRow): boolean {
   return paymentStateOf(payment) === 'accepted' && isLater && isMore && !isPaidBack(paid)
 }
 
-/** Of a known payment only one that is held is judged again, by a report that is no older than the last. */
+/** Only a held payment is judged again, by a report that is not older than the last. */
 function isNews({ paid }: Facts, payment: PaymentRow): boolean {
   const at = reportedAt(paid)
   const isOld = at !== null && payment.reportedAt !== null && at < payment.reportedAt
@@ -129,7 +132,7 @@ function judgePurchase(facts: Facts, about: OrderFacts): Decision {
   if (!order.paidAt) return problem ? { do: 'fail', problem, days: terms.days } : delivery(terms, 'first')
   const isItsPayment = order.platformOrderId === facts.paid.id
   if (problem && isItsPayment && order.state === 'failed') return { do: 'fail_again', problem }
-  // The right payment after one that fell short: the order need not wait for an administrator.
+  // The right payment follows one that fell short, so the order need not wait for an administrator.
   const waits = order.state === 'failed' && first?.accepted === false
   return problem || !waits ? { do: 'hold', reason: { code: 'paid_twice' } } : delivery(terms, 'instead')
 }
@@ -143,12 +146,12 @@ function judgeRenewal(facts: Facts, about: OrderFacts): Decision {
   return renewal ?? { do: 'hold', reason: { code: 'renewal_too_late', params: { state: about.order.state } } }
 }
 
-/** The renewal that an order can have now; null where it cannot be renewed, or its time would be over already. */
+/** The renewal that an order can have now; null if it cannot be renewed or the new term would be over already. */
 function renewalOf({ order, terms: { days } }: OrderFacts, now: Date): Renewal | null {
   return renewable(order, now).ok && !isOverWith(order, days, now) ? { do: 'renew', days } : null
 }
 
-/** What keeps a payment from settling its order as its purchase. Prices are the platform's: they are not compared. */
+/** Why a payment does not settle its order as a purchase. The platform sets the prices, so they are not compared. */
 function purchaseProblem({ paid, money, isCancelled }: Facts, { order, terms }: OrderFacts): OrderProblem | null {
   const wrong = moneyProblem(paid, money)
   if (wrong) return wrong
@@ -158,7 +161,7 @@ function purchaseProblem({ paid, money, isCancelled }: Facts, { order, terms }: 
   return short === null ? null : { code: 'lines_missing', params: { missing: short } }
 }
 
-/** What keeps a payment from renewing its order: it is renewed as it is sold today, or not at all. */
+/** Why a payment does not renew its order. A renewal must match what is sold today. */
 function renewalProblem({ paid, money, isCancelled }: Facts, { order, terms }: OrderFacts): HoldReason | null {
   const wrong = moneyProblem(paid, money)
   if (wrong) return wrong
@@ -166,15 +169,15 @@ function renewalProblem({ paid, money, isCancelled }: Facts, { order, terms }: O
   if (terms.withdrawn) return { code: 'renewal_not_sold', params: { what: terms.withdrawn.name } }
   const short = missing(compareLines(terms.lines, paid), order)
   if (short === null) return null
-  // Enough of what was sold once: the customer paid what it was asked for by an old link.
+  // The lines match what was once sold: the customer paid through an old link.
   if (missing(compareLines(order.lines, paid), order) === null)
     return { code: 'renewal_not_sold', params: { what: short } }
   return { code: 'lines_missing', params: { missing: short } }
 }
 
 /**
- * Decides what an administrator's word does who applies a payment to an order: it counts for the lines, the currency and a test.
- * @returns why it cannot be applied where it cannot
+ * Decides what applying a payment by hand does. The administrator overrides the lines, the currency and the test flag.
+ * @returns the reason of the refusal if it cannot be applied
  */
 export function judgeApplication(
   about: OrderFacts,

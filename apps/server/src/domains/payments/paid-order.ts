@@ -4,10 +4,10 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import type { OrderLine } from '../orders/tables.ts'
 
-/** Which payments count. */
+/** The settings that decide which payments count. */
 export type MoneyRules = Pick<Settings, 'shop_currency' | 'accept_test_payments'>
 
-/** Why a payment brings none of the shop's money. */
+/** Why a payment brings the shop no money. */
 export type MoneyProblem =
   | { code: 'wrong_currency'; params: { currency: string; expected: string } }
   | { code: 'test_payment' }
@@ -20,7 +20,7 @@ export function moneyProblem(paid: PaidOrder, settings: MoneyRules): MoneyProble
   return { code: 'wrong_currency', params: { currency: paid.currency, expected: settings.shop_currency } }
 }
 
-/** What the platform took: what was taken off its order before it was paid was never asked for. '12.30'. */
+/** What the platform took, as '12.30'. It never charged what was taken off its order before the payment. */
 export function chargedOf({
   total_price,
   current_total_price: left,
@@ -28,24 +28,24 @@ export function chargedOf({
   financial_status
 }: PaidOrder): string {
   const asked = downToCents(total_price)
-  // By another status money went back, which is less by now, and was taken all the same.
+  // In other statuses refunds have lowered the total, but all of it was taken.
   if (financial_status !== 'paid' || !left) return asked
   const owed = open?.startsWith('-') ? open.slice(1) : '0'
   const taken = toCents(downToCents(left)) + toCents(downToCents(owed))
   return taken < toCents(asked) ? fromCents(taken) : asked
 }
 
-/** What the platform took of the shop's money: nothing by a test, or in another currency. '12.30'. */
+/** What the platform took for the shop, as '12.30'; nothing for a test or another currency. */
 export const moneyOf = (paid: PaidOrder, settings: MoneyRules): string =>
   moneyProblem(paid, settings) ? '0.00' : chargedOf(paid)
 
-/** '12.3456' → '12.34': the platform may write more decimals than a currency has; what is below a cent counts for nothing. */
+/** '12.3456' → '12.34': the platform may send more decimals than a currency has. Fractions of a cent do not count. */
 export const downToCents = (text: string): string => {
   const [whole, decimals = ''] = text.split('.')
   return `${whole}.${decimals.slice(0, 2).padEnd(2, '0')}`
 }
 
-/** Each line that an order needs, with how much of it the platform's order brings. A variant may be needed twice. */
+/** Each line that an order needs, with the quantity that was paid for. A variant may be needed twice. */
 export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder, 'line_items'>): NeededLine[] {
   const left = new Map<string | null | undefined, number>()
   for (const { variant_id, quantity, current_quantity } of paid.line_items) {
@@ -62,7 +62,7 @@ export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder,
 export const titleOf = ({ title, variant }: { title: string; variant?: string | null | undefined }): string =>
   variant ? `${title} · ${variant}` : title
 
-/** A line as the console shows it, with what is left of it after the platform's order was edited. */
+/** A line for the console, with the quantity that is left after edits of the platform's order. */
 export const lineOf = ({
   title,
   variant_title,
@@ -76,8 +76,8 @@ export const lineOf = ({
 })
 
 /**
- * 'New York: 8/16', alike in every language; null where nothing is missing. Of an order whose lines are not known, every
- * address is.
+ * 'New York: 8/16', the same in every language; null if nothing is missing. If an order's lines are unknown, every
+ * address is missing.
  */
 export function missing(
   lines: readonly NeededLine[],
@@ -90,7 +90,7 @@ export function missing(
 
 type Status = Pick<PaidOrder, 'financial_status'>
 
-/** Does the platform's order say that all of its money was given back, or never taken? */
+/** Does the platform's status say that all of the money was refunded, or never taken? */
 export const isPaidBack = ({ financial_status }: Status): boolean =>
   financial_status === 'refunded' || financial_status === 'voided'
 

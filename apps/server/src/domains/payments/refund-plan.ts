@@ -18,7 +18,7 @@ import { payments } from './tables.ts'
 
 type Reading = Pick<AppContext, 'secrets'> & { tx: Executor; now: Date }
 
-/** What `refundOnPlatform` would give back of a payment now, and what would end with that. Changes nothing. */
+/** What `refundOnPlatform` would refund now, and what would end with it. Changes nothing. */
 export async function planRefund(
   reading: Reading,
   meant: MeantPayment,
@@ -35,7 +35,7 @@ export async function planRefund(
 }
 
 type Planning = {
-  /** Null: the payment names none. */
+  /** Null: the payment has no order. */
   order: OrderRow | null
   payment: PaymentRow
   refunds: readonly RefundRow[]
@@ -44,8 +44,8 @@ type Planning = {
 }
 
 /**
- * What giving back so much of a payment does, as it is decided once the platform tells of it. The version is of what an
- * administrator agrees to: the payment with its refunds, the amount, and what ends.
+ * What refunding this amount does, judged as when the platform reports it. The version covers what an administrator
+ * confirms: the payment with its refunds, the amount, and what ends.
  */
 export async function planOf(reading: Reading, planning: Planning): Promise<Result<RefundPlan>> {
   const { order, payment, refunds, wanted } = planning
@@ -80,10 +80,10 @@ function endOf(decision: RefundDecision | null, order: OrderRow | null): End {
   return { ends, proxies, days: ends === 'grace' ? 0 : days, held_until: isoOrNull(heldUntil) }
 }
 
-/** A payment of an order: the latest that this number of the platform names, or without one its purchase. Or that of an event. */
+/** An order's latest payment with this platform number, or its purchase without one; or an event's payment. */
 export type MeantPayment = { orderId: number; named?: string | undefined } | { eventId: number }
 
-/** The platform's id of the payment that is meant; undefined where there is none, or all of it was given back. */
+/** The platform's id of that payment; undefined if there is none or it was fully refunded. */
 export async function meantPayment(db: Executor, meant: MeantPayment): Promise<string | undefined> {
   if ('eventId' in meant) {
     const [payment] = await db

@@ -10,7 +10,7 @@ import { paymentRefunds, type payments } from './tables.ts'
 
 export type RefundRow = typeof paymentRefunds.$inferSelect
 
-/** All that is known of refunds and disputes of a platform's order, oldest first. */
+/** All known refunds and disputes of a platform order, oldest first. */
 export const refundRowsOf = (db: Executor, platformOrderId: string): Promise<RefundRow[]> =>
   db
     .select()
@@ -18,19 +18,18 @@ export const refundRowsOf = (db: Executor, platformOrderId: string): Promise<Ref
     .where(eq(paymentRefunds.platformOrderId, platformOrderId))
     .orderBy(asc(paymentRefunds.id))
 
-/** What counts as given back by now. */
 export const counted = <Row extends Pick<RefundRow, 'state'>>(rows: readonly Row[]): Row[] =>
   rows.filter(({ state }) => state === 'counted')
 
-/** The parts among what counts whose amount is known: the amount in the payment's currency, and the platform's own name of it. */
+/** The counted rows with a known amount, in the payment's currency, and their keys. */
 export const partsOf = (rows: readonly RefundRow[]) =>
   counted(rows).flatMap(({ key, amount }) =>
     amount === null || toCents(amount) === 0n ? [] : [{ key, amount, isDispute: key.startsWith('dispute:') }]
   )
 
 /**
- * @param charged decimals, as the rows' amounts; an amount of null is all of it
- * @returns what of `charged` such rows give back, in cents, and whether that is all of it
+ * @param charged decimals, like the rows' amounts; an amount of null is all of it
+ * @returns the refunded cents, at most `charged`, and whether that is all of it
  */
 export function sumRefunds(rows: readonly { amount: string | null }[], charged: string): { sum: bigint; all: boolean } {
   const total = toCents(charged)
@@ -39,26 +38,26 @@ export function sumRefunds(rows: readonly { amount: string | null }[], charged: 
   return { sum: all ? total : sum, all }
 }
 
-/** The same in cents, also where it is more than was charged, since the platform's order was edited. */
+/** The same sum in cents without a limit: after an edit of the platform's order it may exceed `charged`. */
 export const totalOf = (rows: readonly { amount: string | null }[], charged: string): bigint =>
   rows.reduce((cents, { amount }) => cents + toCents(amount ?? charged), 0n)
 
-/** The rows of one refund or dispute: what was told of it first, and each change since. */
+/** The rows of one refund or dispute: its first report and each later change. */
 export const rowsOf = <Row extends Pick<RefundRow, 'key'>>(rows: readonly Row[], key: string): Row[] =>
   rows.filter(row => row.key === key || row.key.startsWith(`${key}:`))
 
-/** The key of its next row. @param rows see `rowsOf` */
+/** The key for the next of `rowsOf`. */
 export const keyAfter = (rows: readonly Pick<RefundRow, 'key'>[], key: string): string =>
   rows.length === 0 ? key : `${key}:${rows.length + 1}`
 
-/** How long a request for a refund keeps its payment from anything else, while the platform has yet to tell of it. */
+/** How long a request for a refund blocks other changes to its payment while the platform has not reported it. */
 export const UNDERWAY = 10 * MINUTE
 
-/** The request that keeps a payment from anything else; undefined where there is none. */
+/** The request that blocks other changes to a payment. */
 export const underwayOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
   rows.find(row => isRequest(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY)
 
-/** Was it asked for, and is it not known yet what the platform makes of it? */
+/** Was it requested, and is the platform's result still unknown? */
 export const isRequest = ({ state }: Pick<RefundRow, 'state'>): boolean =>
   (UNDERWAY_STATES as readonly RefundState[]).includes(state)
 
@@ -71,7 +70,7 @@ export const isUnderway = (now: Date) =>
 
 type Transition = keyof typeof REFUND_TRANSITIONS
 
-/** Moves a row of the locked platform order along the table of states. @throws where the table has no such transition */
+/** Changes a row's state; its platform order is locked. @throws if `REFUND_TRANSITIONS` does not allow it */
 export async function moveRefund(
   { tx }: Unit,
   { id, state }: Pick<RefundRow, 'id' | 'state'>,
@@ -89,7 +88,7 @@ export async function moveRefund(
 
 type Added = Pick<RefundRow, 'key' | 'platformOrderId' | 'amount'> & Partial<RefundRow> & { state: RefundState }
 
-/** Writes a refund or dispute down. @returns undefined where it is known already */
+/** Records a refund or dispute. @returns undefined if it is known already */
 export async function addRefund({ tx, now }: Unit, added: Added): Promise<RefundRow | undefined> {
   const [row] = await tx
     .insert(paymentRefunds)
@@ -99,19 +98,19 @@ export async function addRefund({ tx, now }: Unit, added: Added): Promise<Refund
   return row
 }
 
-/** Does the platform say, in its list of refunds or by its status, what became of the money under such a key? */
+/** Does the platform report this key's money in its list of refunds or by its status? */
 export const isListed = (key: string): boolean => /^(?:refund|reported):/.test(key)
 
-/** By which the buyer's currency is converted to the payment's. */
+/** The rate that converts the buyer's currency to the payment's. */
 export type Rate = Pick<typeof payments.$inferSelect, 'currency' | 'charged' | 'buyerAmount' | 'buyerCurrency'>
 
-/** Money as the platform tells it; without a currency it is in the payment's. */
+/** Money as the platform reports it; without a currency it is in the payment's. */
 export type Told = { amount: string; currency?: string | null | undefined }
 
 /**
- * In the payment's currency, converted as the payment was, and rounded up, so that all parts are at least the whole.
- * @param rate null: no payment is known, whose currency is `currency`
- * @returns null where the buyer's currency cannot be converted
+ * Converts to the payment's currency at the payment's rate. Rounds up, so that all parts add up to at least the whole.
+ * @param rate null: the payment is unknown, and its currency is `currency`
+ * @returns null if the buyer's currency cannot be converted
  */
 export function inCurrencyOf(rate: Rate | null, currency: string, { amount, currency: told }: Told): string | null {
   if (!told || told === (rate?.currency ?? currency)) return downToCents(amount)
@@ -121,8 +120,8 @@ export function inCurrencyOf(rate: Rate | null, currency: string, { amount, curr
 }
 
 /**
- * The refunds of a payment, with those converted that were told in the buyer's currency before it: what cannot be converted stays as
- * it is, but a dispute counts as all of it.
+ * The refunds of a payment. Converts those that were reported in the buyer's currency before the payment. One that
+ * cannot be converted stays as it is, but a dispute then counts as the whole payment.
  */
 export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate: Rate): Promise<RefundRow[]> {
   const rows = await refundRowsOf(tx, platformOrderId)
@@ -137,7 +136,7 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
   return rows
 }
 
-/** What the platform says of an order was read. @param which of its refunds and disputes that answers; undefined: all */
+/** The platform's order was read. @param which the refunds and disputes that this settles; undefined: all */
 export const endAwaiting = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
   tx
     .update(paymentRefunds)

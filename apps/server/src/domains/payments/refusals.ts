@@ -12,21 +12,21 @@ import { isUnderway, refundRowsOf, UNDERWAY, underwayOf, type RefundRow } from '
 import { paymentOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
-/** Says who has asked for a refund of this payment, and of which. */
+/** Names the administrator who requested a refund of this payment. */
 export const refusedByRequest = (
   { askedBy }: Pick<RefundRow, 'askedBy'>,
   { platformOrderNumber: platform_order }: Pick<PaymentRow, 'platformOrderNumber'>
 ): Refusal => refuse('refund_running', { params: { by: askedBy ?? '–', platform_order } })
 
-/** The same while a request keeps the payment from anything else; null where none does. */
+/** The same refusal while a request blocks the payment; null if none does. */
 export async function refusedByRefund(db: Executor, payment: PaymentRow, now: Date): Promise<Refusal | null> {
   const underway = underwayOf(await refundRowsOf(db, payment.platformOrderId), now)
   return underway ? refusedByRequest(underway, payment) : null
 }
 
 /**
- * Delivering a locked order is refused where its account was deleted, and while its money is on its way back. Where its
- * payment does not count yet, delivering it settles that payment: this is for those who decide about money.
+ * Refuses to deliver a locked order if its account was deleted or its money is being refunded. If its payment does not
+ * count yet, the delivery settles it, which only those who decide about money may do.
  */
 export async function mayDeliver({ tx, now, by }: Unit, order: OrderRow): Promise<Refusal | null> {
   const { platformOrderId, userId, publicId } = order
@@ -37,7 +37,7 @@ export async function mayDeliver({ tx, now, by }: Unit, order: OrderRow): Promis
   return refusedByRefund(tx, payment, now)
 }
 
-/** The same as an expression of a query over orders: the reason, or null. */
+/** The same as an expression over orders: the reason, or null. */
 export function deliveryHeld(by: Actor, now: Date): SQL<Reason | null> {
   const ofDeleted = sql`exists (select 1 from ${users} where ${users.id} = ${orders.userId} and ${users.deletedAt} is not null)`
   return sql<Reason | null>`case when ${ofDeleted} then 'order_of_deleted' else (select case
@@ -50,8 +50,8 @@ export function deliveryHeld(by: Actor, now: Date): SQL<Reason | null> {
 const decidesAboutMoney = (by: Actor): boolean => by.kind !== 'user' || mayOperate(by.role, 'payments.change')
 
 /**
- * Says who has just applied this payment, or had its order delivered: another administrator's list may still show it as it
- * was. The one who did it knows, and may refund it at once.
+ * Names the administrator who just applied this payment or delivered its order: another administrator's list may be out
+ * of date. The one who did it may refund it at once.
  */
 export async function refusedByApplication(
   { tx, now }: Unit,

@@ -34,7 +34,7 @@ export const paymentRetention: RetentionEntry[] = [
         )
         .orderBy(asc(orders.createdAt))
         .limit(limit)
-        // A payment that arrives just now holds its order.
+        // A payment that is arriving now locks its order.
         .for('update', { of: orders, skipLocked: true })
       const ids = old.map(({ id }) => id)
       if (ids.length > 0) await removeUnpaidOrders(unit, ids)

@@ -10,13 +10,12 @@ import { payments, type PaidLine } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
 
-/** The payment of one platform order; undefined where it is not known. */
 export async function paymentOf(db: Executor, platformOrderId: string): Promise<PaymentRow | undefined> {
   const [payment] = await db.select().from(payments).where(eq(payments.platformOrderId, platformOrderId))
   return payment
 }
 
-/** What the latest payment of an order brought that counts and was not given back; null where there is none. */
+/** What an order's latest payment brought that counts and was not fully refunded. */
 export async function lastAmountOf(db: Executor, orderId: number): Promise<string | null> {
   const [latest] = await db
     .select({ amount: payments.amount })
@@ -27,7 +26,7 @@ export async function lastAmountOf(db: Executor, orderId: number): Promise<strin
   return latest?.amount ?? null
 }
 
-/** A report of a payment: `payment` is as it was known before, `refunds` what was given back of it by now. */
+/** A payment's report. `payment`: as known before. `refunds`: all that is known now. */
 type Report = {
   paid: PaidOrder
   kind: 'purchase' | 'renewal'
@@ -38,8 +37,8 @@ type Report = {
 }
 
 /**
- * Writes a report of a payment down: a new payment is held, or refunded where all of it was given back before it came. One that is
- * known, and of which all was given back by what it is now, changes by its refunds only.
+ * Records a report. A new payment is held, or refunded if all of it went back before. If a known payment is now fully
+ * refunded, only its refunds change it.
  */
 export async function recordPayment(unit: Unit, report: Report): Promise<PaymentRow> {
   const { paid, kind, payment: known, about } = report
@@ -61,7 +60,6 @@ export async function recordPayment(unit: Unit, report: Report): Promise<Payment
   throw new Error(`the payment of ${paid.id} was not written`)
 }
 
-/** What the platform's report says of a payment. */
 function columnsOf(unit: Unit, { paid, money, refunds }: Report) {
   const amount = moneyOf(paid, money)
   const rate = rateOf(paid)
@@ -78,7 +76,7 @@ function columnsOf(unit: Unit, { paid, money, refunds }: Report) {
   }
 }
 
-/** By which the platform converted a payment from the buyer's currency. */
+/** The rate at which the platform converted a payment from the buyer's currency. */
 export function rateOf(paid: PaidOrder): Rate {
   const charged = chargedOf(paid)
   const asked = toCents(downToCents(paid.total_price))
@@ -92,7 +90,6 @@ export function rateOf(paid: PaidOrder): Rate {
   }
 }
 
-/** A line as it was when the platform told of it. */
 const paidLine = (line: PaidOrder['line_items'][number]): PaidLine => ({
   title: line.title,
   variant: line.variant_title ?? null,
@@ -100,27 +97,27 @@ const paidLine = (line: PaidOrder['line_items'][number]): PaidLine => ({
   price: downToCents(line.price)
 })
 
-/** When the platform's order last changed, by the platform's own time; null where it does not say. */
+/** The platform's time of its order's last change; null if it does not say. */
 export function reportedAt({ updated_at }: Pick<PaidOrder, 'updated_at'>): Date | null {
   const at = new Date(updated_at ?? Number.NaN)
   return Number.isNaN(at.getTime()) ? null : at
 }
 
-/** What of a payment's money was given back: not more than it brought. */
+/** The refunded part of a payment, at most what it brought. @param sum cents */
 export const givenBackOf = (amount: string, sum: bigint): string => {
   const most = toCents(amount)
   return fromCents(sum < most ? sum : most)
 }
 
-/** What of a payment's money is the shop's: points and coins are earned by that. */
+/** The part of a payment that the shop keeps, which earns points and coins. */
 export const keptOf = ({ amount, refundedAmount }: Pick<PaymentRow, 'amount' | 'refundedAmount'>) => ({
   amount: fromCents(toCents(amount) - toCents(refundedAmount)),
   of: amount
 })
 
 /**
- * It counts from now on, and so does on its order what was given back of it before.
- * @param days the term that it gives: of a purchase, its order's
+ * The payment counts from now on. What was refunded of it before now counts on its order too.
+ * @param days the term that it gives
  */
 export async function setAccepted(
   unit: Unit,
@@ -133,7 +130,7 @@ export async function setAccepted(
   if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
 }
 
-/** Its money stays with the shop, and settles nothing. */
+/** The shop keeps the money, and it settles nothing. */
 export async function markIgnored({ tx, now }: Unit, { id }: Pick<PaymentRow, 'id'>): Promise<void> {
   await tx.update(payments).set({ ignoredAt: now }).where(eq(payments.id, id))
 }

@@ -20,8 +20,8 @@ import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
 
 /**
- * Settles a payment that the platform reported, once however often it does so: what is known of it is gathered under the locks
- * of the platform's order and of ours, judged, and applied.
+ * Settles a reported payment, once even if it is reported again. Locks the platform's order, then ours, gathers the
+ * facts, judges them and applies the decision.
  */
 export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling): Promise<EventResult> {
   const { customer, ...facts } = await gather(unit, ctx, paid)
@@ -35,7 +35,7 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
   return { ...result, about, customer }
 }
 
-/** Reads and locks what a report is judged by. `customer`: whose order it names, also where that account was deleted. */
+/** Reads and locks the facts of a report. `customer`: the user of the named order, even if that account was deleted. */
 async function gather(
   unit: Unit,
   { secrets }: Settling,
@@ -47,7 +47,7 @@ async function gather(
   const money = await readSettings(tx, secrets)
   const naming = orderNamed(paid)
   const order = await orderFor(unit, payment, naming?.order ?? null)
-  // A note may be of any words: it names an order where there is one.
+  // A note is free text: it names an order only if that order exists.
   const named = naming && (order || !naming.isByNote) ? naming.order : null
   const said = naming ? (naming.isRenewal ? 'renewal' : 'purchase') : payment?.kind
   const kind = said ?? 'purchase'
@@ -68,13 +68,13 @@ async function gather(
   }
 }
 
-/** The order that a payment is for: the one that it was found to be for, or that it names. */
+/** The order that the payment was matched with before, or the one that it names. */
 const orderFor = async (unit: Unit, payment: PaymentRow | null, named: string | null): Promise<OrderRow | undefined> =>
   payment?.orderId ? lockOrder(unit, payment.orderId) : named ? lockOrderByPublicId(unit, named) : undefined
 
 /**
- * Reads what payments of a locked order are judged by.
- * @param told.heardAt when the shop was told of the payment first
+ * Reads the facts for judging payments of a locked order.
+ * @param told.heardAt when the payment was first reported to the shop
  */
 export async function gatherOrder(
   tx: Executor,
@@ -90,7 +90,7 @@ export async function gatherOrder(
   }
 }
 
-/** Does a payment that names no order bring one of our plans or rules? */
+/** Does the payment contain one of our plans or rules? */
 async function holdsOurs(tx: Executor, { line_items }: PaidOrder): Promise<boolean> {
   const ids = line_items.flatMap(({ variant_id, quantity, current_quantity }) =>
     variant_id && (current_quantity ?? quantity) > 0 ? [variant_id] : []

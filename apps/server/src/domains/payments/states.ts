@@ -1,42 +1,44 @@
 import type { PaymentState, RefundState } from '@netlet/contract'
 import type { payments } from './tables.ts'
 
-/** The life of a payment, which begins as held, accepted, or refunded. docs/ORDERS.md draws this table. */
+/** A payment starts as held, accepted or refunded. docs/ORDERS.md draws this table. */
 export const PAYMENT_TRANSITIONS = {
-  /** It settles its order: an administrator delivered in spite of what was missing, or applied it. */
+  /** It settles its order: judged again, applied by an administrator, or delivered although something was missing. */
   accept: { from: ['held', 'ignored'], to: 'accepted' },
-  /** An administrator leaves it as it is, with a reason. */
+  /** An administrator closes it with a reason and no effect. */
   ignore: { from: ['held'], to: 'ignored' },
-  /** All of it was given back. */
+  /** All of it was refunded. */
   refund: { from: ['held', 'ignored', 'accepted'], to: 'refunded' },
-  /** It came back, since a dispute was won, and counts as before. */
+  /** The money came back after a won dispute or a failed refund, and counts as before. */
   restore: { from: ['refunded'], to: 'accepted' },
-  /** It came back, and had settled nothing. */
+  /** The money came back, and had settled nothing. */
   hold: { from: ['refunded'], to: 'held' },
-  /** It came back, and an administrator had ignored it: that stands. */
+  /** The money came back, and an administrator had ignored the payment, which stands. */
   leave: { from: ['refunded'], to: 'ignored' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
-/** The life of a refund, which begins as asked for in the console, as counted, or as returned where a dispute is won before it was told. docs/ORDERS.md draws this table. */
+/**
+ * A refund starts as asked, as counted, or as returned if its dispute was won first. docs/ORDERS.md draws this table.
+ */
 export const REFUND_TRANSITIONS = {
-  /** The platform answered by which id it will tell of it. */
+  /** The platform answered with the id that its report will carry. */
   answer: { from: ['asked', 'unanswered'], to: 'answered' },
-  /** The platform may have made it: its answer did not come. */
+  /** The platform's answer was lost, so it may have made the refund. */
   lose_answer: { from: ['asked'], to: 'unanswered' },
-  /** It is asked for again, by the same idempotency key. */
+  /** Requested again with the same idempotency key. */
   repeat: { from: ['asked', 'unanswered'], to: 'asked' },
-  /** The platform made none, or it failed there before it was told. */
+  /** The platform made no refund, or it failed before its report. */
   refuse: { from: ['asked', 'unanswered', 'answered'], to: 'refused' },
-  /** The platform told that it was made, also where it had said before that it failed. */
+  /** The platform reported that it was made, even after it had said that it failed. */
   count: { from: ['asked', 'unanswered', 'answered', 'refused'], to: 'counted' },
-  /** The money is the shop's again: a dispute was won, or the refund failed after it was told. */
+  /** The money came back: a dispute was won, or the refund failed after its report. */
   return: { from: ['counted'], to: 'returned' }
 } as const satisfies Record<string, { from: readonly RefundState[]; to: RefundState }>
 
-/** States in which nobody knows yet what the platform makes of a request. */
+/** States in which the platform's result is not known yet. */
 export const UNDERWAY_STATES = REFUND_TRANSITIONS.refuse.from
 
-/** Outcomes of a payment that the delivery of its order ends, and a renewal by it. */
+/** Outcomes of a payment that close when its order is delivered or renewed. */
 export const ENDED_BY_DELIVERY = [
   'lines_missing',
   'purchase_not_sold',

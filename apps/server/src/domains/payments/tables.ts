@@ -5,48 +5,48 @@ import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { orders } from '../orders/tables.ts'
 
-/** A line of the platform's order when it was paid. `price` is of one, in the payment's currency. */
+/** A line of the platform's order when it was paid. `price`: for one, in the payment's currency. */
 export type PaidLine = { title: string; variant: string | null; quantity: number; price: string }
 
 /**
- * One row per platform order that paid something: a purchase once, a renewal once each. Money that names no order of ours
- * has a row as well, so that it can be applied, refunded or ignored once.
+ * One row for each platform order that was paid: one for a purchase, one for each renewal. Money that names no order
+ * has a row too, so that it can be applied, refunded or ignored once.
  */
 export const payments = pgTable(
   'payments',
   {
     id: id(),
     orderId: ref().references(() => orders.id),
-    /** Whose the order is: kept by a trigger, for the list of a user's payments. */
+    /** The order's user, copied by a trigger for the list of a user's payments. */
     userId: ref().references(() => users.id),
     platformOrderId: text().notNull().unique(),
     platformOrderNumber: text().notNull(),
     kind: text().$type<'purchase' | 'renewal'>().notNull(),
-    /** What it brought of the shop's money: nothing for a test payment, or one in another currency. */
+    /** What it brought the shop: nothing for a test payment or another currency. */
     amount: money().notNull(),
     discount: money().notNull(),
     /** What the platform took, in `currency`. */
     charged: money().notNull().default('0'),
     currency: text().notNull().default('USD'),
-    /** The same in the buyer's currency, by which refunds and disputes are converted; null: the platform did not say. */
+    /** `charged` in the buyer's currency, the rate for refunds and disputes. Null: the platform did not say. */
     buyerAmount: money(),
     buyerCurrency: text(),
-    /** What it was paid for, as the platform reported it: receipts show it for as long as the payment is kept. Null: not kept. */
+    /** What it was paid for, as reported, for receipts. Null: not stored. */
     lines: jsonb().$type<PaidLine[]>(),
     /** See states.ts. */
     accepted: boolean().notNull(),
-    /** What of `amount` the platform gave back. Revenue is the difference. */
+    /** The part of `amount` that was refunded. Revenue is the difference. */
     refundedAmount: money().notNull().default('0'),
-    /** When the last of it was given back. */
+    /** When the payment was fully refunded. */
     refundedAt: instant(),
     ignoredAt: instant(),
-    /** The term that it gave, in days; of a refunded renewal what was taken off again. Null while it gives none. */
+    /** The term that it gave, in days; for a refunded renewal, the days taken off. Null while it gives none. */
     days: integer(),
-    /** A refunded renewal whose term was taken off its order again. */
+    /** A refunded renewal whose term was taken off its order. */
     termTaken: boolean().notNull().default(false),
-    /** How much of a running term that was, in milliseconds: it may be less than `days` were. Null: all of them, or nothing. */
+    /** The running time that was taken, in milliseconds; may be less than `days`. Null: all of them, or nothing. */
     takenTime: bigint({ mode: 'number' }),
-    /** The platform's own time of the latest report that was judged: an older one that comes late says nothing new. */
+    /** The platform's time of the latest judged report. An older one that arrives later changes nothing. */
     reportedAt: instant(),
     createdAt: createdAt()
   },
@@ -63,40 +63,40 @@ export const payments = pgTable(
 )
 
 /**
- * Refunds and disputes, by the platform's order: also of payments that are not known (yet), since events come in any order. One row
- * lives through the states of `REFUND_TRANSITIONS`, whether the console asked for it or the platform told of it.
+ * Refunds and disputes by platform order, even before its payment is known, because events arrive in any order. One row
+ * goes through `REFUND_TRANSITIONS`, whether the console requested it or the platform reported it.
  */
 export const paymentRefunds = pgTable(
   'payment_refunds',
   {
     id: id(),
     /**
-     * 'refund:<id>', 'reported:<order>', 'dispute:<id>' or 'operator:<event>': told again, it changes nothing. ':2' and so on: what it
-     * became since. 'asked:<idempotency key>' until the platform has answered which refund it is.
+     * 'refund:<id>', 'reported:<order>', 'dispute:<id>' or 'operator:<event>': a repeated report changes nothing. ':2'
+     * and so on: a later change. 'asked:<idempotency key>' until the platform answers with the refund's id.
      */
     key: text().notNull().unique(),
     platformOrderId: text().notNull(),
     /** See states.ts. */
     state: text().$type<RefundState>().notNull(),
-    /** In the payment's currency: what was asked for, then what was told. Null: all of the payment. */
+    /** In the payment's currency: as requested, then as reported. Null: the whole payment. */
     amount: money(),
-    /** '15.40 GBP', as told in the buyer's currency: it is not converted yet, and counts as `amount` says. */
+    /** '15.40 GBP': reported in the buyer's currency and not converted yet. Until then `amount` counts. */
     foreignAmount: text(),
-    /** The administrator who asked for it in the console. */
+    /** The administrator who requested it in the console. */
     askedBy: text(),
     /**
-     * The platform has yet to be asked what it says of it: of a dispute that was won, and of a refund, which may have been told
-     * late, or may have failed since.
+     * The platform's order is still to be read: after a won dispute, and after a refund, which may have been reported
+     * late or may have failed since.
      */
     awaitsDecision: boolean().notNull().default(false),
-    /** When it came back to the shop. */
+    /** When the money came back to the shop. */
     reversedAt: instant(),
-    /** When it was told, or asked for. */
+    /** When it was reported or requested. */
     createdAt: createdAt()
   },
   t => [
     index('payment_refunds_order').on(t.platformOrderId),
-    // Read every five minutes.
+    // The reconciliation reads it every five minutes.
     index('payment_refunds_unread')
       .on(t.id)
       .where(sql`${t.awaitsDecision}`),

@@ -11,17 +11,17 @@ import { partsOf, refundRowsOf } from './refund-rows.ts'
 export type Telling = Pick<AppContext, 'config'>
 export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
 
-/** Says on the platform's order that nothing was delivered for it, and why. */
+/** Notes on the platform's order that nothing was delivered, and why. */
 export function tagFailed(unit: Unit, platformOrderId: string, note: string): void {
   enqueueTags(unit, { platformOrderId, tags: ['delivery_fail'], note }, 'fail')
 }
 
-/** Says on the platform's order what became of its money later: 'Ignored: …'. */
+/** Notes on the platform's order what happened to its money later: 'Ignored: …'. */
 export function tagEnded(unit: Unit, platformOrderId: string, tag: string, note: string): void {
   enqueueTags(unit, { platformOrderId, tags: [tag], note }, tag)
 }
 
-/** What a customer is first told of a payment: beside it, once each, of the parts of it that were given back before. */
+/** The first mail about a payment. Sends one more for each part that was refunded before. */
 async function firstMail(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment) {
   for (const { key, amount, isDispute } of partsOf(await refundRowsOf(unit.tx, payment.platformOrderId))) {
     const part = { amount, key }
@@ -62,8 +62,7 @@ export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, pay
 }
 
 /**
- * Tells whoever paid for an order that nobody has, such as one of a deleted account, that nothing is delivered. The
- * platform's event alone knows whom to tell.
+ * Tells the payer of an order without an account that nothing is delivered. Only the platform's event has the address.
  */
 export function mailPayer(unit: Unit, paid: PaidOrder): void {
   const to = paid.email ?? paid.contact_email ?? paid.customer?.email
@@ -76,7 +75,7 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
   })
 }
 
-/** @param expiresAt when the order ends now; null where its time starts with the delivery. `days`: what was added */
+/** @param expiresAt the order's new end; null if its term starts with the delivery. `days`: the days that were added */
 export async function mailRenewal(
   unit: Unit,
   ctx: Telling,
@@ -125,7 +124,7 @@ export async function mailNotRenewed(
   })
 }
 
-/** Tells whoever paid twice that the second payment goes back. */
+/** Tells the customer that the second payment will be refunded. */
 export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
@@ -138,9 +137,9 @@ export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, p
 }
 
 /**
- * @param refunded.ended whether the order ended with it; 'unpaid': it waits for another payment, since this one never
- *   counted; 'uncounted': this one never counted, and the order is as it was; 'part': it goes on, and only a part was given back
- * @param refunded.part the part's amount in the payment's currency, and the platform's own name of the refund
+ * @param refunded.ended whether the order ended. 'unpaid': this payment never counted, and the order waits for another.
+ *   'uncounted': it never counted, and the order is unchanged. 'part': a part was refunded, and the order goes on
+ * @param refunded.part its amount in the payment's currency, and the key of the refund
  */
 export async function mailRefunded(
   unit: Unit,
@@ -155,7 +154,7 @@ export async function mailRefunded(
     ...mail,
     data: { ...mail.data, ended, disputed },
     template: 'payment-refunded',
-    // Once for each time that it is given back: a dispute that was won brings the money again.
+    // One mail for each full refund: a won dispute brings the money back, and it can be refunded again.
     key: part ? `refunded-part:${part.key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`
   })
 }
