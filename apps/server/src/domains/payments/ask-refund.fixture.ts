@@ -3,7 +3,7 @@ import type { TestClient } from '../../testing/client.ts'
 
 type Form = { amount?: string; platform_order?: string; version?: string }
 
-/** Asks for a refund as the console does: by the version of the plan that it is shown, unless another one is given. */
+/** Requests a refund like the console, with the version of the plan that it shows, or with the given one. */
 export async function askRefund(by: Pick<TestClient, 'get' | 'post'>, { id }: { id: number }, form: Form = {}) {
   const path = `/api/orders/order_list/${id}/refund/`
   const { version, ...wanted } = form

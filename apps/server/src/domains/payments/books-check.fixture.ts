@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 
 /**
- * What must hold at any time, where nobody edits records by hand: every coin and point is the sum of its causes, the coins
- * for invitations are the whole part of all millionths that were earned, every payment that counts has earned its points
- * and millionths, and one that was given back has none of them left.
- * @returns what is wrong; coins that are owed among it
+ * Checks the books of a shop whose records no operator has edited: coins and points equal the sums of their records,
+ * invitation coins are the whole part of all millionths earned, each payment that counts has earned its points and
+ * millionths, and a refunded one has none left.
+ * @returns what is wrong, including owed coins
  */
 export async function wrongBooks(db: Executor): Promise<unknown[]> {
   const { rows } = await db.execute(sql`

@@ -36,7 +36,7 @@ async function tell(topic: keyof typeof eventHandlers, payload: unknown): Promis
   await handleEvent(ctx, eventHandlers, eventId)
 }
 
-/** What may happen to the nth payment of an order, or around it, each as often as it likes. */
+/** What can happen to an order's nth payment, any number of times. */
 type Money =
   | 'short'
   | 'paid'
@@ -62,7 +62,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ around: fc.constantFrom(...either) }) }
 )
 
-/** A dispute that took nothing, since another had taken all, is won last. */
+/** The dispute that is won last took nothing, because another had taken all. */
 const allWon: Step[] = (['open 1', 'part of 3', 'won 1', 'won 3'] as const).map(money => ({ money, nth: 0 }))
 
 async function start() {
@@ -131,7 +131,7 @@ async function pass(milliseconds: number): Promise<void> {
   await endGraces(world.shop.ctx)
 }
 
-/** Whatever happened, in whatever order: everybody has what payments that stand have earned, and no more. */
+/** After any events in any order, everyone has exactly what the standing payments earned. */
 async function expectBooks(run: Awaited<ReturnType<typeof start>>, happened: string): Promise<void> {
   const { db } = world.shop.ctx
   const { rows } = await db.execute(sql`
@@ -158,7 +158,7 @@ async function expectBooks(run: Awaited<ReturnType<typeof start>>, happened: str
     rewarded: is?.['stands']
   })
   expect(is?.['refunds'], happened).toBe(true)
-  // Nobody is served whose purchase was given back.
+  // An order is served only while its purchase stands.
   if (is?.['served']) expect(is['paid'], happened).toBe(true)
 }
 
@@ -169,7 +169,7 @@ test('after any history of payments, refunds and disputes everybody has what the
       await run.money.paid(0)
       const happened = ['paid (0)']
       for (const one of steps) {
-        // Nothing happens at the same instant as something else.
+        // No two events share an instant.
         await world.advance(1000)
         if ('money' in one) await run.money[one.money](one.nth)
         else await run.around[one.around]()

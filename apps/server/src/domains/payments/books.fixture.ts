@@ -18,7 +18,7 @@ export const LINES = { '11': 8, '901': 8 }
 
 export type Books = Awaited<ReturnType<typeof startBooks>>
 
-/** An order shop with a buyer, whom somebody invited, and an administrator; what the platform tells of their money, and what came of it. */
+/** An order shop with an invited buyer, the inviter and an administrator, and helpers that report money events. */
 export async function startBooks() {
   const world = await startOrderShop()
   const buyer = await world.customer('buyer')
@@ -75,7 +75,7 @@ export async function startBooks() {
     return payment
   }
 
-  /** What the buyer and its inviter have, and what the shop has earned. */
+  /** What the buyer and the inviter have, and the shop's revenue. */
   async function books() {
     const { rows } = await db().execute<{
       points: number

@@ -41,7 +41,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world?.close())
 afterEach(async () => {
-  // Whatever a test did: what is kept of the money is what the payments say.
+  // The stored figures match the payments after every test.
   expect(await compareFigures(db())).toEqual([])
   await world.endAll()
 })
@@ -69,10 +69,10 @@ test('a dispute that was won leaves the books as if it had never been; its order
   await world.confirm()
   const again = await world.row(order.id)
   expect(again).toMatchObject({ state: 'delivered', deliveryNum: 8 })
-  // Of thirty days ten had been served.
+  // Ten of the thirty days had been served.
   expect(daysLeft(again)).toBe(20)
   expect(await openOf(paid)).toEqual([])
-  // Its time is over: it cannot be reopened once more.
+  // Its term is over, so it cannot be reopened again.
   await world.advance(21 * DAY)
   await expireOrders(world.shop.ctx)
   expect((await reopen(order)).status).toBe(409)
@@ -140,7 +140,7 @@ test('a payment that fell short waits for an administrator again when its disput
   expect(await openOf(paid)).toEqual([])
   expect(await FATES.won(paid)).toBe('dispute_won')
   expect(await books()).toEqual(before)
-  // Its order waits for a payment: this one, where an administrator says so, or another.
+  // The order waits for a payment: this one, if an administrator applies it, or another.
   expect(await world.row(placed.id)).toMatchObject({ state: 'placed', payAmount: null, refundedAmount: '0.00' })
   const open = await openOf(paid)
   expect(new Set(open.map(({ outcome }) => outcome))).toEqual(new Set(['dispute_won', 'lines_missing']))
@@ -162,7 +162,7 @@ test('the term of a renewal whose dispute was won is added again, also where the
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt: renewed.expiredAt })
   expect(await books()).toEqual(before)
 
-  // 15 days of it are over when it is taken off: they are never served twice.
+  // 15 days of the term have passed when the dispute takes it. They are never served twice.
   await world.advance(45 * DAY)
   await dispute(renewal, 'needs_response', { id: 8101 })
   await expireOrders(world.shop.ctx)
@@ -170,7 +170,7 @@ test('the term of a renewal whose dispute was won is added again, also where the
   expect(await world.row(order.id)).toMatchObject({ state: 'expired' })
   expect((await reopen(order)).status).toBe(409)
   expect(await dispute(renewal, 'won', { id: 8101 })).toBe('dispute_won')
-  // Disputed once more before it is reopened, there is nothing to reopen.
+  // A second dispute before the reopening leaves nothing to reopen.
   expect(await dispute(renewal, 'needs_response', { id: 8102 })).toBe('refunded')
   expect((await reopen(order)).status).toBe(409)
   expect(await dispute(renewal, 'won', { id: 8102 })).toBe('dispute_won')

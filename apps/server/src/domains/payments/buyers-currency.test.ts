@@ -16,14 +16,14 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => b?.world.close())
 afterEach(async () => {
-  // Whatever a test did: what is kept of the money is what the payments say, and so is what it earned.
+  // The stored figures and the rewards match the payments after every test.
   expect(await compareFigures(b.db())).toEqual([])
   expect(await wrongBooks(b.db())).toEqual([])
   b.world.platformOrders.known.clear()
   await b.world.endAll()
 })
 
-/** As the platform tells of a payment whose buyer paid in another currency. */
+/** A payment's report if the buyer paid in another currency. */
 const inPounds = (paid: Paid, amount = '15.40', currency_code = 'GBP') => ({
   ...paid,
   total_price_set: { presentment_money: { amount, currency_code } }

@@ -25,7 +25,7 @@ const mailsAbout = async ({ id }: Paid) =>
 test('an order that is cancelled on the platform without a refund goes on, and an operator decides', async () => {
   const { order, paid } = await b.delivered()
   const [before, mails] = [await b.books(), await mailsAbout(paid)]
-  // Also where its edit left something to pay.
+  // The same if an edit of the order left something to pay.
   expect(await cancel(paid, 'partially_paid')).toBe('cancelled_delivered')
   expect(await cancel(paid)).toBe('ignored')
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })

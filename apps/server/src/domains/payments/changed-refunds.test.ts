@@ -30,7 +30,7 @@ const row = ({ id }: OrderRow) => books.world.row(id)
 const outcomes = (entries: readonly InboxEntry[]) => entries.map(({ outcome }) => outcome)
 
 type Part = { amount: string; status?: 'success' | 'pending' }
-/** The platform tells of a refund by a webhook. @returns its id */
+/** Reports a refund by webhook. @returns its id */
 async function told({ id: order_id }: Paid, parts: readonly Part[]): Promise<number> {
   const id = (ids += 1)
   const transactions = parts.map(part => ({ kind: 'refund', status: 'success', currency: 'USD', ...part }))
@@ -38,7 +38,7 @@ async function told({ id: order_id }: Paid, parts: readonly Part[]): Promise<num
   return id
 }
 
-/** What the platform says of its order from now on. */
+/** Sets what the platform's API returns for an order. */
 function says(paid: Paid, refunds: { id: number; amount: string }[], status?: string): void {
   const order = platformOrder(paid, refunds)
   books.world.platformOrders.known.set(String(paid.id), {
@@ -48,7 +48,7 @@ function says(paid: Paid, refunds: { id: number; amount: string }[], status?: st
   })
 }
 
-/** Reconciles, and handles what was found. @returns how many events that were */
+/** Reconciles and handles the events. @returns how many were found */
 async function reconcile(): Promise<number> {
   const { ctx } = books.world.shop
   const found = await reconcilePayments(ctx)
@@ -70,7 +70,7 @@ test('a refund of which a part was pending when it was told is counted as a whol
   expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   expect(await books.books()).toMatchObject({ points: start?.points, coins: start?.coins, revenue: start?.revenue })
   expect(await reconcile()).toBe(0)
-  // The webhook that comes again says what it said.
+  // The repeated webhook still has the first amount.
   const again = { id: refund, order_id: paid.id, transactions: [{ kind: 'refund', status: 'success', amount: '5.00' }] }
   expect(await books.tell('refunds/create', again)).toBe('ignored')
   expect((await books.paymentRow(paid)).refundedAmount).toBe('20.00')
@@ -108,7 +108,7 @@ test.for([
   await books.world.confirm()
   expect(await row(order)).toMatchObject({ state: 'delivered' })
   expect(await books.openOf(paid)).toEqual([])
-  // Made again, it counts again, and nothing is taken twice.
+  // The refund is made after all and counts again. Nothing is taken twice.
   says(paid, [{ id: refund, amount: '20.00' }])
   await reconcile()
   expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
@@ -126,7 +126,7 @@ test('of a refund that failed an operator may say that the money went back by ot
   expect(await books.act(entry, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
   expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   expect(await books.openOf(paid)).toEqual([])
-  // The platform still has the money, as everybody knows.
+  // The platform still has the money, which we know already.
   expect(await reconcile()).toBe(0)
 })
 
@@ -139,7 +139,7 @@ test('what is said of a refund that failed ends once it was made again, and ends
   const failed = async () => (await books.openOf(paid)).find(({ outcome }) => outcome === 'refund_failed')
   const first = await failed()
   expect(first?.params).toMatchObject({ amount: '5.00' })
-  // Other money went back since: what is kept happens to be as much as had failed.
+  // After another refund, the kept money happens to equal the amount that failed.
   await books.world.advance(MINUTE)
   const other = await told(paid, [{ amount: '15.00' }])
   expect((await books.paymentRow(paid)).refundedAmount).toBe('15.00')
@@ -147,7 +147,7 @@ test('what is said of a refund that failed ends once it was made again, and ends
     data: { reason: 'payment_settled' }
   })
   expect(await row(order)).toMatchObject({ state: 'delivered' })
-  // A part of it is made again, and then the rest.
+  // A part of it is refunded again, then the rest.
   says(paid, [
     { id: refund, amount: '2.00' },
     { id: other, amount: '12.00' }
@@ -161,7 +161,7 @@ test('what is said of a refund that failed ends once it was made again, and ends
   ])
   await reconcile()
   expect((await books.entriesOf(paid)).find(({ id }) => id === first?.id)).toMatchObject({ unresolved: false })
-  // Failed once more, it is said once.
+  // Its second failure is reported once.
   await books.world.advance(HOUR)
   says(paid, [
     { id: refund, amount: '0.00' },
@@ -184,7 +184,7 @@ test('a refund that becomes less gives what is less back to the books, not while
   expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '3.00' })
   const open = await books.openOf(paid)
   expect(open.find(({ outcome }) => outcome === 'refund_failed')?.params).toMatchObject({ amount: '5.00' })
-  // What is kept of the payment is more than what failed: that is nothing to be ended as refunded.
+  // More is kept than the amount that failed, so the event cannot be marked as refunded.
   const failed = open.find(({ outcome }) => outcome === 'refund_failed')
   expect(await books.act(failed, 'refunded', { note: 'no' })).toMatchObject({ data: { reason: 'payment_settled' } })
   expect(await books.act(failed, 'ignore', { note: 'seen' })).toMatchObject({ code: 2000 })
@@ -201,7 +201,7 @@ test('a payment that the platform calls refunded is, whatever its cents add up t
   expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   expect(await books.openOf(paid)).toEqual([])
   expect(await reconcile()).toBe(0)
-  // One of them fails: all of it was not given back after all.
+  // One of them fails, so not all of the money went back.
   await books.world.advance(HOUR)
   says(paid, [...refunds.slice(0, 2), { id: refunds[2]?.id ?? 0, amount: '0.00' }])
   expect(await reconcile()).toBe(2)

@@ -15,13 +15,13 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => b?.world.close())
 afterEach(async () => {
-  // Whatever a test did: what is kept of the money is what the payments say, those of deleted orders left out.
+  // The stored figures match the payments of orders that are not deleted, after every test.
   expect(await compareFigures(b.db())).toEqual([])
   await b.world.endAll()
 })
 
 const remove = ({ id }: OrderRow) => b.admin.delete(`/api/orders/order_list/${id}/`)
-/** As an order that was deleted before its money was told of. */
+/** An order that was deleted before its money was reported. */
 const hide = async ({ id }: OrderRow) => {
   await b.db().update(orders).set({ deletedAt: b.now() }).where(eq(orders.id, id))
 }
@@ -45,7 +45,7 @@ const pastReservation = async () => {
 }
 
 test('a deleted order is delivered where its customer and administrators see it, once its own payment is applied', async () => {
-  // One whose lines fell short: its payment is held. One whose addresses were gone: its payment counts.
+  // One payment is held because lines are missing. The other counts, but its addresses are gone.
   const short = await b.world.place(b.buyer)
   const held = b.paymentFor(short, { lines: { '11': 8 } })
   expect(await b.tell('orders/paid', held)).toBe('lines_missing')
@@ -86,7 +86,7 @@ test('a deleted order that cannot be delivered for want of addresses stays delet
 const REFUSED = { status: 409, data: { reason: 'order_has_open_payment' } }
 
 test('an order is not deleted while somebody has to decide about its money, alone or in a batch', async () => {
-  // Its dispute was won; a part of its refund failed; its payment is held.
+  // One dispute was won, one partial refund failed, and one payment is held.
   const won = await b.delivered()
   await b.FATES.opened(won.paid)
   await b.world.confirm()
@@ -124,7 +124,7 @@ test('a deleted order of whose money a part went back is on the lists again, unt
   expect(await isListed(order)).toBe(true)
   expect(await remove(order)).toMatchObject(REFUSED)
   expect(await refundInConsole(order)).toMatchObject({ code: 2000 })
-  // All of it went back: nobody has to decide anything.
+  // The whole payment went back, so no decision is open.
   expect(await b.refund(paid, '15.00')).toBe('refunded')
   expect(await remove(order)).toMatchObject({ code: 2000 })
 })

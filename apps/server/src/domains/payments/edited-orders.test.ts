@@ -34,7 +34,7 @@ test.for([
   expect(await b.paymentRow(paid)).toMatchObject({ amount: charged, charged })
   expect(await b.world.row(placed.id)).toMatchObject({ payAmount: charged })
   expect((await b.books())?.points).toBe((before?.points ?? 0) + Math.floor(Number(charged)))
-  // The buyer gets back what was taken, in whatever currency that is told.
+  // The buyer gets back what was taken, in any reported currency.
   const pounds = ((15.4 * Number(charged)) / 20).toFixed(2)
   const transactions = [{ kind: 'refund', status: 'success', amount: pounds, currency: 'GBP' }]
   expect(await b.tell('refunds/create', { id: paid.id, order_id: paid.id, transactions })).toBe('refunded')
@@ -58,7 +58,7 @@ test('an order that was paid in part, and given back in part, pays for nothing; 
   says(b, half, [{ id: half.id, amount: '5.00' }])
   expect(await reconcile(b)).toBe(2)
   expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', refundedAmount: '5.00' })
-  // More was added to it that nobody has paid for.
+  // Lines were added that are not paid for.
   await b.world.advance(60_000)
   const refunds = [half.id, half.id + 1].map(id => ({ id, amount: '5.00' }))
   says(b, half, refunds, { fullyPaid: false })

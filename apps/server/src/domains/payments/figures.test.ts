@@ -66,7 +66,7 @@ const pay = (tx: Pick<Database, 'insert'>, orderId: number, change: Partial<type
   })
 }
 
-/** What can happen to an order, each in a transaction of its own that holds the order, as the commands do. */
+/** What can happen to an order, each in a transaction that locks the order, like the commands. */
 const events: ((tx: Transaction, id: number, at: Date) => Promise<unknown>)[] = [
   tx => place(tx),
   (tx, _id, at) => place(tx, { createdAt: at }),
@@ -85,7 +85,7 @@ const events: ((tx: Transaction, id: number, at: Date) => Promise<unknown>)[] = 
   (tx, id, at) => tx.update(orders).set({ deletedAt: at }).where(eq(orders.id, id)),
   (tx, id) => tx.update(orders).set({ deletedAt: null }).where(eq(orders.id, id)),
   async (tx, id, at) => {
-    // A payment brings a deleted order back.
+    // A payment restores a deleted order.
     await pay(tx, id, { createdAt: at })
     await tx.update(orders).set({ deletedAt: null, paidAt: at, payAmount: '1.00' }).where(eq(orders.id, id))
   },
@@ -104,7 +104,7 @@ async function expectSame() {
 }
 
 test('after a random history, many at once, the kept figures are the counted ones', async () => {
-  // A fixed sequence: a failure comes again.
+  // A fixed sequence, so that a failure repeats.
   let seed = 42
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648
@@ -124,7 +124,7 @@ test('after a random history, many at once, the kept figures are the counted one
         const { event, id, at } = work[next] ?? {}
         if (!event || !id || !at) continue
         await db.transaction(async tx => {
-          // One that is gone for good has no history any more.
+          // A removed order has no history any more.
           const [held] = await tx.select().from(orders).where(eq(orders.id, id)).for('update')
           if (held) await event(tx, id, at)
         })

@@ -18,7 +18,7 @@ let buyer: TestClient
 
 beforeAll(async () => {
   stack = await startTestStack({ range: '127.31.0.0/22', ruleCount: 1 })
-  // Only the calls are served: events are handled by the test, one after the other or at once.
+  // The shop serves only calls. The test handles the events, one after another or at once.
   const shop = await stack.startShop('serve')
   buyer = await stack.customer(shop.url, 'buyer1')
   await stack.customer(shop.url, 'friend1')
@@ -34,7 +34,7 @@ type Told = { topic: string; payload: object }
 
 let ids = 5_000_000
 
-/** What the platform can report about two payments and two renewals of one order, in any order, and any of it again. */
+/** Reports about two payments and two renewals of one order, in any order, with repeats. */
 const reports = fc.array(
   fc.record({
     payment: fc.nat(3),
@@ -73,7 +73,7 @@ async function rowOf<T extends Record<string, unknown>>(query: ReturnType<typeof
   return rows[0] as T
 }
 
-/** What always holds of an order, whatever was reported. */
+/** Invariants of an order after any reports. */
 async function expectSound(publicId: string, told: Told[]): Promise<void> {
   const row = await rowOf<{ state: string; served: number; wanted: number; accepted: number; purchases: number }>(sql`
     select o.state,
@@ -86,7 +86,7 @@ async function expectSound(publicId: string, told: Told[]): Promise<void> {
   if (row.state === 'refunded') expect(row).toMatchObject({ served: 0, wanted: 0 })
   if (row.state === 'placed') expect(row.accepted).toBe(0)
 
-  // Each payment that the platform gave back wholly is refunded here, whatever came first.
+  // A payment that the platform fully refunded is refunded here, in any order of reports.
   const { rows } = await stack.ctx.db.execute<{ id: string; refunded: string; all: boolean; amount: string }>(sql`
     select p.platform_order_id as id, p.refunded_amount as refunded, p.refunded_at is not null as all, p.amount
     from payments p join orders o on o.id = p.order_id where o.order_id = ${publicId}`)
@@ -108,7 +108,7 @@ async function expectSound(publicId: string, told: Told[]): Promise<void> {
   expect(await compareFigures(stack.ctx.db)).toEqual([])
 }
 
-/** Points and coins have their causes: what payments that count earned with what of them was kept. */
+/** Points and coins match their records: what the kept parts of payments that count earned. */
 async function expectPoints(): Promise<void> {
   const { rows } = await stack.ctx.db.execute<Record<string, number>>(sql`
     select u.username, u.coins::int, u.level_points::int as level,

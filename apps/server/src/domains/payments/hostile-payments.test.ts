@@ -8,7 +8,7 @@ import { raisedNotices } from '../../testing/raised-notices.ts'
 
 let world: OrderShop
 let buyer: Buyer
-/** At the beginning of an hour: mails are counted by the hours of the clock. */
+/** Starts at a full hour, because mails group payments by clock hour. */
 let time = Date.parse('2026-05-15T12:00:00Z')
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world?.close())
 
-/** What operators were told of, each cause once. */
+/** The notices to operators, one for each cause. */
 async function notices(): Promise<{ key: string; text: string }[]> {
   const raised = (await raisedNotices(world.shop.ctx.db)).toReversed()
   return [...new Map(raised.map(one => [one.key, one])).values()].toSorted((a, b) => (a.key < b.key ? -1 : 1))
@@ -36,7 +36,7 @@ test('who pays cents again and again has administrators mailed once an hour', as
   const { ctx } = world.shop
   for (let n = 0; n < 5; n++) await payCents(buyer)
   expect(await notices()).toHaveLength(1)
-  // Another customer, another kind of trouble, and another hour are told.
+  // Another customer, another kind of problem or another hour has its own notice.
   await payCents(await world.customer('buyer2'))
   expect(await notices()).toHaveLength(2)
   const order = await world.place(buyer)
@@ -45,7 +45,7 @@ test('who pays cents again and again has administrators mailed once an hour', as
   time += HOUR
   await payCents(buyer)
   expect(await notices()).toHaveLength(4)
-  // Payments of nobody that is known may be of as many strangers.
+  // Payments that match no customer may come from different strangers.
   for (let n = 0; n < 2; n++) await tell(ctx, 'orders/paid', paidOrder(`NL-nobody-${n}`, '0.01'))
   const raised = await notices()
   expect(raised).toHaveLength(6)
@@ -75,7 +75,7 @@ test.each([
   ['disputes/create', () => disputed('99999999999999999999.00')],
   ['disputes/create', () => disputed('-1.00')],
   ['refunds/create', () => refunded(['99999999999999999999.00'])],
-  // Each of them fits, their sum does not.
+  // Each amount fits, but their sum does not.
   ['refunds/create', () => refunded(Array.from({ length: 200 }, () => '9999999999.00'))]
 ])('an amount that is no sum of money leaves its event unreadable: %s %#', async (topic, payload) => {
   expect(await tell(world.shop.ctx, topic, payload())).toBe('unreadable')

@@ -13,13 +13,13 @@ import { runs } from '../../../../../scripts/testing/tier.ts'
 const START = new Date('2026-05-01T00:00:00Z')
 const DAYS = 30
 const LINES = [{ variant: '11', name: 'Plan', quantity: 8 }]
-/** Two payments that name the order as its purchase, and two as its renewals. */
+/** Two payments name the order as its purchase, and two as a renewal. */
 const KINDS = ['purchase', 'purchase', 'renewal', 'renewal'] as const
 
 const AS = ['right', 'right', 'right', 'short', 'euro', 'test', 'pending', 'refunded', 'cancelled'] as const
 type As = (typeof AS)[number]
 const nth = fc.nat({ max: KINDS.length - 1 })
-/** `inStock`: whether there are addresses where the reservation has run out. */
+/** `inStock`: whether there are addresses after the reservation has ended. */
 const step = fc.oneof(
   {
     weight: 6,
@@ -39,7 +39,7 @@ type Step = {
   cents: number
 }
 
-/** One order and its payments, on which decisions are written as `apply` and `give-back` write them. */
+/** One order and its payments. Writes decisions as `apply` and `give-back` do. */
 class World {
   now = START
   order = {
@@ -61,7 +61,7 @@ class World {
   } as unknown as OrderRow
   payments = new Map<string, PaymentRow>()
   refunds: RefundRow[] = []
-  /** Payments that the platform told of rightly, or that an administrator applied. */
+  /** Payments that the platform reported correctly, or that an administrator applied. */
   rightful = new Set<string>()
 
   rowsOf = (id: string) => this.refunds.filter(row => row.platformOrderId === id)
@@ -131,7 +131,7 @@ class World {
     this.refunds.push({ platformOrderId, amount, state: 'counted', createdAt: START } as RefundRow)
   }
 
-  /** Writes what follows from what is counted by now. */
+  /** Writes the effects of the refunds that count now. */
   follow(id: string): void {
     const payment = this.payments.get(id)
     if (!payment) return
@@ -241,7 +241,7 @@ const paymentRow = (platformOrderId: string, nth: number, amount: string) =>
     days: null
   }) as PaymentRow
 
-/** What holds after every step. */
+/** Invariants after every step. */
 function expectSound({ order, payments, refunds }: World): void {
   const all = [...payments.values()]
   for (const payment of all) {

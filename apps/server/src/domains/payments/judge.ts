@@ -61,10 +61,7 @@ export type HoldReason =
   | { code: 'renewal_too_late'; params: { state: string } }
   | { code: 'paid_twice' }
 
-/**
- * `first`: the order's first payment. `instead`: replaces one that does not count. `again`: of an order that failed
- * with it.
- */
+/** `first`: the order's first payment. `instead`: replaces one that does not count. `again`: the one it failed with. */
 export type Delivery = { do: 'deliver'; days: number; as: 'first' | 'instead' | 'again' }
 /** Another term of this many days. */
 export type Renewal = { do: 'renew'; days: number }

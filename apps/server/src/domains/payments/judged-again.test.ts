@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world?.close())
 afterEach(async () => {
-  // Whatever a test did: what is kept of the money is what the payments say.
+  // The stored figures match the payments after every test.
   expect(await compareFigures(db())).toEqual([])
   await world.endAll()
 })

@@ -17,7 +17,7 @@ import { orderEvents } from '../orders/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 
-// Four servers of 8 addresses each. Which addresses an order keeps that it was to give back, where it lacks some.
+// Four servers of 8 addresses each. If an order loses addresses, it keeps some that it was to give back.
 let world: OrderShop
 let buyer: Buyer
 let boss: ReturnType<typeof userActor>
@@ -59,7 +59,7 @@ async function ask(id: number, task: 'change' | 'reset'): Promise<void> {
   await runTask(ctx, deliveryPorts, { orderId: id, taskId: asked.data.task_id })
 }
 
-/** @param work whether its run works on its orders */
+/** @param work whether the bulk run works on its orders */
 async function leave(how: typeof giveUpServer, nth: number, { work = true } = {}): Promise<void> {
   const { ctx } = world.shop
   const asked = await how(ctx, boss, idOf(nth))
@@ -72,7 +72,7 @@ async function rescue(): Promise<void> {
   await rescueOrders(world.shop.ctx)
 }
 
-/** Addresses that the order has and keeps, by the place of their server. */
+/** Addresses that the order has and keeps, by server. */
 async function kept(id: number): Promise<Record<number, number>> {
   const { rows } = await world.shop.ctx.db.execute<{ server: number; addresses: number }>(sql`
     select c.server_id as server, sum(b.length) as addresses from leases l
@@ -81,7 +81,7 @@ async function kept(id: number): Promise<Record<number, number>> {
   return Object.fromEntries(rows.map(({ server, addresses }) => [world.serverIds.indexOf(server), addresses]))
 }
 
-/** 16 old addresses on 1 and 2, which go; of the new ones those on 3 work, and those on 0 do not yet. */
+/** 16 old addresses on servers 1 and 2, which go. New ones on 3 work, and those on 0 do not work yet. */
 async function halfChanged(): Promise<number> {
   await setStatus('paused', 0, 3)
   const id = await buy(16)

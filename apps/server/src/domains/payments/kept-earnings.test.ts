@@ -204,7 +204,7 @@ test('disputes that are won in the same millisecond give back what they took, an
   }
 })
 
-// Capitals open a dispute, small letters win it; '-' is a decay by half, 'R' a refund of a quarter.
+// A capital opens a dispute, its small letter wins it. '-' is a decay by half, 'R' a refund of a quarter.
 test.for([
   ['B-Aab', 6250],
   ['B-Aba', 6250],

@@ -29,7 +29,7 @@ const row = ({ id }: OrderRow) => books.world.row(id)
 const outcomesOf = async (paid: Paid) => (await books.openOf(paid)).map(({ outcome }) => outcome)
 const STILL = 11 * MINUTE
 
-/** Reconciles until nothing is found any more. */
+/** Reconciles until nothing more is found. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
     await reconcile(books)
@@ -92,7 +92,7 @@ test('an event that cannot be read keeps no refund of the same order from being 
   })
   await books.world.confirm()
   await books.world.advance(HOUR)
-  // Its amount is more than the books can hold: the event of it ends as unreadable.
+  // The amount is more than the books can hold, so its event ends as unreadable.
   const refunds = [
     { id, amount: '0.00' },
     { id: odd, amount: '99999999999.00' }
@@ -102,7 +102,7 @@ test('an event that cannot be read keeps no refund of the same order from being 
   expect(await row(order)).toMatchObject({ state: 'expired', refundedAmount: '0.00' })
 })
 
-/** What the reconciliation's job does, and what follows from it. */
+/** Runs the reconciliation's job and everything that follows from it. */
 async function look(): Promise<void> {
   await askForUnread(books.world.shop.ctx)
   await work(books.world)
@@ -120,7 +120,7 @@ test('a refund that had failed before its webhook came is undone, also where the
   const failed = books.now().toISOString()
   const id = (ids += 1)
   await books.world.advance(4 * HOUR)
-  // Changed longer ago than the reconciliation looks back, once it has seen a later change.
+  // The change is older than the reconciliation looks back after it has seen a later one.
   says(books, paid, [{ id, amount: '0.00' }], { updatedAt: failed })
   const other = await books.world.place(books.buyer)
   says(books, books.paymentFor(other), [])
@@ -131,7 +131,7 @@ test('a refund that had failed before its webhook came is undone, also where the
   const asked = platformOrders.asked
   await books.world.advance(5 * MINUTE)
   await look()
-  // It may be news, which the platform's list does not have yet.
+  // The refund may be too new for the platform's list.
   expect(platformOrders.asked).toBe(asked)
   platformOrders.isAway = true
   await books.world.advance(6 * MINUTE)
@@ -157,7 +157,7 @@ test('of a refund that came before its payment the platform is asked until the p
   const other = await books.world.place(books.buyer)
   says(books, books.paymentFor(other), [])
   await reconcile(books)
-  // No webhook tells of the payment.
+  // No webhook reports the payment.
   says(books, paid, [{ id, amount: '0.00' }], { updatedAt: failed })
   for (let round = 0; round < 3; round += 1) await look()
   expect(await books.paymentRow(paid)).toMatchObject({ accepted: true, refundedAmount: '0.00' })
@@ -183,13 +183,13 @@ test('a refund of more than was charged, since the order was edited on the platf
   const id = (ids += 1)
   expect(await tellRefund(paid, id, '30.00')).toBe('refunded')
   await books.world.confirm()
-  // Each change of the order there has it read again.
+  // After each change of the platform's order, the reconciliation reads it again.
   for (let change = 0; change < 2; change += 1) {
     says(books, edited, [{ id, amount: '30.00' }])
     expect(await reconcile(books)).toBe(0)
     await books.world.advance(STILL)
   }
-  // A part of it fails: all of what was charged is still given back.
+  // A part of it fails, but all of the charged amount is still refunded.
   says(books, edited, [{ id, amount: '25.00' }])
   expect(await reconcile(books)).toBe(1)
   expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })

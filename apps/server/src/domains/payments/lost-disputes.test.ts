@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const row = ({ id }: OrderRow) => b.world.row(id)
 const outcomesOf = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
-/** The platform's time, so long from now. */
+/** The platform's time, `later` milliseconds from now. */
 const at = (later = 0) => new Date(b.now().getTime() + later).toISOString()
 type Word = [status: string, at: string | null]
 const tell = (paid: Paid, [status, finalized_on]: Word, more = {}) => b.dispute(paid, status, { finalized_on, ...more })
@@ -41,7 +41,7 @@ test('a dispute that is lost after it was won takes the money back again, and ma
   expect(await outcomesOf(paid)).toEqual([])
   expect(await tell(paid, lost)).toBe('ignored')
   await b.world.advance(DAY)
-  // What comes late says nothing new.
+  // A late report changes nothing.
   expect(await tell(paid, ['won', at(-3 * DAY)])).toBe('ignored')
   expect(await tell(paid, ['won', at()])).toBe('dispute_won')
   expect(await tell(paid, lost)).toBe('ignored')
@@ -79,7 +79,7 @@ test.for(['prevented', 'of_tomorrow'])(
     expect(await b.dispute(paid, status)).toBe('inquiry')
     expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
     const [open] = await b.openOf(paid)
-    // Its processor may have given the money back.
+    // The payment processor may have refunded it.
     expect(await b.act(open, 'refunded', { note: 'by the processor' })).toMatchObject({ code: 2000 })
     expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
     const other = await b.delivered()

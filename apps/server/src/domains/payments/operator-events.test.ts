@@ -8,7 +8,7 @@ import { webhookDeliveries, webhookEvents } from '../webhooks/tables.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 import { later } from '../../testing/later.ts'
 
-// What the stand-in platform reports over HTTP, as an operators' webhook is told of it.
+// What an operator's webhook receives when the stand-in platform reports over HTTP.
 
 let world: PaymentStack
 let operators: WebhookEndpoint
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world?.stack.close())
 beforeEach(() => world.stack.ctx.db.delete(webhookDeliveries))
 
-/** What the endpoint was told of an order, oldest first. */
+/** Events about an order that the endpoint received, oldest first. */
 async function toldOf(order: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
   const rows = await world.stack.ctx.db
     .select({ type: webhookEvents.type, data: webhookEvents.data })

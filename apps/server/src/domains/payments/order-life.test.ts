@@ -42,7 +42,7 @@ async function proxiesOf(orderId: number) {
   return rows
 }
 
-/** Moves the clock to just after the order's expiry and ends what has to end. */
+/** Moves the clock just past the order's expiry and runs the expiry job. */
 async function expire({ expiredAt }: OrderRow): Promise<void> {
   await world.advance(later(expiredAt, 1000).getTime() - now().getTime())
   await expireOrders(world.shop.ctx)
@@ -52,7 +52,7 @@ test('the term starts with the delivery, however long that takes', async () => {
   const order = await world.place(buyer)
   await world.pay(order)
   expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, deliveredAt: null })
-  // Longer than its term: what is not delivered does not expire.
+  // Longer than its term: an undelivered order does not expire.
   await world.advance(40 * DAY)
   expect(await expireOrders(world.shop.ctx)).toBe(0)
   expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null })
@@ -71,7 +71,7 @@ test('the term starts with the delivery, however long that takes', async () => {
 })
 
 test('an order that was delivered in part does not expire either', async () => {
-  // More than one server holds.
+  // More addresses than one server has.
   const order = await world.place(buyer, 136)
   await world.pay(order)
   await world.confirm(world.serverIds.slice(0, 1))
@@ -98,7 +98,7 @@ test('a renewal before the delivery makes the first term longer, once for each p
   await world.confirm()
   const ready = await world.row(order.id)
   expect(ready.expiredAt).toEqual(later(ready.deliveredAt, 90 * DAY))
-  // From now on a renewal counts from the expiry, and an agent that confirms again changes nothing.
+  // From now on a renewal extends the expiry, and a repeated confirmation changes nothing.
   await world.pay(order, { renewal: true, id: 5003 })
   expect((await world.row(order.id)).expiredAt).toEqual(later(ready.deliveredAt, 120 * DAY))
 })
@@ -112,7 +112,7 @@ test('at its end an order stops, keeps its addresses for the grace, and a renewa
   expect(expired.state).toBe('expired')
   expect((expired.graceUntil?.getTime() ?? 0) - now().getTime()).toBeGreaterThan(24 * HOUR - MINUTE)
   await world.confirm()
-  // The agents have let go of it, and its addresses are nobody else's.
+  // The agents have dropped the order, and its addresses stay reserved.
   const { rows } = await world.shop.ctx.db.execute(sql`select 1 from agent_users where order_id = ${order.id}`)
   expect(rows).toEqual([])
   expect(await world.stock()).toBe(stock)
@@ -129,7 +129,7 @@ test('at its end an order stops, keeps its addresses for the grace, and a renewa
   expect(shown.data.data[0]?.grace_until).toBe(expired.graceUntil?.toISOString())
 
   expect(await world.pay(order, { renewal: true })).toMatchObject({ outcome: 'settled' })
-  // No agent has answered yet: delivery goes on by itself, and the grace's end does not take anything away.
+  // No agent has answered yet. The delivery goes on, and the end of the grace takes nothing away.
   await world.advance(30 * HOUR)
   expect(await endGraces(world.shop.ctx)).toBe(0)
   expect(await world.row(order.id)).toMatchObject({ state: 'delivering', graceUntil: null, deliveryNum: 0 })
@@ -140,7 +140,7 @@ test('at its end an order stops, keeps its addresses for the grace, and a renewa
   expect(back.expiredAt).toEqual(later(order.expiredAt, 30 * DAY))
   expect(await proxiesOf(order.id)).toEqual(before)
   expect(await world.stock()).toBe(stock)
-  // The customer hears that they work again.
+  // The customer gets a mail that the proxies work again.
   const { rows: jobs } = await world.shop.ctx.db.execute(
     sql`select 1 from pgboss.job where name = 'order-delivered' and data ->> 'orderId' = ${String(order.id)}`
   )
@@ -153,7 +153,7 @@ test('a renewal in the grace whose addresses are gone brings others, and is none
   for (const order of [moved, stuck]) {
     await expire(order)
     await world.confirm()
-    // As where their server was given up.
+    // As after their server was given up.
     await command(ctx, SYSTEM, async ({ tx }) => {
       await tx.update(proxies).set({ state: 'retired' }).where(eq(proxies.orderId, order.id))
       await release(tx, { orderId: order.id })
@@ -178,7 +178,7 @@ test('what was renewed in its grace and never worked again is reopened for the t
   await world.pay(order, { renewal: true })
   const renewed = await world.row(order.id)
   const unserved = (renewed.expiredAt?.getTime() ?? 0) - now().getTime()
-  // Its agent says nothing for all of its new term.
+  // Its agent is silent for the whole new term.
   await expire(renewed)
   await world.advance(25 * HOUR)
   await endGraces(world.shop.ctx)
@@ -187,10 +187,10 @@ test('what was renewed in its grace and never worked again is reopened for the t
   const reopened = await admin.post<Order>(path(order, 'reopen'), {})
   expect(reopened).toMatchObject({ code: 2000, data: { state: 'delivering' } })
   const left = Date.parse(reopened.data.expired_at ?? '') - now().getTime()
-  // The clock runs meanwhile.
+  // The clock runs during the calls.
   expect(Math.abs(left - unserved)).toBeLessThan(MINUTE)
   await world.confirm()
-  // It was served from then on, and is not reopened once more.
+  // It was served since, so it is not reopened again.
   await expire(await world.row(order.id))
   expect((await admin.post(path(order, 'reopen'), {})).status).toBe(409)
 })
@@ -220,7 +220,7 @@ test('after the grace the addresses return to stock and a renewal is refused', a
   expect(await world.stock()).toBe(stock)
   await world.advance(3 * MINUTE)
   const words = 'The order has expired, please place a new order.'
-  // The clock decides, not the job that follows it.
+  // The clock decides, even before the job runs.
   expect(await buyer.post(path(order, 'order-renew-checkout'))).toMatchObject({ status: 409, msg: words })
   const ended = await Promise.all([endGraces(world.shop.ctx), endGraces(world.shop.ctx)])
   expect(ended[0] + ended[1]).toBe(1)
@@ -270,7 +270,7 @@ test('a change of addresses that the expiry interrupted goes on when the order c
   await world.confirm()
   expect(await world.stock()).toBe(stock - 8)
   await world.pay(order, { renewal: true })
-  // Once with both, once with the new ones only.
+  // One confirmation with both, one with only the new addresses.
   await world.confirm()
   await world.confirm()
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered', deliveryNum: 8 })

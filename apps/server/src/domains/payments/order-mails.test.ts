@@ -65,7 +65,7 @@ test('mails of an order: received, reminded twice, expired; each once', async ()
   await expireOrders(world.shop.ctx)
   await remind()
   expect(await templates()).toEqual(['order-received', 'expiry-reminder', 'expiry-reminder', 'order-expired'])
-  // Renewed in its grace, it is reminded anew of the new date.
+  // After a renewal in its grace, the reminder is about the new date.
   await world.pay(order, { renewal: true })
   await world.confirm()
   await world.advance(29 * DAY + 12 * HOUR)

@@ -28,7 +28,7 @@ import { addRow } from '../../testing/rows.ts'
 
 export type Buyer = TestClient & { user: { id: number; username: string; email: string } }
 
-/** What is asked of POST /api/orders/checkout. */
+/** The body of POST /api/orders/checkout. */
 export type CheckoutBody = {
   product_id: number
   quantity: number
@@ -36,15 +36,15 @@ export type CheckoutBody = {
 }
 
 /**
- * A whole shop in this process with one plan in blocks of 8 and one server for each range. No job runs by itself, no
- * agent exists, and the clock moves by `advance`: a test says what happens and when.
+ * A whole shop in this process with one plan in blocks of 8 and one server for each range. No job runs by itself, there
+ * is no agent, and `advance` moves the clock: a test decides what happens and when.
  */
 export type OrderShop = {
   shop: TestShop
-  /** Somebody who is signed in, however far the clock moves. */
+  /** Somebody who stays signed in while the clock moves. */
   customer(username: string): Promise<Buyer>
   admin(username: string): Promise<Buyer>
-  /** Somebody who does nothing any more. */
+  /** Stops keeping a person signed in. */
   forget(person: Buyer): void
   /** Moves the shop's clock ahead. */
   advance(milliseconds: number): Promise<void>
@@ -53,32 +53,32 @@ export type OrderShop = {
   rules: number[]
   serverIds: number[]
   groupId: number
-  /** What to send to the checkout. */
+  /** The body for the checkout. */
   wanted(quantity?: number, rules?: number[]): CheckoutBody
   /** Places an order without the HTTP call. @returns its row */
   place(buyer: Buyer, quantity?: number, rules?: number[]): Promise<OrderRow>
-  /** The platform tells that an order was paid. @param id the platform's own id of the payment */
+  /** Reports that an order was paid. @param id the platform's id of the payment */
   pay(
     order: Pick<OrderRow, 'publicId' | 'amount'>,
     how?: { renewal?: boolean; id?: number; lines?: Record<string, number> }
   ): Promise<EventResult>
-  /** What the platform was asked to give back. */
+  /** The refunds that the platform was asked for. */
   refundsMade: RefundMade[]
-  /** How it answers that. */
+  /** How the platform answers refund requests. */
   refundReplies: RefundReplies
-  /** What it says of its orders. */
+  /** What the platform's API returns for its orders. */
   platformOrders: PlatformOrders
-  /** The agents of these servers (by default all) do what is wanted of them and confirm it. */
+  /** The agents of these servers (default: all) do what is wanted of them and confirm it. */
   confirm(serverIds?: number[]): Promise<void>
   row(id: number): Promise<OrderRow>
-  /** Addresses that can be bought under these rules. */
+  /** Addresses on sale under these rules. */
   stock(rules?: number[]): Promise<number>
-  /** Templates of the mails that were asked for with this order's id in their key, oldest first. */
+  /** Templates of the queued mails with this order's id in their key, oldest first. */
   mailsOf(orderId: number): Promise<{ template: string; key: string }[]>
   close(): Promise<void>
 }
 
-/** @param now a clock of the test's own: then `advance` moves nothing */
+/** @param now the test's own clock; `advance` then moves nothing */
 export async function startOrderShop({
   ranges = ['127.90.0.0/25'],
   ruleCount = 2,
@@ -115,7 +115,7 @@ export async function startOrderShop({
     serverGroupId: groupId
   })
 
-  // Of everything more than any order needs.
+  // More of everything than any order needs.
   const everything = Object.fromEntries(
     ['11', ...rules.map((_, at) => `90${at + 1}`)].map(variant => [variant, 10_000])
   )
@@ -136,14 +136,14 @@ export async function startOrderShop({
     forget: person => void people.splice(people.indexOf(person), 1),
     async advance(milliseconds) {
       shop.advance(milliseconds)
-      // Sessions end meanwhile.
+      // Sessions expire when the clock moves.
       for (const { cookies, user } of people) cookies.set(SESSION_COOKIE, await sessionOf(ctx, user.id))
     },
     async endAll() {
       const past = sql`${new Date(ctx.now().getTime() - 1000)}`
       await db.execute(sql`update orders set reserved_until = ${past} where state in ('placed', 'failed')`)
       await timeOutOrders(ctx)
-      // Once for what is on its way, and once for the old addresses of a change.
+      // The rounds confirm new addresses first, then the old ones of a change.
       for (let n = 0; n < 3; n++) await confirm()
       await db.execute(sql`update orders set expired_at = ${past} where state = 'delivered'`)
       await expireOrders(ctx)
@@ -199,7 +199,7 @@ export async function startOrderShop({
   }
 }
 
-/** What the agent of a server holds from now on is what is wanted of it. */
+/** A server's agent holds what is wanted of it. */
 async function confirmServer(ctx: TestShop['ctx'], serverId: number): Promise<void> {
   const behind = await ctx.db
     .select({ orderId: agentUsers.orderId })

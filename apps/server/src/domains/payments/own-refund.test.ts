@@ -26,7 +26,7 @@ const entryOf = async ({ id }: Pick<Told, 'id'>) =>
 const MINE = { unresolved: false, resolution: 'refunded', resolved_by: 'boss1' }
 const NOBODYS = { unresolved: true, resolved_by: null }
 
-/** An order that works, and what is done with the money that was paid for it. */
+/** A delivered order, with helpers for the money that paid for it. */
 async function bought() {
   const order = await world.place(buyer)
   const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
@@ -138,12 +138,12 @@ test('a refund that the platform has not finished keeps others from being asked 
     expect(await ask(amount)).toMatchObject({ status: 409, data: { reason: 'refund_pending', params } })
   }
   expect(world.refundsMade).toHaveLength(made)
-  // The bank rejects it: what somebody agreed to before is still what would be done.
+  // The bank rejects it, so the plan that was confirmed before is still valid.
   Object.assign(first ?? {}, { status: 'FAILURE' })
   expect(await ask('5.00', version)).toMatchObject({ code: 2000 })
   expect(world.refundsMade).toHaveLength(made + 1)
   expect(world.refundsMade.at(-1)?.id).not.toBe(first?.id)
-  // So is the next one, and what is made in the end is counted once.
+  // So is the next one. The refund that is made in the end counts once.
   Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'FAILURE' })
   await world.advance(11 * MINUTE)
   expect(await ask()).toMatchObject({ code: 2000 })
@@ -159,7 +159,7 @@ test('a refund that the platform has made and that is not counted yet is not mad
   await world.advance(11 * MINUTE)
   const asked = world.platformOrders.asked
   expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_uncounted' } })
-  // The platform is asked for it at once.
+  // The platform is asked at once.
   await work(world)
   expect(world.platformOrders.asked).toBe(asked + 1)
   expect(world.refundsMade).toHaveLength(made)
@@ -173,7 +173,7 @@ test('a refund whose answer was cut off and that failed since is made anew when 
   expect(await ask()).toMatchObject({ status: 503 })
   world.refundReplies.as = 'whole'
   const made = world.refundsMade.length
-  // While its outcome is not known the request is the same one to the platform.
+  // While its result is unknown, the platform takes a repeat for the same request.
   await world.advance(11 * MINUTE)
   Object.assign(world.refundsMade.at(-1) ?? {}, { status: 'PENDING' })
   expect(await ask()).toMatchObject({ code: 2000 })

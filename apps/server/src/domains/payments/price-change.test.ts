@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => stack?.close(), 60_000)
 
-/** The console's form of the one plan, with another price. */
+/** Changes the price of the one plan in the console. */
 async function priceInConsole(price: string): Promise<void> {
   const admin = await stack.admin(shop.url, `boss${price.replace('.', '')}`)
   const list = await admin.get<{ data: Product[] }>(`/api/products/products/?id=${stack.productId}`)
@@ -34,7 +34,7 @@ async function priceInConsole(price: string): Promise<void> {
   expect(saved).toMatchObject({ code: 2000 })
 }
 
-/** The plan as the platform's webhook has told it: with the option that the stack leaves out. */
+/** Places an order for the plan as the platform's webhook reported it, with the option that the stack omits. */
 async function placed(client: TestClient): Promise<Placed> {
   const order = {
     product_id: stack.productId,

@@ -30,7 +30,7 @@ const isUsed = async () => {
   )
   return rows[0]?.used
 }
-/** Pays by the code. @returns the platform's id of the payment */
+/** Pays with the code. @returns the platform's id of the payment */
 async function pay(lines?: Record<string, number>, by = code().toLowerCase()): Promise<number> {
   const event = paidOrder(order.publicId, '10.00', lines ? { lines } : {})
   const discount_codes = [{ code: by, amount: '10.00', type: 'fixed_amount' }]
@@ -41,18 +41,18 @@ async function pay(lines?: Record<string, number>, by = code().toLowerCase()): P
 test('a code is free again when the payment that used it was given back before the delivery, once', async () => {
   const short = await pay(NOTHING)
   expect(await isUsed()).toBe(true)
-  // A part of it given back is somebody's to decide.
+  // An administrator decides about a partial refund.
   await tellRefund(world.shop.ctx, short, '4.00')
   expect(await isUsed()).toBe(true)
   await tellRefund(world.shop.ctx, short, '6.00')
   expect(await isUsed()).toBe(false)
   const right = await pay()
   expect(await isUsed()).toBe(true)
-  // Told again, also by another name.
+  // The same refund again, also by another event.
   await tellRefund(world.shop.ctx, short, '6.00')
   await tell(world.shop.ctx, 'orders/cancelled', { id: short, name: `#${short}`, financial_status: 'refunded' })
   expect(await isUsed()).toBe(true)
-  // Nothing works yet.
+  // Nothing has been delivered yet.
   await tellRefund(world.shop.ctx, right, '10.00')
   expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
   expect(await isUsed()).toBe(false)
@@ -82,7 +82,7 @@ test('a code is used again when the money of its payment came back, unless an ad
   expect(await isUsed()).toBe(false)
   await chargeback(paid, id, 'won')
   expect(await isUsed()).toBe(true)
-  // By hand: no refund changes that.
+  // It was marked by hand, so no refund changes it.
   const list = await admin.get<{ data: { id: number; version: string }[] }>(
     `/api/rewards/coupon_code/?search=${code()}`
   )
@@ -110,7 +110,7 @@ test('a code that two payments name stays used until both were given back', asyn
   await tellRefund(ctx, held, '10.00')
   expect(await isUsed()).toBe(true)
   expect(await world.row(other.id)).toMatchObject({ state: 'placed' })
-  // Neither of them has anything delivered now: the first one frees nothing.
+  // Neither payment has delivered anything, so refunding the first one frees nothing.
   const more = { username: buyer.user.username, code: `${code()}-B`, discount: '5', code_type: 1 }
   expect((await admin.post('/api/rewards/coupon_code/', more)).code).toBe(2000)
   const both: number[] = []

@@ -7,7 +7,7 @@ import { migrationStatements } from '../../testing/migrations.ts'
 let database: TestDatabase
 let db: Database
 
-/** The tables as they were before refunds had states. */
+/** The tables before refunds had states. */
 const BEFORE = sql`
   alter table payment_refunds drop column state, drop column asked_by;
   alter table payments drop column buyer_amount, drop column buyer_currency, add column refund_requested_at timestamptz,

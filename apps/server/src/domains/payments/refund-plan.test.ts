@@ -23,7 +23,7 @@ async function renewed() {
   return { order: await row(order), renewal }
 }
 
-/** Refunds the renewal. @returns the days by which the order became shorter */
+/** Refunds the renewal. @returns how many days shorter the order became */
 async function refund(order: OrderRow, renewal: Paid): Promise<number> {
   const before = await row(order)
   expect(await books.refund(renewal, '20.00')).toBe('refunded')
@@ -78,7 +78,7 @@ const refundBy = ({ id }: OrderRow, { id: platformOrder }: Paid, version: string
   books.admin.post(`/api/orders/order_list/${id}/refund/`, { platform_order: String(platformOrder), version })
 
 test('a refund that would end more than its plan says by now is asked about again', async () => {
-  // A payment that was held, and whose order was edited on the platform since: it settled, and its order works.
+  // A held payment settled after its order was edited on the platform, and its order works.
   const placed = await books.world.place(books.buyer)
   const short = books.paymentFor(placed, { lines: { '11': 8 } })
   expect(await books.tell('orders/paid', short)).toBe('lines_missing')
@@ -87,7 +87,7 @@ test('a refund that would end more than its plan says by now is asked about agai
   const edited = { ...books.paymentFor(placed, { id: short.id }), updated_at: books.now().toISOString() }
   expect(await books.tell('orders/paid', edited)).toBe('settled')
   await books.world.confirm()
-  // A renewal whose refund took days alone, until the time before it was over.
+  // The refund of a renewal takes only days, until the term before it is over.
   const { order, renewal } = await renewed()
   const early = await planOf(order, renewal)
   expect(early).toMatchObject({ ends: 'term', days: 30 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the platform was asked to give back, each once, by the id that it gave it. */
+/** A refund that the platform made, with the id that it gave it. */
 export type RefundMade = {
   platformOrderId: string
   amount: string
@@ -10,17 +10,17 @@ export type RefundMade = {
   status: 'SUCCESS' | 'PENDING' | 'FAILURE'
 }
 
-/** How it answers a refund that it has made; `before`: what happens between the refund and its answer. */
+/** How the platform answers a refund request. `before`: runs between the refund and its answer. */
 export type RefundReplies = {
   as: 'whole' | 'half' | 'error' | 'refused'
   before?: ((made: RefundMade) => Promise<void>) | undefined
-  /** It answers no question of what became of a refund. */
+  /** It does not answer what became of a refund. */
   fatesAreAway?: boolean
 }
 
 type KnownOrder = { updatedAt: string } & Record<string, unknown>
 
-/** What it says of its orders, by id, where a test wrote that down; `isAway`: it answers no question. */
+/** What its API returns for orders that a test set, by id. `isAway`: it answers nothing. */
 export type PlatformOrders = { known: Map<string, KnownOrder>; isAway: boolean; asked: number }
 
 type Asked = {
@@ -35,7 +35,7 @@ type Asked = {
 
 const idOf = (gid = ''): string => gid.replace('gid://shopify/Order/', '')
 
-/** Orders that changed since the instant of a search, the oldest change first. */
+/** Orders that changed since the instant of a search, oldest change first. */
 function changedSince(known: PlatformOrders['known'], query = ''): object[] {
   const since = Date.parse(/^updated_at:>='(.+)'$/.exec(query)?.[1] ?? '')
   const changedAt = ({ updatedAt }: KnownOrder) => Date.parse(updatedAt)
@@ -46,7 +46,7 @@ function changedSince(known: PlatformOrders['known'], query = ''): object[] {
 
 let lastId = 880_000
 
-/** A platform that knows every order, and gives back what it is asked for. It reports nothing: the test does. */
+/** A platform that knows every order and makes every refund. It reports nothing: the test does. */
 export async function startRefundPlatform() {
   const made: RefundMade[] = []
   const ids = new Map<string, number>()

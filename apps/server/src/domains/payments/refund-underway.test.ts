@@ -33,7 +33,7 @@ const act = (by: Buyer, { id, version }: InboxEntry, action: string, body: objec
 const refund = (by: Buyer, order: OrderRow, platform_order: string | null) =>
   askRefund(by, order, platform_order ? { platform_order } : {})
 
-/** An order that was paid, and the second payment for it, which is held. */
+/** An order that was paid twice. The second payment is held. */
 async function paidTwice() {
   const order = await world.place(buyer)
   await world.pay(order)
@@ -54,7 +54,7 @@ test('a payment whose refund was just started cannot be applied, ignored or mark
   ] as const)
     expect(await act(boss, entry, action, body)).toMatchObject({ status: 409, msg: words })
   expect(await world.row(unpaid.id)).toMatchObject({ state: 'placed' })
-  // A refund of which the platform never reports keeps nobody from deciding.
+  // A refund that the platform never reports blocks decisions only for some time.
   await world.advance(11 * MINUTE)
   expect(await act(boss, entry, 'apply', { order: unpaid.publicId })).toMatchObject({ code: 2000 })
 })
@@ -107,7 +107,7 @@ test('a payment that somebody has just applied is not refunded by another, whose
       data: { reason: 'payment_just_applied', params: { by: 'boss1' } }
     })
     expect(world.refundsMade).toHaveLength(made)
-    // Whoever applied it may think better of it, and anybody once all have seen it.
+    // The administrator who applied it may refund it at once, the others after all have seen it.
     if (isDelivered) await world.advance(11 * MINUTE)
     expect(await refund(isDelivered ? other : boss, order, null)).toMatchObject({ code: 2000 })
   }
@@ -179,7 +179,7 @@ test('another refund of the same payment does not end one that was asked for, no
   expect(await ask(order, '1.00')).toMatchObject({ code: 2000 })
   const unasked = await refunded(paid.id, '18.00')
   expect(await entryOf(unasked.id)).toMatchObject({ unresolved: true, resolved_by: null })
-  // A cent less: the platform converted it to the buyer's currency and back.
+  // A cent less, because the platform converted to the buyer's currency and back.
   const asked = await refunded(paid.id, '0.99', world.refundsMade.at(-1)?.id)
   expect(await entryOf(asked.id)).toMatchObject({ unresolved: false, resolution: 'refunded', resolved_by: 'boss2' })
 })
@@ -214,7 +214,7 @@ test('a refund of which nobody knows whether it was made stays under way, says s
     expect(unknown).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
     expect(unknown.msg).toContain('It is not known whether the platform made this refund')
     expect(await refund(boss, order, null)).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
-    // Asked for again after that, it is the same one to the platform.
+    // The platform takes a later request for the same one.
     await world.advance(11 * MINUTE)
     expect(await refund(boss, order, null)).toMatchObject({ code: 2000 })
     expect(world.refundsMade).toHaveLength(made + 1)

@@ -25,7 +25,7 @@ afterAll(() => stack?.close())
 // An order of 8 costs 21.60 on the platform, and brings 21 points.
 const bought = () => buy(stack, buyer, 8, [rule])
 
-/** Has the stand-in do something with one of its orders. */
+/** Has the stand-in act on one of its orders. */
 async function onPlatform(platformOrderId: string | null, what: 'refund' | 'cancel' | 'dispute', body: object = {}) {
   const reply = await fetch(`${stack.platform.url}/sandbox/orders/${platformOrderId}/${what}`, {
     method: 'POST',
@@ -43,7 +43,7 @@ const fault = (body: object) =>
     body: JSON.stringify(body)
   })
 
-/** What an order holds: leases, proxies that are served, and users that agents are to have. */
+/** What an order holds: leases, served proxies, and users for agents. */
 const held = (id: number) =>
   one(sql`select (select count(*)::int from leases where order_id = ${id} and state <> 'released') as leases,
     (select count(*)::int from proxies where order_id = ${id} and state <> 'retired') as proxies,
@@ -64,7 +64,6 @@ const mailsOf = async (publicId: string) => {
   return rows.map(({ template }) => template)
 }
 
-/** Sends a refund as the platform does. */
 const refunded = (platformOrderId: number, { id, amount, eventId }: { id: number; amount: string; eventId: string }) =>
   report(
     shop.url,
@@ -230,7 +229,7 @@ test('the console has the platform give back, once for many clicks; refused in t
   const order = await bought()
   const path = `/api/orders/order_list/${order.id}/refund/`
   expect((await buyer.post(path, { version: 'any' })).status).toBe(403)
-  // Without a plan that was seen a repeated call would give the money back again.
+  // Without the version of a plan, a repeated call would refund twice.
   expect((await admin.post(path, {})).status).toBe(400)
   expect(await askRefund(admin, order, { amount: '21.61' })).toMatchObject({
     status: 400,
@@ -241,7 +240,7 @@ test('the console has the platform give back, once for many clicks; refused in t
   expect(clicks.filter(({ code }) => code === 2000)).toHaveLength(1)
   expect(clicks.filter(({ status }) => status === 409)).toHaveLength(2)
   await stack.eventually('the part to be noted', async () => (await revenueOf(order.id)) === '17.60')
-  // The question was open while the part was given back.
+  // The form was open while the part was refunded.
   expect(await admin.post(path, { version })).toMatchObject({
     status: 409,
     msg: 'This was changed meanwhile. Please look at it again.'
@@ -250,7 +249,7 @@ test('the console has the platform give back, once for many clicks; refused in t
   await inState(stack, buyer, order.order_id, 'refunded')
   expect((await askRefund(admin, order)).status).toBe(409)
 
-  // The platform gave all of it back, and its webhook is still on its way.
+  // The platform refunded everything, and its webhook is still on its way.
   const other = await bought()
   await fault({ action: 'hold' })
   await onPlatform(other.shopify_order_id, 'refund')
@@ -263,7 +262,7 @@ test('the console has the platform give back, once for many clicks; refused in t
 test('equal parts of a payment that brought none of the shop’s money are given back one after the other, up to all of it', async () => {
   const order = await bought()
   const platformOrder = order.shopify_order_id
-  // As of a payment in another currency: what was charged is in that one.
+  // Like a payment in another currency, which brings the shop nothing but was charged.
   await stack.ctx.db.execute(sql`update payments set amount = 0 where platform_order_id = ${platformOrder}`)
   for (const times of [1, 2]) {
     expect(await askRefund(admin, order, { amount: '4.00' })).toMatchObject({ code: 2000 })

@@ -64,7 +64,7 @@ test('renewals in the grace that are refunded again and again do not prolong it'
     await refund(renewal)
     expect(await now()).toMatchObject({ state: 'expired', graceUntil: new Date(bought() + 24 * HOUR) })
   }
-  // The last minutes of it, and a refund after its end: nothing is held any more.
+  // Refunds in its last minutes and after its end: nothing is held any more.
   const last = await renew()
   await advance(2 * HOUR)
   await refund(last)
@@ -91,7 +91,7 @@ test('a refunded renewal takes no time that the other payments bought, also wher
   const renewal = await renew()
   await move(time + DAY)
   await refund(renewal)
-  // As short as the administrator made it, and no shorter.
+  // As short as the administrator made it, but no shorter.
   expect(await now()).toMatchObject({ state: 'delivered', expiredAt: new Date(time + DAY) })
   const { rows } = await world.shop.ctx.db.execute(sql`select term_taken from payments where order_id = ${order.id}
     and kind = 'renewal'`)
@@ -122,7 +122,7 @@ const dispute = async (paid: number, id: number, status: 'needs_response' | 'won
 
 test('a dispute that was won about a shortened renewal brings back the time that was taken, to the hour, and not the whole term', async () => {
   const renewal = await renew()
-  // Of the 30 days that were renewed less than 3 are left.
+  // Less than 3 of the 30 renewed days are left.
   const left = 3 * DAY - 11 * HOUR
   await move(bought() + left)
   for (const id of [nextId(), nextId()]) {

@@ -39,7 +39,7 @@ async function delivered(): Promise<OrderRow> {
   return world.row(order.id)
 }
 
-/** By how many days an order ends later, or earlier, than before. */
+/** By how many days an order now ends later; negative: earlier. */
 const movedBy = async ({ id, expiredAt }: OrderRow) =>
   ((await world.row(id)).expiredAt?.getTime() ?? 0) / DAY - (expiredAt?.getTime() ?? 0) / DAY
 
@@ -98,7 +98,7 @@ test('a renewal is offered no longer than its term would last, where that is sho
   await world.advance(23 * HOUR)
   expect(await offered()).toBeNull()
   expect(await link()).toMatchObject({ status: 409, data: { reason: 'order_expired' } })
-  // The grace that is left serves nobody: its addresses can be sold again.
+  // The rest of the grace serves nothing, so its addresses can be sold again.
   const held = (await world.row(order.id)).graceUntil?.toISOString()
   await endGraces(shop.ctx)
   await world.confirm()
@@ -157,7 +157,7 @@ test('a purchase gives what was promised while its addresses are held, and what 
   await world.advance(HOUR)
   await timeOutOrders(world.shop.ctx)
   await world.pay(late)
-  // The platform took it on in time, and its webhook was late.
+  // The platform took the money in time, and its webhook was late.
   const told = paidEvent({ publicId: lateTold.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
   await tell(world, 'orders/paid', { ...told, processed_at: paidAt })
   await world.confirm()
@@ -179,7 +179,7 @@ test('a payment that an administrator applies gives the term of when it was paid
   expect(((expiredAt?.getTime() ?? 0) - (deliveredAt?.getTime() ?? 0)) / DAY).toBe(7)
 })
 
-/** Tells of a payment that is held, and gives its entry of the inbox. */
+/** Reports a payment that is held, and returns its inbox entry. */
 async function held(event: object): Promise<InboxEntry> {
   const { id } = await tell(world, 'orders/paid', event)
   return (await admin.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
@@ -246,7 +246,7 @@ test('a purchase that is paid late, of what is sold no longer, is held, says so,
     expect(accepted).toBe(false)
     const deliver = await admin.post(`/api/orders/order_list/${order.id}/devery_order/`)
     expect(deliver).toMatchObject({ code: 2000 })
-    // What the platform took on in time counts, however late it is told.
+    // Money that the platform took in time counts, even if its report is late.
     const reservedUntil = inTime.reservedUntil.getTime()
     const processed_at = new Date(reservedUntil - MINUTE).toISOString()
     const paid = paidEvent({ publicId: inTime.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
@@ -262,7 +262,7 @@ test('a term that would be over before it begins is not sold, and its money is h
   await termIs(7)
   const { shop } = world
   const now = shop.ctx.now().getTime()
-  // A grace of ten days, eight of them gone.
+  // Eight days of a ten-day grace have passed.
   const [ended, until] = [new Date(now - 8 * DAY).toISOString(), new Date(now + 2 * DAY).toISOString()]
   await shop.ctx.db.execute(sql`update orders set state = 'expired', expired_at = ${ended}, ended_at = ${ended},
     grace_until = ${until} where id = ${order.id}`)

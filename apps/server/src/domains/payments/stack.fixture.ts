@@ -4,7 +4,7 @@ import { ordersOf, place, type Placed } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'
 
-/** A whole shop with one plan, one rule, a customer and an administrator, for tests of what the platform tells of money. */
+/** A whole shop with one plan, one rule, a customer and an administrator, for tests of money events. */
 export type PaymentStack = {
   stack: TestStack
   shop: ShopProcess
@@ -17,11 +17,11 @@ export type PaymentStack = {
   placed: (quantity?: number) => Promise<Placed>
   /** The customer's order as its list shows it. */
   mine: (publicId: string) => Promise<Order>
-  /** Everything that a payment moves for an order. */
+  /** Everything that a payment changes for an order. */
   moved: (publicId: string) => Promise<Record<string, unknown>>
 }
 
-/** @param range the addresses on sale, of this test alone: '127.29.0.0/25' */
+/** @param range the addresses on sale, unique to this test: '127.29.0.0/25' */
 export async function startPaymentStack(range: string): Promise<PaymentStack> {
   const stack = await startTestStack({ range, ruleCount: 1 })
   const rule = stack.rules[0] ?? 0

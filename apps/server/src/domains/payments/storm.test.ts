@@ -16,7 +16,7 @@ afterEach(async () => {
   stack = undefined
 })
 
-/** A stack with 10 blocks left, and its buyers, half of them at each shop. */
+/** A stack with 10 blocks left and its buyers, half of them at each shop. */
 async function lastBlocks(stack: TestStack, shops: ShopProcess[]): Promise<TestClient[]> {
   const [rule = 0] = stack.rules
   const first = await stack.customer(shops[0]?.url ?? '', 'early1')
@@ -55,7 +55,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
   const running = stack
   let placed = 0
   const buy = async (buyer: TestClient) => {
-    // A process that is killed under a request leaves its buyer without an answer; the order may stand or not.
+    // A killed process leaves its buyer without an answer. The order may exist or not.
     const reply = await place(running, buyer, 8, [rule]).catch(() => null)
     if (reply?.code !== 2000) return
     placed += 1
@@ -63,7 +63,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
     paid.push({ buyer, publicId: reply.data.order_id })
   }
   const storm = Promise.all(buyers.map(buy))
-  // The second process dies in the middle of the race, the first while the payments settle and the agent is told.
+  // The second process dies during the race, the first while payments settle and the agent gets its users.
   await stack.eventually('the race to be in its middle', async () => placed > 0, 60_000)
   await shops[1]?.kill()
   await storm
@@ -71,7 +71,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
   expect(paid.length).toBeGreaterThan(0)
   expect(paid.length).toBeLessThanOrEqual(BLOCKS)
 
-  // A process that comes back takes up everything, also webhooks that the platform tries again.
+  // A restarted process takes everything up, including webhooks that the platform retries.
   const again = await stack.startShop('all', shops[0]?.port)
   await stack.eventually(
     'all payments to be reported',
@@ -90,7 +90,7 @@ test('the same with processes killed in between: nothing leased twice, every pai
   }
   expect(await leasedTwice(stack)).toEqual({ differences: 0, doubleLeased: 0 })
 
-  // The agent holds the users of the delivered orders and nobody else.
+  // The agent holds exactly the users of the delivered orders.
   const { rows } = await stack.ctx.db.execute<{ name: string }>(
     sql`select proxy_username as name from orders where state = 'delivered'`
   )

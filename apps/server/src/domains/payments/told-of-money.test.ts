@@ -40,7 +40,7 @@ const refund = (platformOrderId: number, amount: string, id = nextId()) =>
     transactions: [{ kind: 'refund', status: 'success', amount, currency: 'USD' }]
   })
 
-/** The texts of the mails of one template about an order, oldest first. */
+/** Texts of one template's mails about an order, oldest first. */
 async function mailTexts(publicId: string, template: Template, language: Language = 'en'): Promise<string[]> {
   const { ctx } = world.shop
   const { rows } = await ctx.db.execute<{
@@ -121,7 +121,7 @@ test('a customer is told once of a part that was given back before the payment s
   expect(mail).toContain('4.00 USD')
   expect(more).toEqual([])
 
-  // Of money that is held the same; what was told then is not told again once it counts.
+  // The same for held money. Once it counts, its earlier mails are not repeated.
   const short = await world.place(buyer)
   const held = paidEvent({ publicId: short.publicId, amount: '20.00', lines: { '11': 8 }, id: nextId() })
   await refund(held.id, '1.50')

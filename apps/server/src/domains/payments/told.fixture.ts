@@ -10,7 +10,7 @@ export type Told = { id: number; outcome: string; detail: Record<string, string>
 
 let events = 0
 
-/** The platform tells of something, and it is handled. @returns the event as it stands in the inbox */
+/** Stores an event and handles it. @returns the event as the inbox shows it */
 export async function tell({ shop: { ctx } }: Pick<OrderShop, 'shop'>, topic: string, payload: object): Promise<Told> {
   events += 1
   const eventId = `told-${events}`

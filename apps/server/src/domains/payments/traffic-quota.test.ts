@@ -44,7 +44,7 @@ test('an order keeps the limits that it was placed with, its addresses share the
   await world.confirm()
   const order = await world.row(placed.id)
   expect(await limitsOf(order)).toMatchObject({ allowed: 8 * 5 * GB, mbps: 20, used: 0 })
-  // What is left stays, and counting begins anew: a term that follows is told of by itself.
+  // What is left stays, and counting restarts: the next term has its own notices.
   await world.shop.ctx.db
     .update(orderTraffic)
     .set({ used: 38 * GB, toldOf: 80 })
@@ -102,7 +102,7 @@ test('the customer sees what is used and left, others see nothing, and one mail 
   expect(await ports.ordersOf(ctx.db, [order.proxyUsername, 'nobody'], { serverId, since })).toEqual(
     new Map([[order.proxyUsername, order.id]])
   )
-  // Of a server that the order never had, its agent tells nothing.
+  // An agent reports nothing about a server that the order never had.
   expect(await ports.ordersOf(ctx.db, [order.proxyUsername], { serverId: 999_999, since })).toEqual(new Map())
   const news = { share: 100, used: 9 * GB, allowed: 8 * GB } as const
   for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => ports.tellOfQuota(unit, order.id, news))

@@ -62,7 +62,7 @@ test.each([
 test('a sale of something else needs nobody, and is nobody told of', async () => {
   const before = (await mailsTo(PAYER)).length
   const event = unnamed({ '5550': 2 })
-  // Ours was taken off the order again.
+  // Our line was taken off the order.
   const [line] = event.line_items
   const removed = { ...line, id: 5, variant_id: 11, current_quantity: 0 }
   const { id, outcome } = await tell(world, 'orders/paid', { ...event, line_items: [line, removed] })

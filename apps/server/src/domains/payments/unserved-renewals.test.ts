@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world?.close())
 afterEach(async () => {
-  // Whatever a test did: what is kept of the money is what the payments say.
+  // The stored figures match the payments after every test.
   expect(await compareFigures(db())).toEqual([])
   await world.endAll()
 })
@@ -72,7 +72,7 @@ test('renewals are not marked refunded while the platform is asked to refund one
     data: { reason: 'refund_running', params: { by: 'renewals2', platform_order: first.name } }
   })
   for (const renewal of renewals) expect(await paymentRow(renewal)).toMatchObject({ refundedAt: null })
-  // A refund of which the platform never reports keeps nobody from deciding.
+  // A refund that the platform never reports blocks decisions only for some time.
   await world.advance(11 * MINUTE)
   expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
   for (const renewal of renewals) expect(await paymentRow(renewal)).toMatchObject({ refundedAt: expect.any(Date) })

@@ -42,7 +42,7 @@ const sandbox = (path: string, body: unknown) =>
     body: JSON.stringify(body)
   })
 
-/** Templates of the mails about an order's money that its customer was sent. */
+/** Templates of the customer's mails about an order's money. */
 const customerMails = async (publicId: string) => {
   const { rows } = await stack.ctx.db.execute<{ template: string }>(sql`select data ->> 'template' as template
     from pgboss.job where name = 'send-mail' and data ->> 'template' like any (array['payment-%', 'renewal-%'])
@@ -74,7 +74,7 @@ test('a forged webhook is refused and nothing is written', async () => {
   expect(await report(shop.url, event, { headers: { 'x-shopify-hmac-sha256': 'bm8=' } })).toBe(401)
   const bare = await buyer.post('/api/orders/pay_webhook', event, { 'x-shopify-topic': 'orders/paid' })
   expect(bare).toMatchObject({ status: 401, msg: 'The signature does not match' })
-  // Signed by the platform, yet no such event.
+  // Signed by the platform, but not an event that the shop takes.
   expect(await report(shop.url, event, { headers: { 'x-shopify-topic': 'orders/updated' } })).toBe(400)
   expect(await report(shop.url, null)).toBe(400)
   const after = await one(sql`select (select count(*) from platform_events) as events,
@@ -151,7 +151,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   expect(asked.data).toMatchObject({ status: 'queued' })
   const delivered = await inState(stack, buyer, order_id, 'delivered')
   expect(delivered).toMatchObject({ delivery_num: 8, fail_reason: null, fail: null })
-  // The month starts with the delivery, and the points come once.
+  // The term starts with the delivery, and the points are granted once.
   expect(Date.parse(delivered.expired_at ?? '') - stack.ctx.now().getTime()).toBeGreaterThan(30 * DAY - 60_000)
   expect(await moved(order_id)).toMatchObject({ grants: 1, payments: 1, leases: 1 })
   expect(await one(sql`select accepted from payments where platform_order_id = ${String(event.id)}`)).toEqual({
@@ -228,7 +228,7 @@ test('another currency settles nothing, and neither does a test payment where th
     join orders o on o.id = p.order_id where o.order_id in (${foreign.order_id}, ${tested.order_id})`
   expect(await one(revenue)).toEqual({ revenue: '0' })
 
-  // The right payment after the wrong one is delivered by itself.
+  // The right payment after a wrong one is delivered automatically.
   await report(shop.url, paidEvent({ publicId: tested.order_id, amount: '20.00' }), { eventId: 'real' })
   expect(await outcomeOf(stack, 'real')).toMatchObject({ outcome: 'settled' })
   expect(await inState(stack, buyer, tested.order_id, 'delivered')).toMatchObject({ pay_amount: '20.00' })
@@ -282,12 +282,12 @@ test('a renewal that arrives before its purchase does not count; the purchase do
   await report(shop.url, paidEvent({ publicId: order_id, amount: '20.00' }), { eventId: 'then' })
   expect(await outcomeOf(stack, 'then')).toMatchObject({ outcome: 'settled' })
   const order = await inState(stack, buyer, order_id, 'delivered')
-  // A second payment for the same order is money to give back, not another delivery.
+  // A second payment for the same order is held for a refund, and delivers nothing.
   const before = await moved(order_id)
   const { id, uid } = await mine(order_id)
   let heard: Published[] = []
   const stop = stack.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
-  // Once a later change of that process has come, those of the delivery have, too.
+  // Changes arrive in sequence: after a later change of that process, those of the delivery have come too.
   const key = { name: 'script', scopes: ['read'], password: 'Secret#2026' }
   expect((await buyer.post('/api/users/api_keys/', key)).code).toBe(2000)
   await stack.eventually('the changes of before', async () => heard.some(one => one.resource === 'api_key'))

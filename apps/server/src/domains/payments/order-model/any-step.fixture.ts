@@ -6,7 +6,7 @@ import * as orders from './steps-of-orders.fixture.ts'
 import * as servers from './steps-of-servers.fixture.ts'
 import * as time from './steps-of-time.fixture.ts'
 
-/** Each kind of step by its name, for a way that a test writes down. */
+/** Steps by name, for sequences that a test writes out. */
 export const makeSteps = {
   place: orders.place,
   cancel: orders.cancel,
@@ -19,7 +19,7 @@ export const makeSteps = {
 }
 
 const nth = fc.nat({ max: ORDERS - 1 })
-/** Of the payments, the latest first. */
+/** An index into the payments, latest first. */
 const latest = fc.nat({ max: 5 })
 const either = fc.nat({ max: 1 })
 const server = fc.nat({ max: 2 })
@@ -27,7 +27,7 @@ const always = fc.constant(null)
 
 const often = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary })
 
-/** What can happen, with how often it does. Add a way of an order here. */
+/** All steps with their weights. Add new ones here. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   often(
     8,

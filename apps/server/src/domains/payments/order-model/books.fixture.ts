@@ -1,6 +1,6 @@
 import type { Books, ModelPayment } from './model.fixture.ts'
 
-/** Settings of the rates, chosen so that they do not come out even. */
+/** Rates that give fractions. */
 export const RATES = {
   billing_rate: 1.3,
   invite_rebate_rate: 0.37,
@@ -19,16 +19,16 @@ export const emptyBooks = (): Books => ({
 
 export const pendingCoinsOf = (books: Books): number => books.pending.reduce((sum, { coins }) => sum + coins, 0)
 
-/** What was held for long enough can be spent. */
+/** Coins can be spent after their holding time. */
 export function mature(books: Books, now: number): void {
   for (const { coins } of books.pending.filter(({ maturesAt }) => maturesAt <= now)) books.inviter.spendable += coins
   books.pending = books.pending.filter(({ maturesAt }) => maturesAt > now)
 }
 
-/** `cents` × a rate of at most two decimals, in ten-thousandths. */
+/** `cents` × a rate with at most two decimals, in ten-thousandths. */
 const partsFor = (cents: number, rate: number): number => cents * Math.round(rate * 100)
 
-/** What is kept of a payment earns. */
+/** Only the kept part of a payment earns. */
 const earnedBy = ({ charged, back }: ModelPayment) => ({
   level: Math.floor(partsFor(charged - back, RATES.billing_rate) / 10_000),
   parts: partsFor(charged - back, RATES.invite_rebate_rate)
@@ -37,10 +37,10 @@ const earnedBy = ({ charged, back }: ModelPayment) => ({
 export const coinPartsOf = ({ earned }: Books): number =>
   [...earned.values()].reduce((sum, { parts }) => sum + parts, 0)
 
-/** The coins of all payments together are whole coins. */
+/** Whole coins of all payments together, so fractions add up. */
 const coinsOf = (books: Books): number => Math.floor(coinPartsOf(books) / 10_000)
 
-/** A payment counts from now on, or again: what it earns matures as it did the first time. Once for a payment. */
+/** A payment counts, or counts again. It earns once, and the coins mature as the first time. */
 export function earn(books: Books, payment: ModelPayment, now: number): void {
   if (books.earned.has(payment)) return
   const before = coinsOf(books)
@@ -62,7 +62,7 @@ function rewardInvitation(books: Books, payment: ModelPayment): void {
   books.inviter.level += RATES.invite_level_points_per_user
 }
 
-/** A part of a payment that counts was given back: what is left of it has earned what it earns. */
+/** After a partial refund, a payment has earned what its rest earns. */
 export function takeBackPart(books: Books, payment: ModelPayment): void {
   const before = books.earned.get(payment)
   if (!before) return
@@ -73,7 +73,7 @@ export function takeBackPart(books: Books, payment: ModelPayment): void {
   takeCoins(books, payment, coins - coinsOf(books))
 }
 
-/** The payment's own that are pending, then those that can be spent, then others that are pending: the rest is owed. */
+/** Takes the payment's own pending coins, then spendable ones, then other pending ones. The rest is owed. */
 function takeCoins(books: Books, payment: ModelPayment, coins: number): void {
   let rest = coins
   const takeFrom = (lot: { coins: number }) => {
@@ -90,7 +90,7 @@ function takeCoins(books: Books, payment: ModelPayment, coins: number): void {
   books.inviter.owed += rest
 }
 
-/** All of a payment was given back. @param standing the oldest payment that still counts */
+/** After a full refund. @param standing the oldest payment that still counts */
 export function takeBack(books: Books, payment: ModelPayment, standing: ModelPayment | undefined): void {
   const earned = books.earned.get(payment)
   if (earned) {

@@ -8,7 +8,7 @@ import { confirmServer } from './steps-of-orders.fixture.ts'
 import { answer, moveTo, rescueNow, resume, takeServerBack } from './steps-of-servers.fixture.ts'
 import { endGracesNow, endRest, expireNow, timeOutNow } from './steps-of-time.fixture.ts'
 
-/** Ends all orders of a run, in the ways in which orders end, and expects that nothing is held any more. */
+/** Ends all orders of a run in every way that orders end, and expects that nothing is held any more. */
 export async function endRun(model: Model, real: Real): Promise<void> {
   for (const [nth, server] of model.servers.entries()) {
     if (server.status === 'given_up') await takeServerBack(server, model, real)
@@ -16,7 +16,7 @@ export async function endRun(model: Model, real: Real): Promise<void> {
     await resume(nth).run(model, real)
   }
   const confirmAll = async () => {
-    // Once for what is on its way, and once for what that stands for.
+    // The rounds confirm new addresses first, then the old ones that they replace.
     for (let round = 0; round < 3; round++) {
       for (const nth of model.servers.keys()) await confirmServer(nth, model, real)
     }
@@ -25,7 +25,7 @@ export async function endRun(model: Model, real: Real): Promise<void> {
   await rescueNow(model, real)
   await confirmAll()
   await expectAll(model, real)
-  // Every other one is given back, and so is what could not be delivered; the others end by themselves.
+  // Refunds every other order, and those that could not be delivered. The others expire.
   for (const [at, order] of model.orders.entries()) {
     const purchase = order.purchase
     const ends = order.state === 'delivered' && at % 2 === 0

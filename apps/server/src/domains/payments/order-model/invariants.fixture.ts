@@ -12,11 +12,11 @@ import { coinPartsOf, pendingCoinsOf } from './books.fixture.ts'
 import { freeFor, isServed, kept, lost, TERM, type Model, type ModelOrder, type Real } from './model.fixture.ts'
 import { readPlacements, takeResting, type Placement } from './placement.fixture.ts'
 
-/** What holds after every step, whatever the steps were. */
+/** Invariants after every step. */
 export async function expectAll(model: Model, real: Real): Promise<void> {
   const { world } = real
   const { db } = world.shop.ctx
-  // No address is leased twice under one rule, and what is held is what the orders hold.
+  // No address is leased twice under one rule, and the leases match the orders.
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
   await takeResting(model, real)
   for (const [rule, id] of world.rules.entries()) expect(await world.stock([id])).toBe(freeFor(model, rule))
@@ -62,7 +62,7 @@ async function expectOrders(model: Model, real: Real): Promise<void> {
     expectPlacement(order, placement, gone)
     if (isServed(order) && lost(order) === 0 && order.waiting.size === 0 && order.pending.size === 0)
       expect([row?.state, row?.deliveryNum, placement.works]).toEqual(['delivered', order.quantity, order.quantity])
-    // Money that is not followed by a delivery shows as such.
+    // A paid order without a delivery has failed with a reason.
     if (order.paid && !isServed(order) && order.state !== 'expired' && order.state !== 'refunded') {
       expect(row?.state).toBe('failed')
       expect(['out_of_stock', 'lines_missing']).toContain(row?.failCode)
@@ -82,15 +82,15 @@ function expectPlacement(order: ModelOrder, placement: Placement, gone: Readonly
   // Nothing is left on a server that was given up.
   expect(shares.filter(({ server }) => gone.has(server))).toEqual([])
   expect([...pending, ...stopping, ...live, ...waiting].filter(server => gone.has(server))).toEqual([])
-  // It has never more than it bought, and works only while it is served.
+  // An order never has more than it bought, and works only while it is served.
   expect(kept(order)).toBeLessThanOrEqual(order.quantity)
   if (!isServed(order)) expect([works, pending.size]).toEqual([0, 0])
-  // A change that nobody works on any more has left nothing behind.
+  // A finished change has left nothing behind.
   const isMoving = pending.size + stopping.size > 0 || order.graceUntil !== null
   if (!isMoving) expect(shares.filter(({ replaced }) => replaced)).toEqual([])
 }
 
-/** Every payment counts, or was given back, as the model says; the revenue is theirs. */
+/** Payments count or are refunded as in the model, and the revenue matches. */
 async function expectMoney(model: Model, { world }: Real): Promise<void> {
   const { db } = world.shop.ctx
   expect(await compareFigures(db)).toEqual([])
@@ -112,7 +112,7 @@ async function expectMoney(model: Model, { world }: Real): Promise<void> {
   )
 }
 
-/** Every coin and point has its cause, and is where the model has it. */
+/** Every coin and point has its record and matches the model. */
 async function expectPoints(model: Model, { world, buyer, inviter }: Real): Promise<void> {
   const { db, now } = world.shop.ctx
   const balanceOf = async (id: number) => {

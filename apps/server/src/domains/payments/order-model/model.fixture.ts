@@ -7,15 +7,15 @@ import type { Buyer, OrderShop } from '../order-shop.fixture.ts'
 export type Share = {
   server: number
   addresses: number
-  /** It is to be given back. */
+  /** To be given back. */
   replaced: boolean
-  /** It is, and was not taken from its customer yet: it can be kept. */
+  /** To be given back, but still with its customer, so it can be kept. */
   again: boolean
 }
 
 /**
- * What an order should be, in the few terms that matter to its customer, to the stock and to the money. Times are
- * milliseconds. A new way of an order is a new step in a file of steps; what always holds is in `expectAll`.
+ * An order in the terms that matter to its customer, the stock and the money. Times are in milliseconds. New behaviour
+ * is a step in a file of steps; invariants are in `expectAll`.
  */
 export type ModelOrder = {
   id: number
@@ -25,22 +25,22 @@ export type ModelOrder = {
   quantity: number
   state: OrderState
   paid: boolean
-  /** What it was marked as paid by. */
+  /** The payment that marked it as paid. */
   purchase: ModelPayment | null
   reservedUntil: number
   expiredAt: number | null
   graceUntil: number | null
-  /** Since when it is not served, where it ended or came back after that. */
+  /** Since when it is not served: since it ended, or came back and does not work yet. */
   endedAt: number | null
   extraTerms: number
-  /** What is kept from others for it. */
+  /** Addresses that are reserved for it. */
   shares: Share[]
-  /** Servers whose agents still have to serve it, and those that still have to let go of it. */
+  /** Servers whose agents have yet to serve it (`pending`) or drop it (`stopping`). */
   pending: Set<number>
   stopping: Set<number>
   /** Servers where it works. */
   live: Set<number>
-  /** Servers where addresses of it do not work yet, and since when they are to. */
+  /** Servers where some of its addresses do not work yet, and since when they should. */
   waiting: Map<number, number>
 }
 
@@ -52,32 +52,32 @@ export type ModelPayment = {
   /** Cents. */
   charged: number
   accepted: boolean
-  /** Cents that were given back. */
+  /** Refunded cents. */
   back: number
   refunded: boolean
-  /** Every refund that the platform reported of it, to be reported again. */
+  /** The refunds that the platform reported, kept so that it can repeat them. */
   refunds: { id: number; amount: string }[]
   dispute: number | null
-  /** The bank gave the money back to the shop. */
+  /** The bank returned the money to the shop. */
   disputeWon: boolean
   cancelled: boolean
-  /** Its term was taken off its order again. */
+  /** Its refund took its term off the order. */
   termTaken: boolean
   /** When its coins may be spent. */
   maturesAt: number | null
 }
 
-/** Coins of one payment that wait until they may be spent. */
+/** Coins of one payment that cannot be spent yet. */
 type Pending = { payment: ModelPayment; coins: number; maturesAt: number }
 
-/** What the buyer and its inviter have earned. */
+/** What the buyer and the inviter have earned. */
 export type Books = {
   buyer: { level: number }
   inviter: { level: number; spendable: number; owed: number }
   pending: Pending[]
-  /** What payments earned that was not taken back, of coins ten-thousandths. */
+  /** What payments earned and still have; coins in ten-thousandths. */
   earned: Map<ModelPayment, { level: number; parts: number }>
-  /** The payment that the points for the invitation were given for. */
+  /** The payment that earned the points for the invitation. */
   invitation: ModelPayment | null
 }
 
@@ -85,7 +85,7 @@ export type ModelServer = {
   id: number
   status: 'active' | 'paused' | 'draining' | 'given_up'
   silentSince: number | null
-  /** It was silent for so long that it sells nothing. */
+  /** It was silent long enough that it sells nothing. */
   offline: boolean
 }
 
@@ -114,13 +114,13 @@ export const RESERVED = 30 * MINUTE
 /** Settings `unreachable_after` and `rescue_after`. */
 export const UNREACHABLE_AFTER = 10 * MINUTE
 export const RESCUE_AFTER = 30 * MINUTE
-/** Addresses of each server. */
+/** Addresses on each server. */
 export const OF_SERVER = 64
-/** Few orders, so that each gets far. */
+/** Few orders, so that each goes through many steps. */
 export const ORDERS = 4
 
 const SERVED: OrderState[] = ['delivering', 'partly_delivered', 'delivered']
-/** What of its time an order that has ended was not served, in milliseconds. */
+/** The part of an ended order's term that was not served, in milliseconds. */
 export const unserved = ({ state, endedAt, expiredAt }: ModelOrder): number =>
   (state === 'expired' || state === 'refunded') && endedAt !== null && expiredAt !== null
     ? Math.max(0, expiredAt - endedAt)
@@ -129,9 +129,9 @@ export const unserved = ({ state, endedAt, expiredAt }: ModelOrder): number =>
 export const isServed = ({ state }: ModelOrder): boolean => SERVED.includes(state)
 
 const sum = (shares: Share[]): number => shares.reduce((total, { addresses }) => total + addresses, 0)
-/** What an order holds and is to keep. */
+/** Addresses that an order holds and keeps. */
 export const kept = (order: ModelOrder): number => sum(order.shares.filter(({ replaced }) => !replaced))
-/** What it could keep of what it is to give back. */
+/** Addresses that an order is to give back but could keep. */
 export const keepable = (order: ModelOrder): number => sum(order.shares.filter(({ again }) => again))
 export const lost = (order: ModelOrder): number => order.quantity - kept(order)
 export const keptOn = (order: ModelOrder, server: number): number =>
@@ -139,7 +139,7 @@ export const keptOn = (order: ModelOrder, server: number): number =>
 
 const sells = (server: ModelServer): boolean => server.status === 'active' && !server.offline
 
-/** Addresses that can be leased under a rule: of each server that sells, what nobody holds and what does not rest. */
+/** Addresses that can be leased under a rule: those of selling servers that are not held and do not rest. */
 export function freeFor(model: Model, rule: number): number {
   const taken = (server: ModelServer) =>
     model.orders.reduce(
@@ -153,13 +153,13 @@ export function freeFor(model: Model, rule: number): number {
   return model.servers.filter(sells).reduce((free, server) => free + OF_SERVER - taken(server), 0)
 }
 
-/** Its addresses go back once no agent serves it and no grace holds them. */
+/** An ended order's addresses go back once no agent serves it and no grace holds them. */
 export function letGo(order: ModelOrder): void {
   const ended = order.state === 'expired' || order.state === 'refunded'
   if (ended && order.graceUntil === null && order.stopping.size === 0) order.shares = []
 }
 
-/** How far a served order is, by what its agents confirmed. */
+/** The state of a served order, from what its agents confirmed. */
 export function advance(order: ModelOrder): void {
   if (!isServed(order)) return
   if (order.pending.size === 0 && lost(order) === 0) {

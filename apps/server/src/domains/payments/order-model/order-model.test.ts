@@ -10,12 +10,12 @@ import { endRun } from './end.fixture.ts'
 import type { Model, Real, Step } from './model.fixture.ts'
 import { runs } from '../../../../../../scripts/testing/tier.ts'
 
-/** Three servers: an order of more than one holds is delivered in parts, and what loses one has others. */
+/** Three servers: large orders are delivered in parts, and an order that loses a server gets other addresses. */
 const RANGES = ['127.92.0.0/26', '127.92.1.0/26', '127.92.2.0/26']
 
 let world: OrderShop
 let admin: Buyer
-/** Addresses rest by the database's clock. */
+/** The real time, because addresses rest by the database's clock. */
 let now = Date.now()
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ afterAll(() => world?.close())
 
 let people = 0
 
-/** Everything in stock, all servers there, some days after whatever was before, and people who have nothing yet. */
+/** Full stock, all servers up, some days after the previous run, and new people. */
 async function begin(quarantineHours: number): Promise<{ model: Model; real: Real }> {
   const { db } = world.shop.ctx
   await writeSettings(world.shop.ctx, { quarantine_hours: 0 })
@@ -48,7 +48,7 @@ async function begin(quarantineHours: number): Promise<{ model: Model; real: Rea
   }
 }
 
-/** Orders that work from the start, as far as there is room: without them few runs would get far. */
+/** Orders that work from the start, as far as there is room: otherwise few runs would get far. */
 async function open(bought: { rule: number; blocks: number }[], { model, real }: { model: Model; real: Real }) {
   for (const { rule, blocks } of bought) {
     await makeSteps.place(rule, blocks).run(model, real)
@@ -75,13 +75,13 @@ test('whatever happens to orders in whatever sequence, they, the stock and the m
       await endRun(begun.model, begun.real)
       end(begun)
     }),
-    // A sequence takes a second: the first that fails is shown as it is.
-    // Of the first seeds, the one whose runs take the most kinds of steps.
+    // A sequence takes a second, so the first failure is shown as it is.
+    // Of the first seeds, this one's runs take the most kinds of steps.
     { ...runs(5, 300, 6), endOnFailure: true }
   )
 }, 3_600_000)
 
-/** Goes a way that is written down. @returns the states of its first order, each once */
+/** Runs a written sequence. @returns the states of its first order, without consecutive repeats */
 async function go(way: Step[]): Promise<(string | undefined)[]> {
   const begun = await begin(0)
   const states: (string | undefined)[] = []
@@ -220,7 +220,7 @@ test('what is lost with a server and has no room elsewhere is found once there i
 test('an order that lacks addresses keeps as many as it lacks of those that it was to give back', async () => {
   const { place, pay, confirm, drain, giveUp, rescue, takeBack, pause, resume } = makeSteps
   const opening = [place(0, 9), pay(0), confirm(0), confirm(1)]
-  // What is lost while others are on their way, and what was lost before.
+  // Addresses are lost during a move and before it.
   const ways = [
     [drain(0), giveUp(1), rescue(), confirm(2), confirm(0), takeBack(1), rescue(), confirm(1), confirm(0)],
     [pause(2), giveUp(1), resume(2), drain(0), confirm(2), confirm(0), takeBack(1), rescue(), confirm(1), confirm(0)]

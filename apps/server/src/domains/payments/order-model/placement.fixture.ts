@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Model, ModelOrder, Real, Share } from './model.fixture.ts'
 
-/** Where an order is in the shop: its leases, its users on agents, its proxies. */
+/** An order's leases, its users on agents, and its proxies. */
 export type Placement = {
   shares: Share[]
   pending: Set<number>
@@ -12,7 +12,6 @@ export type Placement = {
   works: number
 }
 
-/** The placements of all orders of a model. */
 export async function readPlacements({ world }: Real, orders: ModelOrder[]): Promise<Map<number, Placement>> {
   const { db } = world.shop.ctx
   const found = new Map(orders.map(({ id }) => [id, nothing()]))
@@ -56,7 +55,7 @@ const nothing = (): Placement => ({
   works: 0
 })
 
-/** Where the shop placed addresses is its own choice: after a step that places or withdraws some the model takes it over. */
+/** The shop chooses where to place addresses. After a step that moves some, the model copies that choice. */
 export async function takePlacement(model: Model, real: Real, orders: ModelOrder[]): Promise<void> {
   const placements = await readPlacements(real, orders)
   for (const order of orders) {
@@ -72,7 +71,7 @@ export async function takePlacement(model: Model, real: Real, orders: ModelOrder
   }
 }
 
-/** What rests is the model's as well: how long it does is in docs/INVENTORY.md. */
+/** Copies the resting addresses into the model. docs/INVENTORY.md says how long they rest. */
 export async function takeResting(model: Model, { world }: Real): Promise<void> {
   const { rows } = await world.shop.ctx.db.execute<{ server: number; rule: number; addresses: number }>(sql`
     select c.server_id as server, r.id as rule, sum(b.length) as addresses

@@ -1,7 +1,7 @@
 import { expectAll } from './invariants.fixture.ts'
 import type { Model, ModelOrder, ModelPayment, ModelServer, Real, Step } from './model.fixture.ts'
 
-/** Something that happens; what always holds is looked at after it. */
+/** One step. The invariants are checked after it. */
 export const step = (
   name: string,
   run: (model: Model, real: Real) => Promise<void>,
@@ -15,7 +15,7 @@ export const step = (
   }
 })
 
-/** A step on one of the orders that there are. */
+/** A step on one of the existing orders. */
 export const onOrder = (
   name: string,
   nth: number,
@@ -27,7 +27,7 @@ export const onOrder = (
     model => model.orders.length > 0
   )
 
-/** A step on one of the payments that there are, the latest first. */
+/** A step on one of the existing payments, latest first. */
 export const onPayment = (
   name: string,
   nth: number,

@@ -25,7 +25,7 @@ import { takePlacement } from './placement.fixture.ts'
 import { onPayment, step } from './step.fixture.ts'
 import { nextPlatformId } from './steps-of-orders.fixture.ts'
 
-/** The platform tells that it gave money back. @param amount null: all of it */
+/** What follows from a refund that the platform reports. @param amount null: all of it */
 async function givenBack(
   { payment, model, real }: { payment: ModelPayment; model: Model; real: Real },
   amount: string | null,
@@ -35,7 +35,7 @@ async function givenBack(
   payment.back = amount === null ? payment.charged : Math.min(payment.charged, payment.back + centsOf(amount))
   if (payment.back < payment.charged) {
     takeBackPart(model.books, payment)
-    // A part of money that does not count is somebody's to decide; of a lease it changes nothing either.
+    // A partial refund ends no lease. If the payment counts, an administrator decides.
     return expect(outcome).toBe(payment.accepted ? 'partly_refunded' : 'refunded')
   }
   payment.refunded = true
@@ -46,7 +46,7 @@ async function givenBack(
     model.payments.find(one => one.accepted && !one.refunded)
   )
   if (order.purchase === payment && order.state === 'failed' && !payment.accepted) {
-    // It waits for another payment, and keeps what is reserved for it.
+    // The order waits for another payment and keeps its reservation.
     expect(outcome).toBe('refunded')
     return void Object.assign(order, { state: 'placed', paid: false, purchase: null })
   }
@@ -71,7 +71,7 @@ async function givenBack(
     if (order.expiredAt > model.now) return
     const grace = order.expiredAt + GRACE
     const graceUntil = grace > model.now ? grace : null
-    // One that was renewed in its grace, and not delivered again, had ended before.
+    // An order that was renewed in its grace and not delivered since had already ended.
     Object.assign(order, { state: 'expired', endedAt: order.endedAt ?? model.now, graceUntil })
     await takePlacement(model, real, [order])
     if (order.graceUntil === null) letGo(order)
@@ -84,7 +84,7 @@ async function reportRefund({ world }: Real, payment: ModelPayment, { id, amount
   return (await command(ctx, SYSTEM, unit => refundPayment(unit, RefundEvent.parse(event), ctx))).outcome
 }
 
-/** The platform gives all, or half, of a payment back: before or after the delivery, of any payment. */
+/** The platform refunds all or half of a payment, before or after the delivery. */
 export const refund = (nth: number, part: 'whole' | 'half'): Step =>
   onPayment(`refund ${part}`, nth, async (payment, model, real) => {
     const one = { id: nextPlatformId(), amount: part === 'half' ? halfOf(payment) : amountOf(payment.charged) }
@@ -92,14 +92,14 @@ export const refund = (nth: number, part: 'whole' | 'half'): Step =>
     await givenBack({ payment, model, real }, one.amount, await reportRefund(real, payment, one))
   })
 
-/** The platform tells once more of a refund. */
+/** The platform reports a refund again. */
 export const refundAgain = (nth: number): Step =>
   onPayment('refundAgain', nth, async (payment, _model, real) => {
     const [first] = payment.refunds
     if (first) expect(await reportRefund(real, payment, first)).toBe('ignored')
   })
 
-/** An administrator has the platform give what is left, or half, back; the platform reports it. */
+/** An administrator requests a refund of the rest or half, and the platform reports it. */
 export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
   onPayment(`refundInConsole ${part}`, nth, async (payment, model, real) => {
     const { admin, world } = real
@@ -115,13 +115,13 @@ export const refundInConsole = (nth: number, part: 'rest' | 'half'): Step =>
     expect(asked).toMatchObject({ ok: true, data: { amount } })
     const made = world.refundsMade.pop()
     expect(made).toMatchObject({ platformOrderId: String(payment.id), amount })
-    // As the platform reports it: by the id of its answer.
+    // The platform's report has the id of its answer.
     const one = { id: made?.id ?? 0, amount }
     payment.refunds.push(one)
     await givenBack({ payment, model, real }, amount, await reportRefund(real, payment, one))
   })
 
-/** The platform cancels a paid order, and gives all of its money back, or none. */
+/** The platform cancels a paid order, and refunds all of its money or none. */
 export const cancelOnPlatform = (nth: number, status: 'refunded' | 'paid'): Step =>
   onPayment(`cancelOnPlatform ${status}`, nth, async (payment, model, real) => {
     const { ctx } = real.world.shop
@@ -156,7 +156,7 @@ export const openChargeback = (nth: number): Step =>
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
   })
 
-/** It stays with the bank: what its opening took is taken once. */
+/** The bank keeps the money, which is taken once. */
 export const loseChargeback = (nth: number): Step =>
   onPayment('loseChargeback', nth, async (payment, model, real) => {
     const isNew = payment.dispute === null
@@ -166,7 +166,7 @@ export const loseChargeback = (nth: number): Step =>
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
   })
 
-/** What of a payment the platform has given back by now, in cents. */
+/** What the platform has refunded of a payment, in cents. */
 function backOf({ charged, refunds, cancelled, dispute, disputeWon }: ModelPayment): number {
   const taken = cancelled || (dispute !== null && !disputeWon) ? charged : 0
   return Math.min(
@@ -175,7 +175,7 @@ function backOf({ charged, refunds, cancelled, dispute, disputeWon }: ModelPayme
   )
 }
 
-/** The shop wins a dispute that had taken the money: the books are as before, and a lease that ended can be reopened. */
+/** The shop wins a dispute that had taken the money. The books are as before, and an ended lease can be reopened. */
 export const winChargeback = (nth: number): Step =>
   onPayment('winChargeback', nth, async (payment, model, real) => {
     if (payment.dispute === null) return
@@ -183,7 +183,7 @@ export const winChargeback = (nth: number): Step =>
     if (payment.disputeWon) return expect(outcome).toBe('ignored')
     payment.disputeWon = true
     const back = backOf(payment)
-    // It was given back by other means as well.
+    // Other refunds cover the whole payment.
     if (back === payment.charged) return expect(outcome).toBe('ignored')
     Object.assign(payment, { back, refunded: false })
     const { order, accepted } = payment
@@ -201,7 +201,7 @@ export const winChargeback = (nth: number): Step =>
     else order.expiredAt += TERM
   })
 
-/** The shop wins a dispute before it hears of its opening: that takes nothing any more. */
+/** The shop wins a dispute before its opening is reported, which then takes nothing. */
 export const winUnopened = (nth: number): Step =>
   onPayment('winUnopened', nth, async (payment, _model, real) => {
     const id = nextPlatformId()
@@ -209,7 +209,7 @@ export const winUnopened = (nth: number): Step =>
     expect(await reportDispute(real, payment, { id, status: 'needs_response' })).toBe('ignored')
   })
 
-/** The bank asks, and takes nothing. */
+/** The bank inquires and takes nothing. */
 export const inquire = (nth: number): Step =>
   onPayment('inquire', nth, async (payment, _model, real) => {
     const dispute = { id: nextPlatformId(), status: 'needs_response', type: 'inquiry' }
@@ -218,7 +218,7 @@ export const inquire = (nth: number): Step =>
 
 let cards = 0
 
-/** The inviter exchanges coins: what is pending or owed can never be spent. */
+/** The inviter exchanges coins. Pending or owed coins can never be spent. */
 export const spend = (what: 'one' | 'all' | 'oneTooMany' | 'pendingToo'): Step =>
   step(`spend ${what}`, async (model, { world, inviter }) => {
     mature(model.books, model.now)

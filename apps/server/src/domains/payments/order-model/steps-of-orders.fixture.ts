@@ -68,10 +68,9 @@ export const cancel = (nth: number): Step =>
   })
 
 let platformOrders = 990_000_000_000
-/** The platform's own id of its next order, or of a refund or dispute. */
+/** The platform's id of its next order, refund or dispute. */
 export const nextPlatformId = (): number => (platformOrders += 1)
 
-/** The platform took money. */
 function addPayment(model: Model, order: ModelOrder, kind: ModelPayment['kind']): ModelPayment {
   const payment: ModelPayment = {
     id: nextPlatformId(),
@@ -97,7 +96,7 @@ function accept(model: Model, payment: ModelPayment): void {
   earn(model.books, payment, model.now)
 }
 
-/** A paid order gets what was reserved for it, or other addresses, or fails. @returns whether it is on its way */
+/** A paid order gets its reserved addresses, or others, or fails. @returns whether it is being delivered */
 async function startServing(model: Model, real: Real, order: ModelOrder): Promise<boolean> {
   if (order.shares.length === 0 && order.quantity > freeFor(model, order.rule)) {
     order.state = 'failed'
@@ -108,15 +107,15 @@ async function startServing(model: Model, real: Real, order: ModelOrder): Promis
   return true
 }
 
-/** In time, late, after a cancellation, or once more. */
+/** Pays in time, late, after a cancellation, or once more. */
 export const pay = (nth: number): Step =>
   onOrder('pay', nth, async (order, model, real) => {
     const payment = addPayment(model, order, 'purchase')
     const { outcome } = await real.world.pay(order, { id: payment.id })
     if (order.paid) {
-      // What leads to no delivery has an outcome that an operator sees.
+      // Money without a delivery has an outcome that an operator sees.
       if (order.state !== 'failed' || order.purchase?.accepted) return expect(outcome).toBe('paid_twice')
-      // The right payment after one that fell short.
+      // The right payment follows one that fell short.
       order.purchase = payment
       if (!(await startServing(model, real, order))) return expect(outcome).toBe('too_late')
       accept(model, payment)
@@ -127,7 +126,7 @@ export const pay = (nth: number): Step =>
     expect(outcome).toBe((await startServing(model, real, order)) ? 'settled' : 'too_late')
   })
 
-/** What was paid for is not what was ordered. */
+/** Pays for other lines than were ordered. */
 export const payShort = (nth: number): Step =>
   onOrder('payShort', nth, async (order, model, { world }) => {
     const payment = addPayment(model, order, 'purchase')
@@ -137,14 +136,14 @@ export const payShort = (nth: number): Step =>
     expect(outcome).toBe('lines_missing')
   })
 
-/** In time, in its grace, too late, or before anything was delivered. */
+/** Renews in time, in the grace, too late, or before the delivery. */
 export const renew = (nth: number): Step =>
   onOrder('renew', nth, async (order, model, real) => {
     const payment = addPayment(model, order, 'renewal')
     const { outcome } = await real.world.pay(order, { id: payment.id, renewal: true })
     const inGrace = order.state === 'expired' && order.graceUntil !== null && order.graceUntil > model.now
     const runs = order.state === 'delivering' || order.state === 'partly_delivered' || order.state === 'delivered'
-    // What was lost with a server has to be found elsewhere, or among what the order was to give back.
+    // Addresses lost with a server must be found elsewhere, or among those that the order was to give back.
     const found = lost(order) - keepable(order) <= freeFor(model, order.rule)
     const left = unserved(order)
     const until = order.expiredAt === null ? null : (left > 0 ? model.now + left : order.expiredAt) + TERM
@@ -160,7 +159,7 @@ export const renew = (nth: number): Step =>
     await takePlacement(model, real, [order])
   })
 
-/** An administrator has a failed order delivered after all: then its payment counts. */
+/** An administrator delivers a failed order, and its payment counts from then on. */
 export const deliver = (nth: number): Step =>
   onOrder('deliver', nth, async (order, model, real) => {
     if (order.state !== 'failed' || !order.purchase) return
@@ -170,7 +169,7 @@ export const deliver = (nth: number): Step =>
     if (await startServing(model, real, order)) accept(model, order.purchase)
   })
 
-/** The agent of a server does what is wanted of it, unless it is away. */
+/** A server's agent does what is wanted of it, unless it is silent. */
 export const confirm = (nth: number): Step =>
   step(`confirm(${nth})`, (model, real) => confirmServer(nth % model.servers.length, model, real))
 
@@ -191,7 +190,7 @@ export async function confirmServer(at: number, model: Model, real: Real): Promi
     if (order.state === 'delivered' && !wasDelivered) order.expiredAt = model.now + TERM * (1 + order.extraTerms)
     if (order.state === 'expired' || order.state === 'refunded') endOf(order)
   }
-  // Once the others work, what they stand for is taken off its agents and goes back.
+  // Once the new addresses work, the old ones are taken off their agents and go back.
   await takePlacement(model, real, moving)
 }
 

@@ -28,7 +28,7 @@ import {
 import { takePlacement, takeResting } from './placement.fixture.ts'
 import { onServer, step } from './step.fixture.ts'
 
-/** The health of the servers is looked at each minute, so also at the end of a wait. */
+/** The health check runs each minute, and so also at the end of a wait. */
 export async function moveTo(now: number, model: Model, real: Real): Promise<void> {
   model.now = now
   real.setNow(now)
@@ -37,7 +37,7 @@ export async function moveTo(now: number, model: Model, real: Real): Promise<voi
   await checkHealth(model, real)
 }
 
-/** What each minute's health check does, without an agent to ask. */
+/** The health check of each minute, without a real agent. */
 async function checkHealth(model: Model, { world }: Real): Promise<void> {
   const { ctx } = world.shop
   for (const server of model.servers) {
@@ -51,14 +51,14 @@ async function checkHealth(model: Model, { world }: Real): Promise<void> {
   }
 }
 
-/** An agent does not answer any more. */
+/** An agent stops answering. */
 export const silence = (nth: number): Step =>
   onServer('silence', nth, async (server, model, real) => {
     server.silentSince ??= model.now
     await checkHealth(model, real)
   })
 
-/** It answers again. */
+/** The agent answers again. */
 export const answer = (nth: number): Step =>
   onServer('answer', nth, async (server, model, real) => {
     server.silentSince = null
@@ -83,7 +83,10 @@ export const resume = (nth: number): Step =>
     server.status = 'active'
   })
 
-/** Sells nothing any more, and its orders leave as far as there is room. One at a time: which is first is open. */
+/**
+ * The server sells nothing more, and its orders leave if there is room. One at a time: the sequence of two is
+ * undefined.
+ */
 export const drain = (nth: number): Step =>
   onServer('drain', nth, async (server, model, real) => {
     if (model.servers.some(other => other !== server && other.status === 'draining')) return
@@ -97,7 +100,7 @@ export const drain = (nth: number): Step =>
     await takePlacement(model, real, leaving(model, server, rooms))
   })
 
-/** Gives a server up for good; one is always left. */
+/** Gives a server up permanently. One always remains. */
 export const giveUp = (nth: number): Step =>
   onServer('giveUp', nth, async (server, model, real) => {
     if (!model.servers.some(other => other !== server && other.status !== 'given_up')) return
@@ -114,14 +117,14 @@ export const giveUp = (nth: number): Step =>
       const held = order.shares.some(share => share.server === server.id)
       const stopped = order.stopping.delete(server.id)
       if (!held && !order.pending.has(server.id) && !stopped) continue
-      // What was only reserved is reserved again when it is paid for or delivered.
+      // What was only reserved is reserved again at the payment or delivery.
       if (!order.paid || order.state === 'failed') {
         order.shares = []
         continue
       }
       for (const set of [order.pending, order.live, order.waiting]) set.delete(server.id)
       order.shares = order.shares.filter(share => share.server !== server.id)
-      // It gets as many others as there are, or keeps what was to go back.
+      // The order gets as many other addresses as are free, or keeps some that it was to give back.
       if (isServed(order) && was > 0) moved.set(order, missed)
       else advance(order)
       letGo(order)
@@ -130,7 +133,7 @@ export const giveUp = (nth: number): Step =>
     await takeResting(model, real)
     for (const [order, missed] of moved) {
       expect(lost(order)).toBeGreaterThanOrEqual(0)
-      // The run works on one order after the other: what later ones let go of is found by the minute's rescue.
+      // The run works on one order after another. The minute's rescue job finds what later orders release.
       const freed = [...elsewhere].filter(([other]) => other.id > order.id && other.rule === order.rule)
       const foundLater = freed.reduce((sum, [other, held]) => sum + Math.max(0, held - heldBy(other)), 0)
       if (lost(order) > missed) expect(freeFor(model, order.rule)).toBeLessThanOrEqual(foundLater)
@@ -144,7 +147,7 @@ const heldBy = ({ shares }: ModelOrder, except?: ModelServer): number =>
 const heldElsewhere = (model: Model, server: ModelServer): Map<ModelOrder, number> =>
   new Map(model.orders.map(order => [order, heldBy(order, server)]))
 
-/** Uses a server again that was given up: its repair has found nothing that is not wanted. */
+/** Uses a given-up server again. Its repair has found nothing unwanted on it. */
 export const takeBack = (nth: number): Step =>
   onServer('takeBack', nth, (server, model, real) => takeServerBack(server, model, real))
 
@@ -157,11 +160,11 @@ export async function takeServerBack(server: ModelServer, _model: Model, real: R
   server.status = 'active'
 }
 
-/** The minute's job. */
+/** The rescue job of each minute. */
 export const rescue = (): Step => step('rescue', rescueNow)
 
 export async function rescueNow(model: Model, real: Real): Promise<void> {
-  // One that was tried at this very moment would not be tried again.
+  // The job does not try an order twice at one instant.
   await moveTo(model.now + MINUTE, model, real)
   await rescueOrders(real.world.shop.ctx)
   const before = model.now - RESCUE_AFTER
@@ -173,7 +176,7 @@ export async function rescueNow(model: Model, real: Real): Promise<void> {
   const stuck = model.orders.filter(order => isServed(order) && stuckOn(order).length > 0)
   const incomplete = model.orders.filter(order => isServed(order) && lost(order) > 0)
   const leaves = model.orders.filter(order => draining.some(server => mayLeave(order, server)))
-  // Which of them is first is open: each takes as much as there is, and one that leaves a draining server all or nothing.
+  // Their sequence is not defined. Each takes what is free, but one that leaves a draining server takes all or nothing.
   await takePlacement(model, real, [...new Set([...stuck, ...incomplete, ...leaves])])
   await takeResting(model, real)
   for (const order of [...stuck, ...incomplete])
@@ -183,7 +186,7 @@ export async function rescueNow(model: Model, real: Real): Promise<void> {
       expect(keptOn(order, server.id)).toBeGreaterThan(freeFor(model, order.rule))
 }
 
-/** Free addresses by rule, of which orders take some one after the other. */
+/** Free addresses by rule, while orders take them one after another. */
 function roomsOf(model: Model) {
   const left = new Map<number, number>()
   return {
@@ -200,7 +203,7 @@ function roomsOf(model: Model) {
 const leaving = (model: Model, server: ModelServer, rooms: ReturnType<typeof roomsOf>): ModelOrder[] =>
   model.orders.filter(order => mayLeave(order, server) && rooms.take(order.rule, keptOn(order, server.id)))
 
-/** May an order leave a draining server, if there is room? What is on its way elsewhere comes first. */
+/** May an order leave a draining server if there is room? It must not be moving already. */
 function mayLeave(order: ModelOrder, server: ModelServer): boolean {
   if (keptOn(order, server.id) === 0) return false
   if (order.state !== 'placed' && !isServed(order)) return false

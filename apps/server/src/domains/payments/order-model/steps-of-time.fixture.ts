@@ -21,7 +21,7 @@ import { moveTo } from './steps-of-servers.fixture.ts'
 export const wait = (milliseconds: number): Step =>
   step(`wait(${milliseconds / HOUR} h)`, (model, real) => moveTo(model.now + milliseconds, model, real))
 
-/** To just after the next moment at which something ends: random waits would seldom meet a grace. */
+/** Waits until just after the next end of something, because random waits would seldom hit a grace. */
 export const waitForNext = (): Step =>
   step('waitForNext', async (model, real) => {
     const ends = model.orders.flatMap(order => [
@@ -61,7 +61,7 @@ export async function expireNow(model: Model, real: Real): Promise<void> {
   for (const order of ended) if (order.graceUntil === null) letGo(order)
 }
 
-/** Its grace, as far as a renewal would not be over already: whoever ends orders may have been away for a whole term. */
+/** The grace, limited to the time in which a renewal would last: the worker may be down for a whole term. */
 function heldUntil(order: ModelOrder, expiredAt: number, now: number): number | null {
   const left = unserved(order)
   const renewedUntil = (left > 0 ? now + left : expiredAt) + TERM
@@ -81,5 +81,5 @@ export async function endGracesNow(model: Model, real: Real): Promise<void> {
   }
 }
 
-/** What has rested for long enough goes back to stock. */
+/** Addresses that have rested long enough go back to stock. */
 export const endRest = (): Step => step('endRest', async (_model, { world }) => void (await endRests(world.shop.ctx)))
