@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('the newest of many late events are read by their index, whatever came after them', async () => {
+test('the newest of many late events are read by their index, even if others came after them', async () => {
   const query = { limit: 10, offset: 0, sort_by: 'id', sort_order: 'desc', late: '1' } as const
   const { rows, told } = await rowsVisited(db, watched =>
     matchingIds(watched, inboxList({ now: NOW }), query, { limit: 10 })

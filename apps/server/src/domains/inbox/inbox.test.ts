@@ -119,7 +119,7 @@ test('a payment that names no order is applied to one that was not paid, once fo
   expect(await compareFigures(stack.ctx.db)).toEqual([])
 })
 
-test('the same money told by another event is known, whatever became of it', async () => {
+test('money that another event reports again is recognised in every state', async () => {
   const event = paidEvent({ publicId: 'NL-nobody', amount: '5.00' })
   const entry = await reported(event)
   await report(shop.url, event, { eventId: 'told again' })
@@ -169,7 +169,7 @@ test('a second payment becomes a renewal, is marked refunded, or ignored with a 
   expect(await compareFigures(stack.ctx.db)).toEqual([])
 })
 
-test('lines that fell short are shown beside those that are needed; applying delivers them all the same', async () => {
+test('lines that fell short are shown beside those that are needed, and applying delivers the order', async () => {
   const { order_id } = await placed()
   const lines = { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 3 }
   const entry = await reported(paidEvent({ publicId: order_id, amount: '10.00', lines }))
@@ -206,7 +206,7 @@ test("an order that was delivered from the orders' list needs no hand any more",
   expect(await act(entry, 'refunded', { note: 'too late' })).toMatchObject({ status: 409 })
 })
 
-test('applying where there are no addresses is refused, and nothing has changed', async () => {
+test('applying without free addresses is refused and changes nothing', async () => {
   const { order_id } = await placed()
   await stack.ctx.db.execute(
     sql`update orders set reserved_until = now() - interval '1 second' where order_id = ${order_id}`
@@ -251,7 +251,7 @@ test('a refund of a payment that stands in the inbox closes it, and it can be ap
   expect(await entries(`search=${entry.platform_order_id}&unresolved=1`)).toEqual([])
 })
 
-test('events of an outcome are read by its index, however many others there are', async () => {
+test('events of an outcome are read by its index among many others', async () => {
   const { rows } = await stack.ctx.db.transaction(async tx => {
     await tx.execute(sql`insert into platform_events (event_id, topic, payload, received_at, outcome, processed_at)
       select 'many' || n, 'orders/paid', '{}', now(), case when n % 2000 = 1 then 'dispute_won' else 'settled' end, now()
@@ -265,7 +265,7 @@ test('events of an outcome are read by its index, however many others there are'
   expect(rows.map(row => row['QUERY PLAN']).join('\n')).toContain('platform_events_outcome')
 })
 
-test('an event that is not about money is shown while it waits, and nobody decides on it', async () => {
+test('an event that is not about money is shown while it waits, without a decision', async () => {
   const event = await addRow(stack.ctx, platformEvents, {
     eventId: 'of a product',
     topic: 'products/update',

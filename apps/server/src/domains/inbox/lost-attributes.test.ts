@@ -83,7 +83,7 @@ test.each([
   expect(orderNamed(other)).toEqual({ order: 'NL-other', isRenewal: false, isByNote: false })
 })
 
-test('a note of any words names no order where there is none', async () => {
+test('a note names no order if that order does not exist', async () => {
   const sale = { ...b.paymentFor({ publicId: 'x' } as OrderRow, { lines: { '999': 1 } }), note_attributes: [] }
   expect(await b.tell('orders/paid', { ...sale, note: 'Order 2' })).toBe('ignored')
 })

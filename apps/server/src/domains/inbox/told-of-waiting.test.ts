@@ -80,7 +80,7 @@ test('the notice of a customer’s payments of an hour lasts until the last one 
   expect(await told()).toEqual([[first, false]])
 })
 
-test('a payment that comes after the notice of its hour ended has one of its own, once however often it is looked for', async () => {
+test('a payment that comes after the notice of its hour ended raises one notice, even if searches overlap', async () => {
   const first = await payCents()
   await raise()
   await decide(first)
@@ -130,7 +130,7 @@ test('payments of another hour, and those of strangers, have a notice each, whic
   }
 })
 
-test('more payments than are looked for at once are told all the same, and none of them is taken for decided', async () => {
+test('more payments than one search finds all raise notices, and none counts as decided', async () => {
   const { ctx } = world.shop
   await ctx.db.execute(sql`insert into platform_events
       (received_at, event_id, topic, payload, processed_at, needs_hand, outcome, detail, order_public_id)

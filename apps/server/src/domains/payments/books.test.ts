@@ -150,7 +150,7 @@ test('a payment that fell short waits for an administrator again when its disput
   expect(await openOf(paid)).toEqual([])
 })
 
-test('the term of a renewal whose dispute was won is added again, also where the order has ended meanwhile', async () => {
+test('the term of a renewal whose dispute was won is added again, even if the order has ended since', async () => {
   const { order } = await delivered()
   const renewal = paymentFor(order, { renewal: true })
   expect(await tell('orders/paid', renewal)).toBe('settled')

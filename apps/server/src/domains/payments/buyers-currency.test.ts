@@ -79,7 +79,7 @@ test('a dispute in the buyer’s currency takes what it is of the payment, and w
   expect(await b.books()).toEqual(before)
 })
 
-test('where the platform did not say how a payment was converted, a refund counts by what the platform says of its order, and a dispute as all', async () => {
+test('without the rate of a payment, a refund counts as the platform lists it, and a dispute counts as the whole payment', async () => {
   const { order, paid } = await b.delivered()
   const id = (ids += 1)
   expect(await refundOf(paid, '3.85', 'GBP', id)).toBe('refunded')

@@ -76,7 +76,7 @@ test('a renewal that is cancelled there before it counts adds no time', async ()
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt: order.expiredAt })
 })
 
-test('a cancellation that no webhook told of is found, and one that gave all of the money back ends the lease', async () => {
+test('a cancellation that no webhook reported is found, and one that refunded all of the money ends the lease', async () => {
   const { paid } = await b.delivered()
   says(b, paid, [], { cancelledAt: b.now().toISOString() })
   expect(await reconcile(b)).toBe(1)

@@ -59,7 +59,7 @@ async function reconcile(): Promise<number> {
   return found
 }
 
-test('a refund of which a part was pending when it was told is counted as a whole, once', async () => {
+test('a refund that was partly pending when it was reported is counted as a whole, once', async () => {
   const start = await books.books()
   const { order, paid } = await books.delivered()
   const parts = [{ amount: '5.00' }, { amount: '15.00', status: 'pending' as const }]
@@ -191,7 +191,7 @@ test('a refund that becomes less gives what is less back to the books, not while
   expect(await reconcile()).toBe(0)
 })
 
-test('a payment that the platform calls refunded is, whatever its cents add up to', async () => {
+test('a payment that the platform calls refunded is, even if its refunds add up to less', async () => {
   const { order, paid } = await books.delivered()
   const refunds: { id: number; amount: string }[] = []
   for (const amount of ['6.66', '6.66', '6.67']) refunds.push({ id: await told(paid, [{ amount }]), amount })

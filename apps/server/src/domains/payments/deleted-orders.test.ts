@@ -44,7 +44,7 @@ const pastReservation = async () => {
   await timeOutOrders(b.world.shop.ctx)
 }
 
-test('a deleted order is delivered where its customer and administrators see it, once its own payment is applied', async () => {
+test('a deleted order is restored and delivered once its own payment is applied', async () => {
   // One payment is held because lines are missing. The other counts, but its addresses are gone.
   const short = await b.world.place(b.buyer)
   const held = b.paymentFor(short, { lines: { '11': 8 } })
@@ -71,7 +71,7 @@ test('a deleted order is delivered where its customer and administrators see it,
   }
 })
 
-test('a deleted order that cannot be delivered for want of addresses stays deleted where applying is refused', async () => {
+test('a deleted order stays deleted if applying its payment is refused for want of addresses', async () => {
   const order = await b.world.place(b.buyer)
   const paid = b.paymentFor(order, { lines: { '11': 8 } })
   await b.tell('orders/paid', paid)

@@ -40,7 +40,7 @@ test.for([
   expect(await b.tell('refunds/create', { id: paid.id, order_id: paid.id, transactions })).toBe('refunded')
 })
 
-test('the same where no webhook told of the payment: what the platform received counts', async () => {
+test('the same if no webhook reported the payment: what the platform received counts', async () => {
   const placed = await b.world.place(b.buyer)
   const paid = b.paymentFor(placed)
   says(b, { ...paid, total_price: '12.00' }, [])

@@ -160,7 +160,7 @@ test('a payment that comes while its order is being deleted counts, or does not,
   }
 })
 
-test('orders placed and paid at once wait for nobody', async () => {
+test('orders placed and paid at once do not wait for each other', async () => {
   const id = await place()
   await db.transaction(async one => {
     await place(one)

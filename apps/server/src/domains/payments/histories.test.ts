@@ -127,7 +127,7 @@ async function expectPoints(): Promise<void> {
   ])
 }
 
-test('whatever the platform reports of payments and refunds, in whatever order and however often, the books agree', async () => {
+test('after any reports of payments and refunds, in any order and with repeats, the books agree', async () => {
   const [rule = 0] = stack.rules
   await fc.assert(
     fc.asyncProperty(reports, fc.boolean(), async (plan, atOnce) => {

@@ -95,7 +95,7 @@ const refunded = (amounts: string[]) => ({
   transactions: amounts.map(amount => ({ kind: 'refund', status: 'success', amount, currency: 'USD' }))
 })
 
-test('a payment whose attributes are as long as a checkout allows is taken; what nobody sends is not', async () => {
+test('a payment whose attributes are as long as a checkout allows is taken, and longer ones are not', async () => {
   const { url } = world.shop
   const order = await world.place(buyer)
   const withAttributes = (count: number) => {

@@ -111,7 +111,7 @@ test('those of a server that answers before those of one that does not', async (
   expect(await kept(id)).toEqual({ 2: 8, 3: 8 })
 })
 
-test('nobody is told of lost addresses where all are kept, and the history says that they are', async () => {
+test('the customer gets no mail about lost addresses if all are kept, and the history says that they are', async () => {
   const { db } = world.shop.ctx
   await setStatus('paused', 1, 2, 3)
   const id = await buy(8)

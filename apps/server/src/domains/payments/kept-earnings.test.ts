@@ -93,7 +93,7 @@ test('what is known to have gone back before it settles earns nothing', async ()
   expect(await earned()).toEqual({ points: 100, coins: 10, owed: 0 })
 })
 
-test('nor does it where an administrator delivers what is left', async () => {
+test('nor does it if an administrator delivers what is left', async () => {
   const { order, earned } = await ordered()
   const paid = paidEvent({ publicId: order.publicId, amount: '500.00', lines: { '11': 1 } })
   await tell(world, 'orders/paid', paid)
@@ -104,7 +104,7 @@ test('nor does it where an administrator delivers what is left', async () => {
   expect(await earned()).toEqual({ points: 20, coins: 2, owed: 0 })
 })
 
-test('a chargeback of a part that is won gives its points back, also where it had come before the payment', async () => {
+test('a won chargeback of a part gives its points back, even if it came before the payment', async () => {
   for (const first of [true, false]) {
     const { order, earned } = await ordered()
     const paid = paidEvent({ publicId: order.publicId, amount: '100.00', lines: ALL })
@@ -118,7 +118,7 @@ test('a chargeback of a part that is won gives its points back, also where it ha
   }
 })
 
-test('a dispute that is won gives back the level points that it took, whatever other parts took before a decay', async () => {
+test('a dispute that is won gives back the level points that it took, even if other parts took some before a decay', async () => {
   const { order, earned } = await ordered()
   const paid = paidEvent({ publicId: order.publicId, amount: '10000.00', lines: ALL })
   await tell(world, 'orders/paid', paid)
@@ -134,7 +134,7 @@ test('a dispute that is won gives back the level points that it took, whatever o
   expect(await earned()).toMatchObject({ points: 2500 })
 })
 
-test('where several disputes of one payment are won, all that it had earned is back with the last one, whichever that is', async () => {
+test('if several disputes of one payment are won, the last win brings back all that it had earned', async () => {
   for (const won of [
     [0, 1, 2],
     [2, 1, 0],
@@ -166,7 +166,7 @@ const decays = async () => {
   await decayLevelPoints({ ...world.shop.ctx, now: () => at })
 }
 
-test('a dispute that took nothing, since another had taken all, has its part back whichever of both is won first', async () => {
+test('a dispute that took nothing, because another had taken all, gives its part back in either order of the wins', async () => {
   for (const happens of ['ABab', 'ABba', 'BAab', 'BAba']) {
     const { order, earned } = await ordered()
     const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL })

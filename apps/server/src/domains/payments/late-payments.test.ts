@@ -87,7 +87,7 @@ test('a payment for an order that was deleted brings it back', async () => {
   await inState(stack, buyer, order_id, 'delivered')
 })
 
-test("a payment for the order of a deleted user is delivered to nobody, and stands in the administrators' inbox", async () => {
+test("a payment for the order of a deleted user delivers nothing, and is in the administrators' inbox", async () => {
   const leaving = await stack.customer(shop.url, 'leaving1')
   const { data } = await place(stack, leaving, 8, [rule])
   await stack.ctx.db.execute(sql`update users set deleted_at = now() where username = 'leaving1'`)

@@ -112,7 +112,7 @@ async function look(): Promise<void> {
 const tellRefund = ({ id: order_id }: Pick<Paid, 'id'>, id: number, amount = '20.00') =>
   books.tell('refunds/create', { id, order_id, transactions: [{ kind: 'refund', status: 'success', amount }] })
 
-test('a refund that had failed before its webhook came is undone, also where the platform is away when it is due to be asked', async () => {
+test('a refund that failed before its webhook came is undone, even if the platform is down when it is due to be asked', async () => {
   const { order, paid } = await books.delivered()
   const { platformOrders } = books.world
   says(books, paid, [])
@@ -164,7 +164,7 @@ test('of a refund that came before its payment the platform is asked until the p
   expect(await row(order)).toMatchObject({ state: 'delivering' })
 })
 
-test('a refund of which the platform has no order, or of something else than ours, is asked about once', async () => {
+test('a refund of an order that is unknown to the platform, or not ours, is asked about once', async () => {
   const gone = books.paymentFor(await books.world.place(books.buyer))
   const foreign = { ...books.paymentFor(await books.world.place(books.buyer)), note_attributes: [] }
   const sale = { ...foreign, line_items: foreign.line_items.map(line => ({ ...line, variant_id: 999 })) }

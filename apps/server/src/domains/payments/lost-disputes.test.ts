@@ -90,7 +90,7 @@ test.for(['prevented', 'of_tomorrow'])(
   }
 )
 
-test('where what the platform said of the won dispute is kept no longer, the loss counts if it is later than when that was told', async () => {
+test('if the event of the win is deleted, the loss counts if it is later than the time when the win was recorded', async () => {
   const { order, paid } = await b.delivered()
   await b.FATES.opened(paid)
   await b.world.confirm()

@@ -37,7 +37,7 @@ const onPlatform = async (platformOrderId: string | null, what: 'refund' | 'disp
   expect(reply.ok).toBe(true)
 }
 
-test('an order that is cancelled, and one that nobody pays', async () => {
+test('an order that is cancelled, and one that is never paid', async () => {
   const cancelled = await world.placed()
   expect((await world.buyer.post(`/api/orders/order_list/${cancelled.id}/cancel/`, {})).code).toBe(2000)
   expect(await typesOf(cancelled.order_id)).toEqual(['order.placed', 'order.cancelled'])

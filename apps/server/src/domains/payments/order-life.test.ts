@@ -48,7 +48,7 @@ async function expire({ expiredAt }: OrderRow): Promise<void> {
   await expireOrders(world.shop.ctx)
 }
 
-test('the term starts with the delivery, however long that takes', async () => {
+test('the term starts with the delivery, even after a long wait', async () => {
   const order = await world.place(buyer)
   await world.pay(order)
   expect(await world.row(order.id)).toMatchObject({ state: 'delivering', expiredAt: null, deliveredAt: null })
@@ -147,7 +147,7 @@ test('at its end an order stops, keeps its addresses for the grace, and a renewa
   expect(jobs).toHaveLength(2)
 })
 
-test('a renewal in the grace whose addresses are gone brings others, and is none where there are no others', async () => {
+test('a renewal in the grace whose addresses are gone brings others, and is held if there are no others', async () => {
   const { ctx } = world.shop
   const [moved, stuck] = [await delivered(), await delivered()]
   for (const order of [moved, stuck]) {

@@ -17,7 +17,7 @@ afterEach(() => world.endAll())
 const cancel = ({ id }: { id: number }) => buyer.post(`/api/orders/order_list/${id}/cancel/`)
 const later = (from: Date | null, milliseconds: number) => new Date((from?.getTime() ?? 0) + milliseconds)
 
-test('a cancelled order that is paid all the same is served', async () => {
+test('a cancelled order that is paid later is served', async () => {
   const order = await world.place(buyer)
   const stock = await world.stock()
   expect((await cancel(order)).code).toBe(2000)

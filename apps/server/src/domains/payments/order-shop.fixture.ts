@@ -41,7 +41,7 @@ export type CheckoutBody = {
  */
 export type OrderShop = {
   shop: TestShop
-  /** Somebody who stays signed in while the clock moves. */
+  /** A customer who stays signed in while the clock moves. */
   customer(username: string): Promise<Buyer>
   admin(username: string): Promise<Buyer>
   /** Stops keeping a person signed in. */

@@ -99,7 +99,7 @@ test('what is reported before the platform’s answer waits for it, and is the o
   }
 })
 
-test('where the answer was cut, the refund is known by its amount', async () => {
+test('if the answer was lost, the refund is recognised by its amount', async () => {
   const { ask, told } = await bought()
   world.refundReplies.as = 'half'
   expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
@@ -108,7 +108,7 @@ test('where the answer was cut, the refund is known by its amount', async () => 
   expect(await entryOf(await told())).toMatchObject(NOBODYS)
 })
 
-test('where the process that asked died before the answer, its report waits for two minutes and is known by its amount', async () => {
+test('if the requesting process died before the answer, the report waits for two minutes and is recognised by its amount', async () => {
   const { ask, told } = await bought()
   expect(await ask()).toMatchObject({ code: 2000 })
   await world.shop.ctx.db.execute(
@@ -125,7 +125,7 @@ test('where the process that asked died before the answer, its report waits for 
   expect(await entryOf(event)).toMatchObject(MINE)
 })
 
-test('a refund that the platform has not finished keeps others from being asked for, and one that failed is made anew', async () => {
+test('a pending refund blocks another request, and a failed one is made again', async () => {
   const { ask, plan, told } = await bought()
   const { version } = (await plan('5.00')).data as { version: string }
   expect(await ask()).toMatchObject({ code: 2000 })
@@ -167,7 +167,7 @@ test('a refund that the platform has made and that is not counted yet is not mad
   expect(await ask('1.00')).toMatchObject({ code: 2000 })
 })
 
-test('a refund whose answer was cut off and that failed since is made anew when it is asked for again', async () => {
+test('a refund whose answer was lost and that failed since is made again on the next request', async () => {
   const { ask } = await bought()
   world.refundReplies.as = 'half'
   expect(await ask()).toMatchObject({ status: 503 })
@@ -248,7 +248,7 @@ test('the payment of an event is given back from the inbox, also one that names 
   expect(await boss.get(path)).toMatchObject({ data: { reason: 'order_without_payment' } })
 })
 
-test('a refund that the platform said to have failed counts where it is told as made after all', async () => {
+test('a refund that the platform called failed counts if it is reported as made after all', async () => {
   const { ask, told, plan } = await bought()
   expect(await ask()).toMatchObject({ code: 2000 })
   const first = world.refundsMade.at(-1)

@@ -40,7 +40,7 @@ describe('the money of a payment', () => {
     })
   })
 
-  test('does not count where it is a test, unless the shop takes tests', () => {
+  test('does not count if it is a test, unless the shop takes tests', () => {
     const tested = order({ test: true })
     expect(moneyOf(tested, rules)).toBe('0.00')
     expect(moneyProblem(tested, rules)).toEqual({ code: 'test_payment' })
@@ -100,7 +100,7 @@ describe('the lines of a payment', () => {
     ).toEqual([5, 0])
   })
 
-  test('are named where they fall short', () => {
+  test('are named if they fall short', () => {
     const lines = [
       { name: 'Plan', quantity: 16, paid: 16 },
       { name: 'New York', quantity: 16, paid: 8 },

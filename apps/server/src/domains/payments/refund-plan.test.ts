@@ -31,7 +31,7 @@ async function refund(order: OrderRow, renewal: Paid): Promise<number> {
   return Math.ceil(((before.expiredAt?.getTime() ?? 0) - (after.expiredAt?.getTime() ?? 0)) / DAY)
 }
 
-test('a plan says that a lease ends at once where the refund of its renewal leaves no time', async () => {
+test('a plan says that a lease ends at once if the refund of its renewal leaves no time', async () => {
   const { order, renewal } = await renewed()
   await books.world.advance(50 * DAY)
   expect(await planOf(order, renewal)).toMatchObject({ ends: 'term_and_lease', proxies: 8, days: 30, held_until: null })
@@ -77,7 +77,7 @@ test('a plan says that the addresses of an order in its grace are given back wit
 const refundBy = ({ id }: OrderRow, { id: platformOrder }: Paid, version: string) =>
   books.admin.post(`/api/orders/order_list/${id}/refund/`, { platform_order: String(platformOrder), version })
 
-test('a refund that would end more than its plan says by now is asked about again', async () => {
+test('a refund that would now end more than its plan says must be confirmed again', async () => {
   // A held payment settled after its order was edited on the platform, and its order works.
   const placed = await books.world.place(books.buyer)
   const short = books.paymentFor(placed, { lines: { '11': 8 } })

@@ -74,7 +74,7 @@ test('a failed order is not delivered while its money is on its way back, nor re
   expect(await refund(other, asked, null)).toMatchObject({ status: 409, data: { reason: 'order_busy' } })
 })
 
-test('of a refund and an application at once one wins, whichever is first', async () => {
+test('of a refund and an application at once, the first one wins', async () => {
   for (let round = 0; round < 6; round++) {
     const { order, entry } = await paidTwice()
     const unpaid = await world.place(buyer)
@@ -136,7 +136,7 @@ test.for([
   expect(await world.row(order.id)).toMatchObject({ state })
 })
 
-test('the same where the payment counts, and its order failed for want of addresses: one of both wins, whichever is first', async () => {
+test('the same if the payment counts and its order failed for want of addresses: the first one wins', async () => {
   const deliver = ({ id }: OrderRow) => boss.post(`/api/orders/order_list/${id}/devery_order/`)
   const { db } = world.shop.ctx
   for (let round = 0; round < 4; round++) {
@@ -202,7 +202,7 @@ test('an order is not reopened while its money is on its way back', async () => 
   expect(await reopen()).toMatchObject({ code: 2000 })
 })
 
-test('a refund of which nobody knows whether it was made stays under way, says so, and is made once', async () => {
+test('a refund whose result is unknown stays under way, says so, and is made once', async () => {
   for (const as of ['half', 'error'] as const) {
     const order = await world.place(buyer)
     await world.pay(order)

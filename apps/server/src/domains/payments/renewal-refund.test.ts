@@ -87,7 +87,7 @@ test('a renewal that is refunded in the grace after it leaves no grace beyond th
   expect(await world.stock()).toBe(stock)
 })
 
-test('a refunded renewal takes no time that the other payments bought, also where an administrator had shortened it', async () => {
+test('a refunded renewal takes no time that other payments bought, even if an administrator had shortened the term', async () => {
   const renewal = await renew()
   await move(time + DAY)
   await refund(renewal)
@@ -133,7 +133,7 @@ test('a dispute that was won about a shortened renewal brings back the time that
   }
 })
 
-test('a dispute that was won about a renewal of which nothing was left brings nothing back', async () => {
+test('a won dispute about a renewal that had ended brings no time back', async () => {
   const renewal = await renew()
   await move(bought() - 2 * DAY)
   const id = nextId()
@@ -142,7 +142,7 @@ test('a dispute that was won about a renewal of which nothing was left brings no
   expect((await now()).expiredAt?.getTime()).toBe(bought() - 2 * DAY)
 })
 
-test('a renewal that is refunded leaves no changes and no resets, and the next one begins the count anew', async () => {
+test('a renewal that is refunded leaves no changes and no resets, and the next one restarts the count', async () => {
   await writeSettings(world.shop.ctx, { customer_changes_per_term: 2, customer_resets_per_term: 3 })
   const first = await renew()
   expect(await now()).toMatchObject({ changesUsed: 0, resetsUsed: 0 })

@@ -75,7 +75,7 @@ test('the link to a renewal says which term it gives', async () => {
   expect(new URL(reply.data.checkout_url).searchParams.get('note')).toContain('for 7 days')
 })
 
-test('a renewal is offered no longer than its term would last, where that is shorter than the grace', async () => {
+test('a renewal is offered only while its term would last, if that is shorter than the grace', async () => {
   const order = await delivered()
   await termIs(1)
   await writeSettings(world.shop.ctx, { grace_hours: 72 })
@@ -110,7 +110,7 @@ test('a renewal is offered no longer than its term would last, where that is sho
   await writeSettings(shop.ctx, { grace_hours: 24 })
 })
 
-test('nothing is held for a renewal that is over already, as where the worker was away for the whole term', async () => {
+test('nothing is held for a renewal that would be over already, for example after the worker was down for a whole term', async () => {
   const order = await delivered()
   await termIs(1)
   const { shop } = world
@@ -213,7 +213,7 @@ test.each([
   })
 })
 
-test('a purchase by variants that were replaced meanwhile counts while its addresses are held, and not later', async () => {
+test('a purchase by variants that were replaced since counts while its addresses are held, and not later', async () => {
   const [inTime, late] = [await world.place(buyer), await world.place(buyer)]
   await world.shop.ctx.db.execute(sql`update variants set platform_id = '12'`)
   const lines = { '11': 8, '901': 8 }
@@ -257,7 +257,7 @@ test('a purchase that is paid late, of what is sold no longer, is held, says so,
   }
 })
 
-test('a term that would be over before it begins is not sold, and its money is held where it comes all the same', async () => {
+test('a term that would be over before it begins is not sold, and a payment for it is held', async () => {
   const order = await delivered()
   await termIs(7)
   const { shop } = world

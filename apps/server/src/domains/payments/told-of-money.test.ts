@@ -55,7 +55,7 @@ async function mailTexts(publicId: string, template: Template, language: Languag
 
 const notices = () => raisedNotices(world.shop.ctx.db)
 
-test('whoever paid twice is told that the proxies go on and the second payment goes back, in both languages', async () => {
+test('a customer who paid twice reads that the proxies go on and the second payment goes back, in both languages', async () => {
   const { order } = await delivered()
   const again = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
   expect(await tell(world, 'orders/paid', again)).toMatchObject({ outcome: 'paid_twice' })
@@ -97,7 +97,7 @@ test('a chargeback is told as a dispute: its customer, and once the administrato
   expect((await mailTexts(order.publicId, 'payment-refunded', 'zh-CN'))[0]).toContain('争议')
 })
 
-test('a customer is told of each part that was given back, once, with its amount', async () => {
+test('a customer gets one mail for each refunded part, with its amount', async () => {
   const { order, paid } = await delivered()
   const first = nextId()
   await refund(paid.id, '5.00', first)
@@ -132,7 +132,7 @@ test('a customer is told once of a part that was given back before the payment s
   expect(await mailTexts(short.publicId, 'payment-refunded')).toHaveLength(1)
 })
 
-test('a part that an administrator had given back waits for nobody; one that the platform started by itself does', async () => {
+test('a partial refund by an administrator is resolved; one that began on the platform waits for a decision', async () => {
   const { order, paid } = await delivered()
   expect(await askRefund(boss, order, { amount: '3.00' })).toMatchObject({
     code: 2000

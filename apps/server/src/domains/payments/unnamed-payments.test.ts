@@ -59,7 +59,7 @@ test.each([
   expect(await entryOf(id)).toMatchObject({ unresolved: false, payment: 'refunded' })
 })
 
-test('a sale of something else needs nobody, and is nobody told of', async () => {
+test('a sale of something else needs no decision and raises no notice', async () => {
   const before = (await mailsTo(PAYER)).length
   const event = unnamed({ '5550': 2 })
   // Our line was taken off the order.

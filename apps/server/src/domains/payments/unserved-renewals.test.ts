@@ -113,7 +113,7 @@ test('a renewal that was given back while the order was refunded is no time that
 })
 
 test.for(['refund', 'dispute'] as const)(
-  'a renewal whose dispute is won after its order ended by a %s is no revenue that nobody sees',
+  'a renewal whose dispute is won after its order ended by a %s is in the inbox',
   async how => {
     const { order, paid } = await delivered()
     const renewal = paymentFor(order, { renewal: true })

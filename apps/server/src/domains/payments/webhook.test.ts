@@ -163,7 +163,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   await stack.eventually('the task to end', async () => (await mine(order_id)).task === null)
 })
 
-test('a price that differs from ours fails nobody: the lines count, and what was charged is the amount', async () => {
+test('a price that differs from ours fails no order: the lines count, and what was charged is the amount', async () => {
   const { order_id } = await placed()
   await stack.ctx.db.execute(sql`update variants set price = price + 5`)
   const event = paidEvent({ publicId: order_id, amount: '9.99', discount: '10.00' })
@@ -200,7 +200,7 @@ test("a later edit of a rule's platform variant fails no purchase: the lines of 
   expect(await customerMails(order_id)).toContain('payment-not-renewed')
 })
 
-test('another currency settles nothing, and neither does a test payment where they are not accepted', async () => {
+test('another currency settles nothing, and neither does a test payment unless the shop accepts them', async () => {
   const foreign = await placed()
   const event = paidEvent({ publicId: foreign.order_id, amount: '20.00', currency: 'VND' })
   await report(shop.url, event, { eventId: 'vnd' })
@@ -249,7 +249,7 @@ test('a paid event that says refunded or voided is not delivered; one that is no
   await expire(order_id)
 })
 
-test("a promo code that a paid order of its holder names becomes used, and nobody else's", async () => {
+test("a promo code becomes used if a paid order of its holder names it, and another holder's code does not", async () => {
   const { order_id } = await placed()
   const { uid } = await mine(order_id)
   await stack.ctx.db.execute(sql`insert into coupons (holder_id, code, code_type, discount, created_at) values

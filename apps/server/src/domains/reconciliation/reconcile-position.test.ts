@@ -83,7 +83,7 @@ const inDays = (days: number) => later(stack.ctx, days * DAY)
 const health = async () => (await admin.get<Health>('/api/settings/health/')).data.platform?.reconciliation
 const named = (publicId: string) => (node: Node) => JSON.stringify(node['customAttributes']).includes(publicId)
 
-test('a payment is found however long ago the last reconciliation was', async () => {
+test('a payment is found even long after the last reconciliation', async () => {
   await reconcilePayments(stack.ctx)
   await paidUnheard()
   expect(await reconcilePayments(inDays(30))).toBe(1)
@@ -123,7 +123,7 @@ test('a reconciliation that fails says so on the health page, and goes on from w
   expect((await health())?.error).toBeNull()
 })
 
-test('orders of which none can be read are a failure and not one entry each', async () => {
+test('if no order can be read, that is one failure and not an entry for each', async () => {
   for (let n = 0; n < 6; n++) await paidUnheard()
   bend = nodes => {
     for (const node of nodes) node['lineItems'] = 'none'

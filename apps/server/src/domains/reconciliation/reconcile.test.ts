@@ -34,7 +34,7 @@ const entryOf = (platformOrder: string) =>
     return found.data.data.find(({ outcome }) => outcome !== null)
   })
 
-test('a payment for a plan that names no order, and of which no webhook told, is found', async () => {
+test('a payment for a plan that names no order and that no webhook reported is found', async () => {
   const { checkout_url } = await shop.placed()
   const bare = new URL(checkout_url)
   const naming = [...bare.searchParams.keys()].filter(name => name.startsWith('attributes') || name === 'note')
@@ -54,7 +54,7 @@ test('a payment is found though the app may not read the addresses of customers'
   await inState(shop.stack, shop.buyer, order_id, 'delivered')
 })
 
-test('a held payment whose order was edited on the platform settles, though no webhook told of it', async () => {
+test('a held payment whose order was edited on the platform settles without a webhook', async () => {
   const { order_id, checkout_url } = await shop.placed()
   const lines = [PLAN_VARIANT, ruleVariant(1)].map(variantId => ({ variantId, quantity: 4 }))
   const id = await payUnheard(checkout_url, { lines })

@@ -97,7 +97,7 @@ describe('a refund', () => {
     expect(less(ago(60), ago(9))).toEqual([])
   })
 
-  test('that is not listed was not made where the platform calls its order paid and lists all refunds', () => {
+  test('that is not listed was not made if the platform calls its order paid and lists all refunds', () => {
     const rows = [row('refund:9', '4.00')]
     expect(found({ financialStatus: 'PAID' }, rows)).toMatchObject([{ payload: { key: 'refund:9', amount: '0.00' } }])
     expect(found({}, rows)).toEqual([])
@@ -113,7 +113,7 @@ describe('a refund', () => {
 })
 
 describe('an order that the platform calls refunded', () => {
-  test('is so, whatever its refunds add up to', () => {
+  test('is so, even if its refunds add up to less', () => {
     expect(found({ financialStatus: 'REFUNDED' }, [])).toEqual([
       {
         eventId: 'reported:1:0.00:all:T',
@@ -125,7 +125,7 @@ describe('an order that the platform calls refunded', () => {
     expect(found({ financialStatus: 'REFUNDED' }, part)).toMatchObject([{ payload: { known: '4.00' } }])
   })
 
-  test('says nothing new where it is so here, or brought nothing', () => {
+  test('says nothing new if it is so here, or brought nothing', () => {
     expect(found({ financialStatus: 'REFUNDED' }, [], { refundedAt: now })).toEqual([])
     expect(found({ financialStatus: 'REFUNDED' }, [], { charged: '0.00' })).toEqual([])
   })

@@ -62,7 +62,7 @@ function end({ real }: { real: Real }): void {
   world.forget(real.inviter)
 }
 
-test('whatever happens to orders in whatever sequence, they, the stock and the money are as they should be', async () => {
+test('after any sequence of steps, the orders, the stock and the money are as in the model', async () => {
   const history = fc.commands([anyStep], { maxCommands: 60, size: 'max' })
   const opening = fc.array(fc.record({ rule: fc.nat({ max: 1 }), blocks: fc.integer({ min: 1, max: 20 }) }), {
     maxLength: 3
@@ -152,7 +152,7 @@ test('coins that were spent before their payment was given back are owed, and ke
   expect(await go(way)).toEqual(['placed', 'delivering', 'delivered', 'refunded'])
 })
 
-test('chargebacks that are won give terms and books back, also when coins were spent meanwhile', async () => {
+test('chargebacks that are won restore terms and books, even if coins were spent in between', async () => {
   const { place, pay, confirm, wait, spend, renew, openChargeback, winChargeback } = makeSteps
   const way = [
     place(0, 1),
@@ -228,7 +228,7 @@ test('an order that lacks addresses keeps as many as it lacks of those that it w
   for (const way of ways) expect((await go([...opening, ...way])).at(-1)).toBe('delivered')
 })
 
-test('an order that ended while it moved can be renewed with what it was to give back, where there is nothing else', async () => {
+test('an order that ended while it moved can be renewed with what it was to give back, if there is nothing else', async () => {
   const { place, pay, confirm, drain, wait, expire, giveUp, renew } = makeSteps
   const way = [
     place(0, 8),

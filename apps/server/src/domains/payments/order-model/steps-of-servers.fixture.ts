@@ -83,10 +83,7 @@ export const resume = (nth: number): Step =>
     server.status = 'active'
   })
 
-/**
- * The server sells nothing more, and its orders leave if there is room. One at a time: the sequence of two is
- * undefined.
- */
+/** The server sells nothing more, and its orders leave if there is room. Only one server drains at a time. */
 export const drain = (nth: number): Step =>
   onServer('drain', nth, async (server, model, real) => {
     if (model.servers.some(other => other !== server && other.status === 'draining')) return
