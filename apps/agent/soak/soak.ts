@@ -179,7 +179,7 @@ class Soak {
     process.kill(victim, 'SIGKILL')
   }
 
-  /** What is open stays, and nobody is refused. */
+  /** Replaces the agent, which keeps open connections and refuses no new ones. */
   async takeOver(): Promise<void> {
     this.acceptedBefore += await this.figure('connections_accepted_total')
     this.takeovers++
@@ -256,7 +256,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const targets = await startTargets()
   const subject = await startSubject(options.folder, options.sockets, options.idleSeconds)
   const run = new Soak(options, subject, targets)
-  // A process that took over is nobody's child: whoever ends this one would leave it behind.
+  // A process that took over is not our child, so ending this one would leave it running.
   const interrupt = () => void subject.stop().finally(() => process.exit(130))
   for (const signal of INTERRUPTS) process.once(signal, interrupt)
   try {
@@ -267,7 +267,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const begin = await run.settle()
     const points: Array<{ x: number; held: number; resident: number }> = []
     let end = begin
-    /** After the last kill and the last takeover: from then on nothing is started anew, and all handles stay as they are. */
+    /** After the last kill and the last takeover. No process starts later, so the handles stay constant. */
     let steady = begin
     let told = 0
     for (let n = 0; n < options.parts; n++) {

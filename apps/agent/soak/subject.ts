@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const TOKEN = 'soak-token-of-the-agent'
-/** Tells what a process holds once everything that can be has been collected. The signal means nothing to whoever does not know it. */
+/** Reports the memory that a process holds after full collections. Processes without this probe ignore the signal. */
 const PROBE = `
 const { writeFileSync, renameSync } = require('node:fs')
 require('node:v8').setFlagsFromString('--expose-gc')

@@ -1,14 +1,14 @@
 const cleanups: Array<() => unknown> = []
-/** Runs after the file's tests, last registered first. */
+/** Runs `work` after the tests of the file. The last registered runs first. */
 export const onEnd = (work: () => unknown): void => {
   cleanups.push(work)
 }
-/** Does all of it; called after the tests of each file. */
+/** Runs everything that `onEnd` registered. */
 export async function endAll(): Promise<void> {
   for (const work of cleanups.splice(0).toReversed()) await work()
 }
 
-/** Waits until a condition holds; fails with its last value after `ms`. */
+/** Waits until `look` returns a value other than false, null or undefined. Throws after `ms` milliseconds. */
 export async function until<T>(what: string, look: () => T | Promise<T>, ms = 30_000): Promise<NonNullable<T>> {
   const deadline = performance.now() + ms
   for (;;) {
@@ -19,7 +19,7 @@ export async function until<T>(what: string, look: () => T | Promise<T>, ms = 30
   }
 }
 
-/** How often the loop comes round while something is done. */
+/** How many turns the event loop takes while `work` runs. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let over = false

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 type Client = { socket: Socket; bytes: () => number; end: Promise<'whole' | 'reset'> }
 
-/** A client that tells how its connection ended: with an end, or broken. */
+/** A client that reports whether its connection ended or was reset. */
 async function client(first: string, reads = true): Promise<Client> {
   const socket = connect({ host: '127.0.0.1', port: proxy.port, allowHalfOpen: true })
   onEnd(() => socket.destroy())
@@ -31,10 +31,10 @@ const connectTo = (host: string): string => `CONNECT ${host} HTTP/1.1\r\nHost: $
 const getFrom = (host: string): string => `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n${basic('u')}\r\n`
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'.length
 
-/** A target that says something, and does as told once the client has it. */
+/** A target that sends `says`. `go` runs `then` on each of its connections. */
 async function target(says: string, then: (socket: Socket) => void): Promise<{ host: string; go: () => void }> {
   const { host, sockets } = await tcpTarget(socket => {
-    // A tunnel's target speaks first; a request has to come before an answer.
+    // In a tunnel the target speaks first. An HTTP answer follows its request.
     if (says.startsWith('HTTP')) socket.once('data', () => socket.write(says))
     else socket.write(says)
   })
@@ -49,7 +49,7 @@ describe.each<[string, (host: string) => string, string]>([
   async function begun(then: (socket: Socket) => void): Promise<Client & { go: () => void }> {
     const { host, go } = await target(says, then)
     const one = await client(head(host))
-    // The agent's own words of a tunnel come before.
+    // The agent's reply to CONNECT comes first.
     const first = head === connectTo ? established : 0
     await until('what the target says', () => one.bytes() >= first + says.length)
     return { ...one, go }
@@ -122,7 +122,7 @@ test('one that takes nothing of what comes for it is reset', async () => {
     proxy.pass(defaultLimits.idleMs)
     return proxy.accepted.at(-1)?.destroyed
   })
-  // It can only learn of it when it reads.
+  // The client notices the reset only when it reads.
   stuck.socket.resume()
   expect(await stuck.end).toBe('reset')
 })
@@ -144,6 +144,6 @@ test("an upload after the target's end is refused with a reset and not counted",
   }
   write()
   await broken
-  // The head, and the few pieces that the kernel took before the target's own reset came.
+  // Only the head and the few pieces that the kernel took before the target's reset are counted.
   expect(up()).toBeLessThan(5 * piece.length)
 })

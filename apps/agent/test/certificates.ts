@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { tempFolder } from './test-agent.ts'
 
-/** A certificate that signs itself: its files, and their PEM. */
+/** A self-signed certificate: the paths of its files, and their PEM text. */
 export type TestCertificate = { files: { cert: string; key: string }; cert: string; key: string }
 
 export async function newCertificate(
@@ -21,7 +21,6 @@ export async function newCertificate(
   return { files, cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
 }
 
-/** One for a plane that speaks TLS. */
 export async function newSecureContext(): Promise<SecureContext> {
   const { cert, key } = await newCertificate()
   return createSecureContext({ cert, key })

@@ -12,7 +12,7 @@ import {
   until
 } from './test-agent.ts'
 
-// What an open connection leads to, when it is denied afterwards.
+// An open connection whose target is denied later.
 
 const SITE = '127.0.0.1'
 const FAR = '127.0.0.2'
@@ -46,7 +46,7 @@ async function openBySocks(to: string): Promise<RawClient> {
   return rawClient
 }
 
-/** Whether bytes come through it. */
+/** Whether the target answers through this connection. */
 async function carries(client: RawClient, bytes: string | Buffer = 'ping'): Promise<boolean> {
   client.received = Buffer.alloc(0)
   client.send(bytes)

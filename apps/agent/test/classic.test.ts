@@ -1,4 +1,4 @@
-// The classic verbs, as operators' scripts use them.
+// The classic API, as operators' scripts call it.
 import { beforeAll, expect, test } from 'vitest'
 import {
   type Call,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 const linesOf = (reply: { json: Json }): string[] => [...(reply.json['data']?.['proxy_str'] ?? [])].map(String)
-/** Uses a line `ip:port:user:password` as a customer would. */
+/** Requests the target through a proxy line `ip:port:user:password`, as a customer does. */
 const use = (line = ''): ReturnType<typeof proxied> => {
   const [ip = '', port, user = '', password = ''] = line.split(':')
   return proxied(ip, Number(port), user, `http://${target.host}/`, { password })
@@ -131,7 +131,7 @@ test('a line with a mark is an exception, which the export gives back and the bl
   expect(exported).toBe('nora !open.wide.test\nnora wide.test\n')
   expect(await status('a.wide.test')).toBe(403)
   expect(await status('a.open.wide.test')).not.toBe(403)
-  // What was exported says the same when it is written again.
+  // Writing an export back changes nothing.
   await call('POST', '/api/write-user-acl', { acl_str: exported })
   expect((await call('GET', '/api/export/user.acl')).text).toBe(exported)
   await call('POST', '/api/add-blacklist', { domain: 'open.wide.test' })

@@ -31,7 +31,7 @@ beforeAll(async () => {
   target = await httpTarget()
 })
 
-/** A user of its own on an address of its own. */
+/** Addresses that tests have used, so that each user gets its own. */
 let taken = 0
 async function user(more: Record<string, unknown>): Promise<{ name: string; ip: string }> {
   const name = `c${randomBytes(6).toString('hex')}`
@@ -54,7 +54,7 @@ async function get(client: string, ip: string, credentials = ''): Promise<string
   const request = `GET http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${credentials}Connection: close\r\n\r\n`
   return from(client, ip).send(request).over()
 }
-/** The method that the agent chooses of those offered, and where it is 'none' the reply to a request. */
+/** Sends a SOCKS5 greeting. Returns the method that the agent chooses: 255 if it accepts none of them. */
 async function greet(client: string, ip: string, methods: number[]): Promise<{ method: number; rawClient: RawClient }> {
   const rawClient = from(client, ip).send(Buffer.from([5, methods.length, ...methods]))
   return { method: (await rawClient.bytes(2))[1] ?? -1, rawClient }
@@ -76,7 +76,7 @@ describe('a listed client needs no password where the user says so', () => {
     expect((await connect(OTHER, ip)).status).toBe(407)
     expect((await greet(OTHER, ip, [0])).method).toBe(0xff)
     expect((await connect(OTHER, ip, basic(name))).status).toBe(200)
-    // Nowhere else than at the user's own address.
+    // The exemption holds at the user's own address only.
     expect((await connect(LISTED, `${agent.net}.200.1`)).status).toBe(407)
   })
 

@@ -1,4 +1,4 @@
-// What operators do to a user's client list stays, whatever the console sends.
+// Operators' changes to a user's client list survive each PUT of the console.
 import { expect, test } from 'vitest'
 import { lease, startedAgain, testAgent, type Call, type TestAgent } from './test-agent.ts'
 
@@ -23,7 +23,7 @@ test('an address that was added stays through every put of the console, and make
   expect(await hash(call)).toBe(before)
   await put()
   expect(await white(call)).toEqual(['192.0.2.1/32'])
-  // A renewal with another password, other domains, and a list of the console's own.
+  // A renewal may change the password, the denied domains and the console's own list.
   await put({ password: 'another', denied_domains: ['nike.com'] })
   expect(await white(call)).toEqual(['192.0.2.1/32'])
   await put({ allowed_client_ips: ['198.51.100.0/24'] })
@@ -46,7 +46,7 @@ test('an address that was taken from the list of the console stays away', async 
   expect(await white(call)).toEqual(['192.0.2.2/32'])
   await put({ allowed_client_ips: ['192.0.2.1', '192.0.2.3'] })
   expect(await white(call)).toEqual(['192.0.2.3/32'])
-  // Given back by hand it is as the console sent it.
+  // After an operator adds the address again, the console's list applies unchanged.
   await change(call, 'add', '192.0.2.1')
   await put({ allowed_client_ips: ['192.0.2.1', '192.0.2.3'] })
   expect(await white(call)).toEqual(['192.0.2.1/32', '192.0.2.3/32'])

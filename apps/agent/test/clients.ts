@@ -5,14 +5,14 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { onEnd, until } from './base.ts'
 
-/** A client connection that collects what it gets. */
+/** A client connection that collects what it receives. */
 export class RawClient {
   readonly socket: Socket
   received: Buffer = Buffer.alloc(0)
   ended = false
   closed = false
 
-  /** `from`: the client's own address, of the loopback. */
+  /** @param from the client's own loopback address */
   constructor(host: string, port: number, from?: string) {
     this.socket = connect({ host, port, allowHalfOpen: true, ...(from === undefined ? {} : { localAddress: from }) })
     this.socket.on('data', (chunk: Buffer) => (this.received = Buffer.concat([this.received, chunk])))
@@ -32,7 +32,7 @@ export class RawClient {
     return this
   }
 
-  /** Waits for text and takes everything up to its end away. */
+  /** Waits until the received text matches, then removes everything up to the end of the match. */
   async take(pattern: RegExp, ms = 10_000): Promise<RegExpExecArray> {
     const match = await until(
       `${pattern} in ${JSON.stringify(this.text.slice(0, 300))}`,
@@ -50,7 +50,7 @@ export class RawClient {
     return taken
   }
 
-  /** Waits until the other side ended or broke the connection. */
+  /** Waits until the other side ends or resets the connection. Returns the text not taken yet. */
   async over(ms = 10_000): Promise<string> {
     await until('the end', () => this.ended || this.closed, ms)
     return this.text
@@ -60,7 +60,7 @@ export class RawClient {
 export const basic = (user: string, password = 'secret'): string =>
   `Proxy-Authorization: Basic ${Buffer.from(`${user}:${password}`).toString('base64')}\r\n`
 
-/** One request in absolute form on a connection of its own; the status, the head and the body. */
+/** Sends one request in absolute form on a new connection. */
 export async function proxied(
   ip: string,
   port: number,
@@ -95,7 +95,7 @@ function unchunk(text: string): string {
   }
 }
 
-/** Opens a CONNECT tunnel; the status and the connection behind it. */
+/** Opens a CONNECT tunnel. Returns the status and the connection. */
 export async function tunnel(
   ip: string,
   port: number,
@@ -109,14 +109,14 @@ export async function tunnel(
   return { status: Number(match[1]), rawClient }
 }
 
-/** Address bytes of a SOCKS5 request: IPv4, or a domain. */
+/** The address part of a SOCKS5 request: an IPv4 address or a domain name. */
 export function socksAddress(host: string): Buffer {
   const parts = host.split('.').map(Number)
   if (parts.length === 4 && parts.every(part => Number.isInteger(part))) return Buffer.from([1, ...parts])
   return Buffer.concat([Buffer.from([3, host.length]), Buffer.from(host, 'latin1')])
 }
 
-/** Speaks SOCKS5 up to the reply; `code` is the reply's, or -1 where the login was refused. */
+/** Runs the SOCKS5 handshake. `code` is the reply's code, or -1 if the login is refused. */
 export async function socks(
   ip: string,
   port: number,
@@ -147,7 +147,6 @@ export async function socks(
   return { code: reply[1] ?? -1, rawClient }
 }
 
-/** A socket for datagrams on any port of an address. */
 export async function udpSocket(address = '127.0.0.1', recvBufferSize?: number): Promise<UdpSocket> {
   const socket = createSocket({ type: 'udp4', ...(recvBufferSize === undefined ? {} : { recvBufferSize }) })
   onEnd(() => socket.close())
@@ -157,7 +156,7 @@ export async function udpSocket(address = '127.0.0.1', recvBufferSize?: number):
 }
 
 const port16 = (port: number): number[] => [port >> 8, port & 255]
-/** Where a datagram goes to, as SOCKS5 writes it. */
+/** Destinations of datagrams, as SOCKS5 encodes them. */
 export const udpTo = {
   v4: (address: string, port: number): Buffer => Buffer.from([1, ...address.split('.').map(Number), ...port16(port)]),
   name: (name: string, port: number): Buffer =>
@@ -166,7 +165,7 @@ export const udpTo = {
 export const datagram = (to: Buffer, data: string | Buffer, fragment = 0): Buffer =>
   Buffer.concat([Buffer.from([0, 0, fragment]), to, Buffer.from(data)])
 
-/** Asks for an association: the code of the reply, the connection that it lives by, and the port for datagrams. */
+/** Asks for a UDP association. It lives as long as `control`; datagrams go to the address `at` and the port `relay`. */
 export async function associate(
   ip: string,
   port: number,
@@ -181,10 +180,10 @@ export async function associate(
 }
 
 /**
- * A TLS connection to a proxy, whatever its certificate says.
+ * A TLS connection to a proxy. It accepts any certificate.
  * @param from the client's own address
- * @param allowHalfOpen its connection below goes on where the proxy ends it
- * @throws Error where it ends before it is secure
+ * @param allowHalfOpen keeps the TCP connection open after the proxy ends it
+ * @throws Error if the connection ends during the handshake
  */
 export async function tlsClient(
   port: number,
@@ -201,7 +200,7 @@ export async function tlsClient(
   const ended = once(socket, 'close').then(() => Promise.reject(new Error('ended before it was secure')))
   socket.on('error', () => {})
   await Promise.race([once(socket, 'secureConnect'), ended])
-  // From here on its end is no failure.
+  // A later end is not an error.
   ended.catch(() => {})
   return socket
 }

@@ -17,19 +17,18 @@ const hashOf = (wanted: Wanted): string =>
   })
 
 /**
- * Kills an agent again and again while users are put and deleted. After each restart every user must be as it was last
- * acknowledged; one whose call was cut off may be as before or as asked for.
+ * Kills an agent repeatedly while users are put and deleted. After each restart every user must match its last
+ * acknowledged change. A user whose call was cut off may match the old or the new state.
  */
 async function killAgain(rounds: number, seed: number): Promise<void> {
   const any = numbers(seed)
-  /** Up to three different names. */
   const someOf = (make: () => string): string[] => [...new Set(Array.from({ length: any(4) }, make))]
   const folder = await tempFolder()
   const net = randomNet()
   const echo = await echoTarget()
-  /** What was acknowledged: a hash, or null for no such user. */
+  /** Acknowledged changes: the user's hash, or null if there is no such user. */
   const acknowledged = new Map<string, string | null>(names.map(name => [name, null]))
-  /** What was asked for and not yet answered. */
+  /** Changes that were sent and not answered yet. */
   const asked = new Map<string, string | null>()
   let answers = 0
 
@@ -74,13 +73,12 @@ async function killAgain(rounds: number, seed: number): Promise<void> {
       acknowledged.set(name, found.get(name) ?? null)
     }
     asked.clear()
-    // A lease from before the kill works at once, with no help from any console.
+    // A lease from before the kill works at once, without a console.
     const { status } = await tunnel(`${net}.250.${any(256)}`, agent.proxyPort, 'steady', echo.host)
     expect(status).toBe(200)
     if (round === rounds) return void agent.child.kill('SIGKILL')
     const stop = new AbortController()
     const work = names.map(async name => {
-      // Each caller goes on until the agent is gone under it.
       while (!stop.signal.aborted) await change(agent, name)
     })
     const settled = Promise.allSettled(work)
@@ -90,7 +88,7 @@ async function killAgain(rounds: number, seed: number): Promise<void> {
     stop.abort()
     await agent.exited
     for (const result of await settled) {
-      // Only a connection that broke may have stopped a caller.
+      // A caller may fail only because its connection broke.
       if (result.status === 'rejected') expect(String(result.reason)).toMatch(/fetch failed|terminated|aborted/)
     }
   }

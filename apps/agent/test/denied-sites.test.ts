@@ -17,7 +17,7 @@ import {
 } from './test-agent.ts'
 import { NEVER, testPlane } from './test-plane.ts'
 
-/** Where the denied site is; aliases of others lead there too. Another address has sites that are open. */
+/** The address of the denied site. The alias and an open site share it. */
 const SITE = '127.0.0.1'
 const names: Record<string, string> = { 'www.denied.test': SITE, 'alias.test': SITE, 'open.test': SITE }
 
@@ -25,9 +25,9 @@ let agent: TestAgent
 let ip: string
 let ownerIp: string
 let target: Awaited<ReturnType<typeof tcpTarget>>
-/** What reached the target, one text a connection. */
+/** What the target received: one text per connection. */
 let reached: string[] = []
-/** Bytes of the present `outcome` that have not reached the target. */
+/** Bytes of the current `outcome` that the target has not received yet. */
 let missing = 0
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
     socket.on('data', (chunk: Buffer) => {
       reached[n] += chunk.toString('latin1')
       missing -= chunk.length
-      // Not before: an answer to the first pieces would be taken for one to what the others show.
+      // Wait for all pieces, so that an answer refers to the last one.
       if (missing <= 0) socket.write('answer')
     })
   })
@@ -63,7 +63,7 @@ const bySocks: Way = async to => {
   return rawClient
 }
 
-/** Sends pieces, each once the one before has left; whether the target answered to all of them or the tunnel was reset. */
+/** Sends the pieces one after the other. Returns whether the target answered to all of them or the tunnel was reset. */
 async function outcome(client: RawClient, pieces: Array<string | Buffer>): Promise<'answered' | 'reset'> {
   let code = ''
   missing = pieces.reduce((sum, { length }) => sum + length, 0)
@@ -153,7 +153,7 @@ describe('in a tunnel of a user with denied domains', () => {
       'answered'
     )
     expect(await outcome(await byConnect(SITE), ['{"line":', `"${long.repeat(20)}"`])).toBe('answered')
-    // A long header is no request line.
+    // A long header is not a request line.
     expect(
       await outcome(await byConnect(SITE), [`GET / HTTP/1.1\r\nX-Token: ${long}`, '\r\nHost: open.test\r\n\r\n'])
     ).toBe('answered')
@@ -222,7 +222,7 @@ describe('in a tunnel of a user with denied domains', () => {
     )
     expect(await outcome(await byConnect(SITE), [hello([serverName('a b')])])).toBe('reset')
     expect(await outcome(await byConnect(SITE), [Buffer.from([22, 3, 1, 0, 5, 2, 0, 0, 1, 0])])).toBe('reset')
-    // The hello of SSL 2, with which old libraries begin TLS: it has no place for a name.
+    // An SSL 2 hello, with which old libraries begin TLS. It cannot carry a name.
     expect(await outcome(await byConnect(SITE), [Buffer.from([0x80, 0x2e, 1, 3, 1, 0, 3, 0, 0, 0, 16])])).toBe('reset')
   })
 
@@ -258,7 +258,7 @@ describe('in a tunnel of a user with denied domains', () => {
     const hidden = (name: string): Buffer => hello([serverName(name), encryptedHello()])
     expect(await outcome(await byConnect(SITE), [hidden('cloudflare-ech.com')])).toBe('reset')
     expect(await outcome(await byConnect('alias.test'), [hidden('open.test')])).toBe('reset')
-    // Browsers send the extension to every site, with nothing in it: by the name alone it stays open.
+    // Browsers send a dummy ECH extension to every site, so the visible name decides.
     expect(await outcome(await byConnect(SITE), [hidden('open.test')])).toBe('answered')
     expect(await outcome(await byConnect('open.test'), [hidden('open.test')])).toBe('answered')
   })
@@ -281,7 +281,7 @@ describe('in a tunnel of a user with denied domains', () => {
     expect(await outcome(upgrading, ['PRI * HT', preface.slice(8)])).toBe('reset')
     expect(await outcome(await byConnect(SITE), ['SSH-2.0-OpenSSH_9.6\r\n'])).toBe('answered')
     expect(await outcome(await byConnect(SITE), [Buffer.from([0, 0, 0, 9, 1])])).toBe('answered')
-    // A telnet client that agrees to an echo, and waits for what the server says.
+    // A telnet client that agrees to an echo, then waits for the server.
     expect(await outcome(await byConnect(SITE), [Buffer.from([255, 253, 1])])).toBe('answered')
   })
 
@@ -289,7 +289,7 @@ describe('in a tunnel of a user with denied domains', () => {
     'a game that begins with the length of its first packet, and the name %s in it, is no TLS',
     async server => {
       const packet = [0, 0xff, 5, server.length, ...Buffer.from(server), 0x63, 0xdd, 2]
-      // The length is the type of a TLS record.
+      // The packet's length equals the type of a TLS record.
       expect([20, 21, 22, 23]).toContain(packet.length)
       const first = Buffer.from([packet.length, ...packet])
       expect(await outcome(await byConnect(SITE), [first])).toBe('answered')
@@ -304,7 +304,7 @@ describe('in a tunnel of a user with denied domains', () => {
 
 test('an address that is known as a denied site is refused where nothing tells that another is meant', async () => {
   const url = `http://127.0.0.1:${target.port}/`
-  // Whoever has the site may visit it, and from then on its address is known.
+  // A user who may visit the site teaches the agent its address.
   const visit = await tunnel(ownerIp, agent.proxyPort, 'owner', `www.denied.test:${target.port}`)
   expect(visit.status).toBe(200)
   expect((await proxied(ip, agent.proxyPort, 'u', url)).status).toBe(403)

@@ -1,4 +1,4 @@
-// Runs alone in a network namespace of its own (see ipv6-egress.test.ts) and prints what it saw as JSON.
+// Runs in its own network namespace (see ipv6-egress.test.ts) and prints its results as JSON.
 import { execFileSync, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -37,7 +37,7 @@ const call = async (method: string, path: string, body?: unknown): Promise<Recor
 const put = (user: string, more: Record<string, unknown>): Promise<Record<string, unknown>> =>
   call('PUT', `/api/users/${user}`, { password: 'pw', denied_domains: [], ...more })
 
-/** Tells its caller's address as an HTTP answer to each request; the connection is kept. */
+/** Answers each HTTP request with the caller's address, and keeps the connection open. */
 const teller = createServer(socket => {
   socket.on('error', () => {})
   socket.on('data', () => {
@@ -70,7 +70,7 @@ class Client {
       this.#wake()
     })
   }
-  /** Sends a piece, and gives what comes until it is enough, or the end. */
+  /** Sends a piece. Returns what arrives until `isEnough` accepts it or the connection ends. */
   async say(piece: string | Buffer, isEnough: (data: Buffer) => boolean): Promise<Buffer> {
     this.socket.write(piece)
     while (!isEnough(this.#data) && !this.#closed) await new Promise<void>(resolve => (this.#wake = resolve))
@@ -90,7 +90,7 @@ const body = (data: Buffer): string => data.toString('latin1').split('\r\n\r\n')
 const status = (data: Buffer): number => Number(data.toString('latin1').slice(9, 12))
 const request = (name: string): string => `GET http://${target}/ HTTP/1.1\r\nHost: x\r\n${auth(name)}\r\n`
 
-/** What an HTTP request, one more of the same connection, a tunnel and a SOCKS tunnel of a user leave from. */
+/** The exit addresses of a user's HTTP request, a second one on the same connection, a CONNECT and a SOCKS5 tunnel. */
 async function exits(host: string, name: string): Promise<string[]> {
   const http = new Client(host)
   const first = await http.say(request(name), isAnswer)
@@ -116,7 +116,6 @@ async function socksClient(host: string, name: string): Promise<Client> {
   if (answer[1] !== 0) throw new Error(`SOCKS log-in of ${name}`)
   return client
 }
-/** What datagrams of a user leave from. */
 async function udpExit(host: string, name: string): Promise<string> {
   const client = await socksClient(host, name)
   const answer = await client.say(socksRequest(3, 0), data => data.length >= 22)
@@ -138,7 +137,6 @@ async function udpExit(host: string, name: string): Promise<string> {
   client.socket.destroy()
   return from
 }
-/** The status and text of a request that goes nowhere. */
 const refusal = (host: string, name: string): Promise<string> => asked(host, name, `http://${target}/`)
 
 const net = 'fd00:77:0'
@@ -159,14 +157,13 @@ const replies = {
   narrow: (await put('narrow', { prefixes: [`${net}:4::/65`], egress: 'session' }))['reason'],
   both: (await put('both', { prefixes: [`${net}:4::/64`, '10.77.1.2/32'], egress: 'session' }))['reason']
 }
-// Another user of the same /64, and one whose own name looks like a session of the first.
+// Another user of the same /64, and a user whose name looks like a session of the first one.
 await put('other', { prefixes: [`${net}:3::/64`], egress: 'session' })
 await put('sticky-session-real', { prefixes: [`${net}:3::/64`] })
 await put('four', { prefixes: ['10.77.1.1/32'] })
 
 const fixed = await exits(`${net}:1::1`, 'fixed')
 const within = await exits(`${net}:1:ab::9`, 'fixed')
-/** What the first line and the text of an answer are. */
 const asked = async (host: string, name: string, url: string): Promise<string> => {
   const client = new Client(host)
   const data = await client.say(`GET ${url} HTTP/1.1\r\nHost: x\r\n${auth(name)}\r\n`, isAnswer)
@@ -188,7 +185,7 @@ const session = {
   none: await exits(`${net}:3::1`, 'sticky'),
   real: await exits(`${net}:3::1`, 'sticky-session-real')
 }
-// A kept connection whose next request names another session leaves from that one's address.
+// On a kept connection each request leaves from the address of its own session.
 const mixed = new Client(`${net}:3::1`)
 const names = ['sticky-session-abc', 'sticky-session-def', 'sticky']
 const perRequest: string[] = []
@@ -209,7 +206,7 @@ const bound = await socksClient(`${net}:1::1`, 'fixed-session-abc').then(
   () => 'refused'
 )
 
-// Whoever rotates has the limits of the one leased address.
+// A user who rotates has the limits of the one leased address.
 const held: Client[] = []
 const opened: number[] = []
 for (let n = 0; n < 8; n++) {
@@ -226,8 +223,8 @@ const codes = traffic.rows.find(({ user }) => user === 'fixed')?.codes
 
 const onLink = 'fd00:99::8000:0/97'
 /**
- * A network with another machine in it, of which a part is the agent's: on the link of an interface, so that the other one asks for
- * each address, and is told by nobody. @returns what takes the other machine away
+ * Connects a network with another machine, whose neighbour discovery for the agent's part of the link gets no answer.
+ * @returns what removes the other machine
  */
 async function joinNetwork(): Promise<() => void> {
   const there = spawn(
@@ -253,12 +250,12 @@ async function joinNetwork(): Promise<() => void> {
   ip('link set v1 up', other)
   return () => void there.kill('SIGKILL')
 }
-/** Not every system makes such networks. */
+/** Not every system supports veth pairs. */
 const leave = process.argv.includes('veth') ? await joinNetwork() : null
 const ranges = ['fd00:77::/48', '10.77.0.0/16', ...(leave === null ? [] : [onLink])]
 await call('PUT', '/api/prefixes', { prefixes: ranges })
 
-// Targets that are there, that refuse, that nothing leads to, and that only the server itself reaches.
+// Targets that answer, that refuse, that have no route, and that only the server itself can reach.
 const info = (await call('GET', '/api/view-server-info')) as { data: { routes: { prefix: string; link?: string }[] } }
 const links = info.data.routes.map(({ prefix, link = '-' }) => `${prefix} ${link}`)
 const check = async (prefix: string, host: string, to = port): Promise<Record<string, unknown>> =>
@@ -274,7 +271,7 @@ const checks = {
 
 leave?.()
 
-/** Ranges that a start has to make local. */
+/** Ranges that the next start makes local. */
 const [many, wide] = isLong ? [4096, 256] : [64, 16]
 const more = [
   ...Array.from({ length: many }, (_, n) => `10.${100 + (n >> 8)}.${n & 255}.0/24`),

@@ -183,7 +183,7 @@ describe('HTTP', () => {
       connections++
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
-        // The next request meets a connection that is being reset.
+        // The next request on this connection meets a reset.
         socket.once('data', () => socket.resetAndDestroy())
       })
     })

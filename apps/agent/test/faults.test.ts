@@ -38,7 +38,7 @@ const fail = (): never => {
 }
 const MEGABYTES = Buffer.alloc(16 << 20)
 
-/** What leads to each callback of a stage. */
+/** How a test triggers each callback of a stage. */
 const causes: Record<
   Exclude<keyof Stage, 'endsWith' | 'judgeAgain'>,
   (parts: { client: RawClient; far: () => Promise<Socket> }) => unknown
@@ -73,7 +73,7 @@ describe('an exception that one connection causes', () => {
       const target = await tcpTarget(socket => void socket.pause())
       let made = 0
       const { plane, port, lines, told } = await testPlane({
-        // The first connection has a stage that fails, later ones have one that does nothing.
+        // The first connection's stage fails. Later ones have a stage that does nothing.
         stage: connection => (made++ === 0 ? failing(step, connection, target.port) : quiet)
       })
       const client = new RawClient('127.0.0.1', port)
@@ -130,7 +130,7 @@ describe('an exception that one connection causes', () => {
   })
 })
 
-/** Does what the test asks for by name, and fails in one step. */
+/** A stage that obeys the test's commands and fails in one callback. */
 function failing(step: keyof Stage, connection: ClientConnection, target: number): Stage {
   const stage: Stage = {
     ...quiet,
@@ -151,7 +151,7 @@ beforeAll(async () => {
   secureContext = await newSecureContext()
 })
 
-/** Also what the runtime calls for inside the process: there only a connection that goes on can be told from one that ended. */
+/** Waits until the fault is counted once and `left` connections remain. */
 const countedOnce = async (plane: Plane, lines: string[], left: number): Promise<void> => {
   await until('the fault', () => plane.figures.faults > 0)
   await until('the connection to be gone', () => plane.connections === left)

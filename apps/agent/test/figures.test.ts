@@ -5,7 +5,7 @@ import { findProblems, type Observed } from '../src/problems.ts'
 import { AbuseWatch } from '../src/proxy/abuse-watch.ts'
 import { httpTarget, lease, proxied, testAgent, token, tunnel, until, type TestAgent } from './test-agent.ts'
 
-/** Reads the text format as strictly as Prometheus does; sample names with their labels, and values. */
+/** Parses the text format as strictly as Prometheus does. Returns values by sample name with labels. */
 function parseMetrics(text: string): Map<string, number> {
   const samples = new Map<string, number>()
   expect(text.endsWith('\n')).toBe(true)
@@ -187,7 +187,7 @@ describe('what is wrong', () => {
       { pid: 1, delay: { median: 1, p99: 20, longest: 900 }, isSlow: false, handles: { used: 10, limit: 1024 } }
     ],
     routes: [{ local: true }],
-    // Customers' zones that are silent are none of the server's.
+    // Silent name servers of customers' zones are not the server's fault.
     dns: { lookups: 1000, failures: 900, milliseconds: 1, failing: 0 }
   }
   const [one] = fine.processes

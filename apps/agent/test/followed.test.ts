@@ -1,4 +1,4 @@
-// Who supervises the agent, and whether a process that takes over is followed.
+// Who supervises the agent, and whether the supervisor follows a process that takes over.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

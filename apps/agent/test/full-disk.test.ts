@@ -9,7 +9,7 @@ import { echoTarget, tunnel, until } from './test-agent.ts'
 let serving: Serving
 let echo: Awaited<ReturnType<typeof echoTarget>>
 
-/** The system takes no file beyond so many bytes from the agent, as a full disk does: what still fits is written. */
+/** Limits the size of the agent's files, so that writes fail as on a full disk: what still fits is written. */
 const limitFiles = (bytes: number | 'unlimited'): void =>
   void execFileSync(PRLIMIT, ['--pid', String(serving.agent.child.pid), `--fsize=${bytes}:unlimited`])
 const problems = async (): Promise<unknown> => (await serving.call('GET', '/healthz')).json['problems']
@@ -23,7 +23,7 @@ const isOver = () => until('its end to be told', async () => String(await proble
 
 describe.runIf(hasPrlimit)('a disk that takes nothing more', () => {
   beforeAll(async () => {
-    // All in one process: then the limit is that of all files.
+    // Without workers, the limit of one process covers all files.
     serving = await servingAgent({ AGENT_WORKERS: '0' })
     echo = await echoTarget()
   })

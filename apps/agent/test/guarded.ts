@@ -1,7 +1,7 @@
 import type { Resolve } from '../src/net/resolver.ts'
 import { httpTarget, lease, type TestAgent, testAgent } from './test-agent.ts'
 
-/** Names of the tests' own world. `moving` answers otherwise each time, as a rebinding name server does. */
+/** Names that the tests' name server knows. It changes the address of `moving.test`, as in DNS rebinding. */
 const names: Record<string, string[]> = {
   'public.test': ['127.0.0.1'],
   'inside.test': ['10.1.2.3'],
@@ -12,14 +12,14 @@ const names: Record<string, string[]> = {
 }
 export type Guarded = {
   agent: TestAgent
-  /** An address that user 'u' leases. */
+  /** An address that user `u` leases. */
   ip: string
   target: Awaited<ReturnType<typeof httpTarget>>
-  /** Names that the agent asked for, in order. */
+  /** Names that the agent looked up, in order. */
   asked: string[]
 }
 
-/** An agent with a name server of its own, and a user with some denied domains. */
+/** An agent with its own name server, and a user with some denied domains. */
 export async function guardedAgent(): Promise<Guarded> {
   const asked: string[] = []
   const resolve: Resolve = (name, _family, answer) => {
@@ -36,7 +36,7 @@ export async function guardedAgent(): Promise<Guarded> {
   const agent = await testAgent({
     world: { resolve },
     limits: {
-      // Thousands of requests of one connection, each to another target or a refused one.
+      // One connection sends thousands of requests in these tests.
       newPerUser: 0,
       newPerAddress: 0,
       newPerClient: 0,

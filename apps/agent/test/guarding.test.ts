@@ -1,4 +1,4 @@
-// Who reaches the management API, and how systemd hears that the agent is well.
+// Which clients reach the management API, and how the agent feeds systemd's watchdog.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -13,7 +13,7 @@ import { notifyReceiver } from './notify-receiver.ts'
 import { agentProcess } from './process.ts'
 import { caller, onEnd, silent, tempFolder, testAgent, testConfig, until } from './test-agent.ts'
 
-/** What a connection from a local address gets for a request; '' where it is closed without a word. */
+/** The reply to a request from this local address. It is empty if the agent closes the connection without one. */
 async function askFrom(localAddress: string, port: number): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, localAddress })
   let said = ''
@@ -68,12 +68,12 @@ test.skipIf(!hasTools)('systemd hears that the agent is well for as long as its 
   const heard = (): number => lines().filter(line => line === 'WATCHDOG=1').length
   const agent = await agentProcess(await tempFolder(), { NOTIFY_SOCKET: path, WATCHDOG_USEC: '400000' })
   await until('some words', () => heard() >= 3)
-  // A loop that hangs says nothing more: what was under way by then comes, and no other.
+  // A hung loop sends no messages. Only those already sent arrive.
   agent.child.kill('SIGSTOP')
   let last = -1
   await until('silence', async () => {
     const before = heard()
-    // Longer than it takes to say several words.
+    // Longer than several watchdog intervals.
     await new Promise(resolve => setTimeout(resolve, 300))
     return (last = heard()) === before
   })

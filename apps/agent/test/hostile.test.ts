@@ -47,7 +47,7 @@ describe('what two parsers could read differently is refused with 400, and reach
     const before = target.requests()
     const text = await send(cases[name]?.() ?? '').over()
     expect(text).toMatch(/^HTTP\/1\.1 400 /)
-    // One answer, and what stood behind the bad head was not taken for another request.
+    // One answer: the agent does not parse what follows a bad head.
     expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
     expect(target.requests()).toBe(before)
   })

@@ -6,7 +6,7 @@ const namespace = ['--net', '--mount-proc', '--fork', '--pid']
 const allowed =
   process.platform === 'linux' &&
   spawnSync('unshare', [...namespace, 'ip', 'link', 'set', 'lo', 'up'], { stdio: 'ignore' }).status === 0
-/** Whether two of them can be joined. */
+/** Whether this machine can connect two namespaces. */
 const joins =
   allowed &&
   spawnSync('unshare', [...namespace, 'ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1'], {
@@ -14,7 +14,7 @@ const joins =
   }).status === 0
 if (!allowed) console.warn('Exit addresses are not tested here: this machine lets nobody make a network namespace.')
 
-/** HTTP, the next request of the same connection, CONNECT, SOCKS5. */
+/** The exit addresses of an HTTP request, a second one on the same connection, CONNECT and SOCKS5. */
 type Exits = [string, string, string, string]
 type Seen = {
   replies: Record<string, string>
@@ -73,7 +73,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
     expect(seen.fixed).toEqual(four('fd00:77:0:1::1'))
     expect(seen.within).toEqual(four('fd00:77:0:1:ab::9'))
     expect(seen.v4).toMatch(/^200 (?:::ffff:)?10\.77\.1\.1$/)
-    // Nothing leads to the addresses themselves.
+    // The leased addresses are not destinations.
     expect(seen.own).toMatch(/^403 /)
     expect(seen.loggedFixed).toBe(4)
   })
@@ -87,7 +87,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
       expect(address).toMatch(/^fd00:77:0:2:/)
       expect(['fd00:77:0:2::', 'fd00:77:0:2::1']).not.toContain(address)
     }
-    // The access log has where each left from, besides the leased address.
+    // The access log has the exit address besides the leased one.
     expect(seen.logged).toBeGreaterThanOrEqual(8)
   })
 
@@ -144,7 +144,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
     expect(there).toMatchObject({ address, verdict: 'reachable', results: [{ found: 'connected', own: 'connected' }] })
     expect(refused).toMatchObject({ address, verdict: 'reachable', results: [{ found: 'refused', own: 'refused' }] })
     expect(nowhere).toMatchObject({ verdict: 'no_network', results: [{ found: 'unreachable', own: 'unreachable' }] })
-    // The other machine asks who has the address, and nobody says so.
+    // The other machine's neighbour discovery gets no answer.
     const unanswered = {
       verdict: 'no_neighbour',
       results: [{ target: '[fd00:99::1]:4000', found: 'silent', own: 'connected' }]

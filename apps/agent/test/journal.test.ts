@@ -20,7 +20,7 @@ async function openStore(folder: string): Promise<{ store: Store; failures: unkn
   return { store: opened.store, failures }
 }
 
-/** A user with a deny list of about a megabyte that no other has. */
+/** A user with a unique deny list of about a megabyte. */
 const heavy = (n: number): Parameters<typeof putUser>[1] => ({
   password: 'secret',
   prefixes: ['127.9.0.1/32'],
@@ -43,11 +43,11 @@ test('the file stays a small multiple of what it says, over any number of change
     await store.close()
   }
   const { store } = await openStore(folder)
-  // Of the lists only the one that somebody has.
+  // Only the deny list in use remains.
   const lists = await store.read(state => [...state.denySets.values()].map(list => list.toSorted()[0]))
   expect(lists).toEqual([expect.stringContaining(`number-${n - 1}.`)])
   await store.close()
-  // Once what is true now, as much again or four megabytes, and the change that was one too many.
+  // The file may hold the current state, as much again or 4 MB, and the change that crosses the limit.
   expect(largest).toBeLessThan(9 * MB)
 }, 60_000)
 
@@ -55,14 +55,14 @@ test('a rewriting that fails leaves nothing behind, loses nothing, and is tried 
   const folder = await tempFolder()
   const { store, failures } = await openStore(folder)
   await store.change(putPrefixes(['127.9.0.0/16']))
-  // A disk that is full for the new file alone.
+  // Only the new file meets a full disk.
   await symlink('/dev/full', join(folder, 'state.journal.new'))
   let n = 0
   while (failures.length === 0 && n < 30) expect((await store.change(putUser('u', heavy(n++)))).ok).toBe(true)
   expect(String(failures[0])).toContain('ENOSPC')
   expect(await readdir(folder)).toEqual(['state.journal'])
   const before = await sizeOf(folder)
-  // Not with each change: each would fill the disk again.
+  // Not every change retries, because each attempt would fill the disk again.
   await store.change(putUser('small', { ...heavy(0), denied_domains: [] }))
   expect(await sizeOf(folder)).toBeGreaterThan(before)
   while ((await sizeOf(folder)) >= before && n < 60) await store.change(putUser('u', heavy(n++)))
@@ -127,7 +127,7 @@ test('who reads along takes nothing that may be taken back, and never makes the 
   const users = (of: Store): Promise<string[]> => of.read(state => [...state.users.keys()])
   const durable = await store.show()
   expect(durable).toBe(await sizeOf(folder))
-  // A line whose writing failed is seen for a moment, and is gone then.
+  // A line whose write failed is visible until it is truncated.
   await store.change(putUser('refused', small('secret')))
   const early = await follow(durable)
   expect(await users(early)).toEqual(['kept'])
@@ -145,6 +145,6 @@ test('who reads along takes nothing that may be taken back, and never makes the 
   const { store: again } = await openStore(folder)
   expect(await users(again)).toEqual(['kept', 'next'])
   await again.close()
-  // Less than the writing process says is there.
+  // The file is shorter than the writing process says.
   expect(await Store.follow(folder, (await sizeOf(folder)) + 1, hooks)).toMatchObject({ ok: false })
 })

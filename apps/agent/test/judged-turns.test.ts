@@ -5,10 +5,10 @@ import { RequestNames } from '../src/proxy/request-names.ts'
 import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
-/** Much work for so few bytes: each line has a name that is looked at. */
+/** Much work for few bytes: each line has a name to judge. */
 const LINE = 'x http://a.b\n'
 
-/** A tunnel of a user with denied names through which a request has begun, and how often its work went on in a later turn. */
+/** A tunnel of a user with denied names, in which a request has begun. `laterTurns` counts its postponed work. */
 async function judgedTunnel(port: number) {
   const { plane, port: proxy } = await testPlane({ denied: ['denied.test'] })
   let later = 0
@@ -83,7 +83,7 @@ function looked(text: string): number {
   return performance.now() - before
 }
 
-// Judged by times, which a busy machine makes longer.
+// Measures times, which a busy machine makes longer.
 if (isLong)
   test('no bytes make the search for names take longer than their number does', () => {
     looked(LINE.repeat(700))
@@ -115,7 +115,7 @@ if (isLong)
       '\r\n '.repeat(2730)
     ]) {
       const least = Math.min(...Array.from({ length: 5 }, () => looked(text)))
-      // Times of one process, by the same clock: a search that looks at bytes again and again takes hundreds of times as long.
+      // Both times come from one process and clock. A search that rereads bytes takes hundreds of times as long.
       expect(least / usual, JSON.stringify(text.slice(0, 30))).toBeLessThan(50)
     }
   })

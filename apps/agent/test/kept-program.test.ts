@@ -21,14 +21,14 @@ test.runIf(isLinux)(
     await writeFile(`${program}.new`, 'process.exit(9)\n')
     await rename(`${program}.new`, program)
     await until('the loss to show', async () => {
-      // Where the test has to wait for its turn, others are there meanwhile.
+      // On a busy machine replacements start while this test waits, so they are killed, too.
       for (const pid of await workers()) kill(pid)
       return (await call('GET', '/healthz')).status === 503
     })
     await until('the worker to be back', async () => (await call('GET', '/healthz')).status === 200)
     expect((await tunnel(ip, agent.proxyPort, 'u', echo.host)).status).toBe(200)
     expect(agent.output()).not.toMatch(/status 9/)
-    // What no process has any more goes.
+    // Copies that no process uses are deleted.
     const path = join(data, 'agent')
     const kept = await keepProgram(program, path)
     const copies = async () => (await readdir(path)).filter(name => name.startsWith('program-'))

@@ -22,7 +22,7 @@ const userOp = (user: string, prefixes: string[], allowedClientIps: string[] = [
 
 describe('what a worker has to take in at once', () => {
   const domains = [...Array.from({ length: 50_000 }, (_, n) => `site-${n}.test`), '!open.site-7.test', '8.8.0.0/16']
-  // Every second address, so that nothing can be put together.
+  // Every second address, so that no prefixes can be merged.
   const prefixes = Array.from({ length: 32_768 }, (_, n) => `127.9.${n >> 7}.${(n & 127) * 2}/32`)
   const clients = Array.from({ length: 10_000 }, (_, n) => `10.${n >> 8}.${n & 255}.0/25`)
   const ops: Op[] = [
@@ -109,7 +109,7 @@ test('a user with many connections is cut off in pieces, and is gone from the fi
     open++
     if (connection.lease !== null) plane.acquireSlot(connection, connection.lease, '127.9.0.1')
   }
-  // So are the counts of all of them taken.
+  // Counters are collected in pieces, too.
   expect(await turnsDuring(() => plane.collectInTurns())).toBeGreaterThanOrEqual(2)
   const turns = await turnsDuring(async () => {
     const applied = plane.apply([{ op: 'user', user: 'u', record: null }])

@@ -85,10 +85,10 @@ describe('the log that is followed', () => {
     expect(first.lines).toHaveLength(200)
     expect(first.missed).toBeGreaterThan(6000)
     expect(first.next).toBe(1 + first.missed + 200)
-    // What does not match is passed over all the same.
+    // The position moves past lines that do not match, too.
     const none = follower.read(first.next, { user: 'another' }, 200)
     expect([none.lines, none.next]).toEqual([[], 10_001])
-    // A number of before a restart.
+    // A position from before a restart.
     expect(follower.read(99_999, {}, 1).lines).toHaveLength(1)
   })
 })

@@ -7,7 +7,7 @@ import type { Owner } from '../src/turns.ts'
 import { basic, proxied, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
-// Heads that are much work to read, or much to keep, of strangers and of targets.
+// Heads of strangers and targets that cost much work or memory.
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: y`).join('\r\n')
 const get = (fields: string) => `GET http://open.test/ HTTP/1.1\r\nHost: open.test\r\n${fields}`
@@ -112,7 +112,7 @@ test('long heads of strangers are read in turns of the loop, short ones at once'
   const url = `http://127.0.0.1:${target.port}/`
   expect((await proxied('127.0.0.1', port, 'u', url)).status).toBe(204)
   expect(later).toBe(0)
-  // No turn has time left.
+  // Every turn is out of time.
   plane.turns.isOver = () => true
   const client = new RawClient('127.0.0.1', port)
   client.send(`GET ${url} HTTP/1.1\r\nHost: a\r\nX-Long: ${'y'.repeat(1000)}\r\n\r\n`)
@@ -181,7 +181,7 @@ test('beginnings of short heads are counted, too, until the head is whole', asyn
   for (const stranger of strangers) stranger.send('\r\n\r\n')
   const answered = () => strangers.filter(({ text }) => text.startsWith('HTTP/1.1 407')).length
   await until('the others to be answered', () => answered() === open)
-  // They hold nothing any more: as many others begin, and none has to go.
+  // Answered strangers hold no memory, so as many others can begin and none has to go.
   for (let n = 0; n < open; n++) new RawClient('127.0.0.1', port).send(begin)
   const begun = () => accepted.slice(120).filter(({ bytesRead }) => bytesRead === begin.length).length
   await until('what they sent', () => begun() === open)

@@ -1,4 +1,4 @@
-// A plan with fewer connections: what is open stays until it ends, and no new one is let in above it, however many processes there are.
+// A plan with fewer connections: open ones stay until they end, and no process lets a new one in above the limit.
 import { expect, test } from 'vitest'
 import { isLong } from '../../../scripts/testing/tier.ts'
 import { isLinux } from './process.ts'
@@ -26,7 +26,7 @@ test.runIf(isLinux)(
     await until('all workers to know', async () => (await status()) === 429)
     for (let n = 0; n < 8; n++) expect(await status()).toBe(429)
     expect((await takeOver())['takeover']).toMatchObject({ state: 'none', reason: null })
-    // Known to the new process before it takes its first connection.
+    // The new process knows the limit before it accepts a connection.
     for (let n = 0; n < 12; n++) expect(await status()).toBe(429)
     await until(
       'all of them, and no others',
@@ -42,11 +42,11 @@ test.runIf(isLinux)(
   }
 )
 
-// Judged by what is measured over seconds.
+// Measures speed over seconds.
 if (isLong && isLinux)
   test('after a takeover a new download has what an old flow leaves of the speed', async () => {
     const { agent, call, ip, takeOver } = await servingAgent({ AGENT_WORKERS: '0' })
-    // 2.4 Mbit/s, and as much as goes.
+    // A source of 2.4 Mbit/s, and one that sends as fast as it can.
     const slow = await tcpTarget(socket => {
       const timer = setInterval(() => socket.write(Buffer.alloc(30_000)), 100)
       socket.on('close', () => clearInterval(timer))
@@ -59,7 +59,7 @@ if (isLong && isLinux)
     const { rawClient } = await tunnel(ip, agent.proxyPort, 'u', fast.host)
     rawClient.socket.removeAllListeners('data')
     rawClient.socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
-    // What one has for itself at first is over once both have told of it; a second in which the machine was busy with others has less.
+    // Each process uses the full speed until both have reported. A busy machine may slow one second down.
     let inTurn = 0
     await until('most of what is left, and no more, for two seconds', async () => {
       const [before, began] = [bytes, performance.now()]

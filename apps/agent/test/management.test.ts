@@ -133,7 +133,7 @@ test('50,000 denied domains fit, are kept once for all who have them, and are lo
     expect((await tunnel(ip, agent.proxyPort, user, 'www.shop-49999.example-99.com:443')).status).toBe(403)
     expect((await tunnel(ip, agent.proxyPort, user, echo.host)).status).toBe(200)
   }
-  // With an exception it is another set, which opens what lies below it.
+  // An exception makes it another set, which opens the names below the exception.
   const allowed_domains = ['Open.shop-0.example-0.com.']
   const open = await lease(agent.call, 'wide4', [`${agent.net}.4.4/32`], { denied_domains, allowed_domains })
   expect(open['deny_set']).toBe(denySetHash(denied_domains.toSorted(), ['open.shop-0.example-0.com']))
@@ -166,11 +166,11 @@ test("a change has cut the tunnels that it ends once it is acknowledged, and nob
     Number((await agent.call('GET', `/api/connections?user=${user}`)).json['total'])
   expect(await openOf('leaver')).toBe(4)
 
-  // One denied domain more touches no tunnel.
+  // One more denied domain cuts no tunnel.
   await lease(agent.call, 'leaver', [`${agent.net}.5.0/30`], { denied_domains: ['other.test'] })
   first.send('x')
   await first.take(/x/)
-  // An address less ends what used it.
+  // Removing an address cuts the tunnels that used it.
   await lease(agent.call, 'leaver', [`${agent.net}.5.2/31`], { denied_domains: ['other.test'] })
   expect(await openOf('leaver')).toBe(3)
   await first.over()
@@ -238,7 +238,7 @@ test('traffic counts bytes, requests and errors, open tunnels included, and goes
   const { call } = restarted
   const after = await call('GET', '/api/traffic')
   expect(after.json['epoch']).toBe(before.json['epoch'])
-  // The tunnel was cut by the stop and counted then.
+  // The stop cut the tunnel and counted it.
   expect(row(after)).toMatchObject({ requests: 2, up: counted?.['up'], since: counted?.['since'] })
   await proxied(ip, restarted.proxyPort, 'meter', 'http://denied.test/')
   await until('one more', async () => Number(row(await call('GET', '/api/traffic'))?.['requests']) === 3)

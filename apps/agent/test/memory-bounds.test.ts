@@ -8,13 +8,13 @@ import { newSecureContext } from './certificates.ts'
 import { basic, RawClient, tcpTarget, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
-/** What one connection may hold in this process, for any stage and direction: some reads, and the limits of heads. */
+/** Bytes that one connection may buffer in this process at any stage: some reads, and the limits of heads. */
 const BOUND = 400_000
-/** More than the kernel's buffers of all four sockets take. */
+/** More than the kernel's buffers of all four sockets hold. */
 const FLOOD = 48 << 20
 const BLOCK = Buffer.alloc(65_536, 'a')
 
-/** Writes until the other side takes no more for good, or everything. */
+/** Writes up to `FLOOD` bytes, and pauses under backpressure. */
 function flood(socket: Socket, block: Buffer = BLOCK): void {
   let left = FLOOD
   const pump = (): void => {
@@ -33,19 +33,19 @@ const hello = (size: number): Buffer =>
 const socks = Buffer.concat([Buffer.from([5, 1, 2, 1, 1]), Buffer.from('u'), Buffer.from([6]), Buffer.from('secret')])
 
 type Case = {
-  /** What the client sends first; then it floods with `block`. `TARGET` stands for the target. */
+  /** What the client sends first. Then it floods with `block`. */
   first: (target: string, port: number) => string | Buffer
   block?: Buffer
-  /** The target floods instead of the client, which does not read, behind this, with `answerBlock`. */
+  /** The target sends this and floods with `answerBlock`. The client neither floods nor reads. */
   answer?: string
   answerBlock?: Buffer
-  /** The target says this, and then no more. */
+  /** The target sends this and nothing more. */
   reply?: string
-  /** All of the client's is inside TLS. */
+  /** The client speaks TLS to the proxy. */
   tls?: boolean
   mbps?: number
   denied?: string[]
-  /** The target is never reached, since its name is never found. */
+  /** The target's name never resolves. */
   unresolved?: boolean
 }
 const bytes = (text: string): Buffer => Buffer.from(text.repeat(Math.ceil(65_536 / text.length)))
@@ -66,7 +66,7 @@ const cases: Record<string, Case> = {
   },
   'a request body in chunks': {
     first: to => `POST http://${to}/ HTTP/1.1\r\nHost: ${to}\r\n${login}Transfer-Encoding: chunked\r\n\r\n`,
-    // Large ones: what small ones are framed with is not passed on.
+    // Large chunks, because the framing of small ones is not passed on.
     block: bytes(`1000\r\n${'a'.repeat(4096)}\r\n`)
   },
   'requests behind one that is under way': {
@@ -139,7 +139,7 @@ Object.assign(cases, {
     block: bytes('GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\n\r\n'),
     tls: true
   },
-  // As `first` alone: records of a handshake that goes nowhere.
+  // Records of a handshake that never completes, written without TLS.
   'a TLS handshake that does not end': {
     first: () => tlsHello([serverName('proxy.test')]),
     block: Buffer.concat(
@@ -153,7 +153,7 @@ beforeAll(async () => {
   secureContext = await newSecureContext()
 })
 
-/** A client's connection that reads no more than it has to. */
+/** A client connection that reads only what the handshake needs. */
 async function client(port: number, tls: boolean): Promise<Socket> {
   const raw = new RawClient('127.0.0.1', port)
   if (!tls) {
@@ -193,11 +193,11 @@ describe('what a connection can hold is bounded', () => {
     const near = await until('the connection', () => accepted[0])
     let most = 0
     let [seen, since] = [-1, performance.now()]
-    // Over when nothing has moved for a while, which bounds what is held from there on too.
+    // The flood is over when nothing has moved for a while. From there on nothing more is buffered.
     await until('the flood to stop', () => {
       const far: RawSocket | undefined = connected.at(-1)
       const unsent = near.unsent + (far?.unsent ?? 0)
-      // What came in and did not go out.
+      // Bytes that came in and did not go out.
       const up = near.destroyed || far === undefined ? 0 : near.bytesRead - (far.bytesWritten - far.unsent)
       const down = far === undefined ? 0 : far.bytesRead - (near.bytesWritten - near.unsent)
       most = Math.max(most, unsent, up, down)
@@ -206,7 +206,7 @@ describe('what a connection can hold is bounded', () => {
       return near.destroyed || performance.now() - since > 40
     })
     expect(most).toBeLessThan(BOUND)
-    // Without a target all that comes before a first answer is kept; what comes after a refusal is dropped.
+    // Without a target the agent keeps what arrives before the first answer, and drops what follows a refusal.
     if (connected.length === 0) expect(readBefore[0] ?? near.bytesRead).toBeLessThan(BOUND)
   })
 })

@@ -1,8 +1,8 @@
-// Beginnings of TLS connections, as clients send them and as they might.
+// TLS hellos, as clients send them and as an attacker might.
 import { connect } from 'node:tls'
 import { Duplex } from 'node:stream'
 
-/** The hello that this machine's own TLS sends. */
+/** The hello of this machine's own TLS library. */
 export const realHello = (servername: string): Promise<Buffer> =>
   new Promise(resolve => {
     const wire = new Duplex({
@@ -49,5 +49,5 @@ export function hello(extensions: Buffer[], record = 16_384): Buffer {
   return Buffer.concat(records)
 }
 
-/** Each byte for itself. */
+/** Splits a buffer into single bytes. */
 export const bytesOf = (buffer: Buffer): Buffer[] => Array.from(buffer, byte => Buffer.from([byte]))

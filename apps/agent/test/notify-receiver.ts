@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { onEnd, tempFolder, until } from './test-agent.ts'
 
-/** What is sent to a datagram socket, told by a receiver of perl's: Node has none. */
+/** Receives datagrams on a Unix socket, as systemd does. It runs Perl, because Node has no Unix datagram sockets. */
 export async function notifyReceiver(): Promise<{ path: string; heard: () => string[] }> {
   const path = join(await tempFolder(), 'notify')
   const script = `use IO::Socket::UNIX; $| = 1; my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die; print "ready\\n"; while (defined $s->recv(my $m, 4096)) { print "$m\\n" }`

@@ -1,4 +1,4 @@
-// To which console an agent belongs, and what it takes from others.
+// Which console owns an agent, and what the agent accepts from others.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -43,7 +43,7 @@ test('a change whose body takes its time is judged once more when it is here', a
     `PUT /api/users/late HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text.slice(0, 10)}`
   )
-  // Its head has been judged: whatever is asked for by another connection from here on comes after.
+  // This call returns after the agent has judged the head of the first one.
   await send('GET', '/api/state')
   await claim()
   late.send(text.slice(10))
@@ -68,7 +68,7 @@ test('it says whose it is to another console, and changes nothing', async () => 
     ['POST', '/api/delete-all-users', {}]
   ] as const) {
     expect(await send(method, path, payload, 'console-2')).toEqual({ status: 409, json: refusal })
-    // Without a name only the classic verbs are taken.
+    // Only the classic verbs work without a console's name.
     if (method !== 'POST') expect((await send(method, path, payload)).status).toBe(409)
   }
   expect((await send('GET', '/api/state', undefined, 'console-2')).status).toBe(200)
@@ -80,13 +80,13 @@ test('it says whose it is to another console, and changes nothing', async () => 
 test('a console that knows what it told the agent last goes on, one that has forgotten it is told so', async () => {
   const { send, claim } = await owned()
   await claim()
-  // Twice, since the answer was lost; then the next session.
+  // A lost answer makes a console claim twice. Then the next session begins.
   expect((await claim()).status).toBe(200)
   expect((await claim({ mark: 'm2', known: ['m1'] })).status).toBe(200)
   expect((await claim({ mark: 'm3', known: ['m0', 'm2'] })).status).toBe(200)
   const old = await claim({ mark: 'm2b', known: ['m1'] })
   expect(old).toMatchObject({ status: 409, json: { reason: 'olderConsole', owner: { mark: 'm3' } } })
-  // A session that another one has overtaken ends, too.
+  // A later session ends this one.
   expect((await send('PUT', '/api/users/late', body, 'console-1 m2')).json).toMatchObject({ reason: 'olderConsole' })
   expect((await send('PUT', '/api/users/late', body, 'console-1 m3')).status).toBe(200)
 })

@@ -24,7 +24,7 @@ describe('many requests at once on one connection', () => {
       })
     )
     const refused = 5000
-    // Addresses that are refused need no name server: each answer is known within the call.
+    // The agent refuses these addresses without a lookup, so each answer is known at once.
     const client = new RawClient(ip, agent.proxyPort).send(
       get(`http://${slow.host}/`) + get('http://10.0.0.1/').repeat(refused)
     )
@@ -40,7 +40,7 @@ describe('many requests at once on one connection', () => {
   test('go on in a later turn of the loop where the turn is over', async () => {
     const { plane, port } = await testPlane()
     const answered = (): number => plane.figures.outcomes['refused-range'] ?? 0
-    // As if each request took as long as a turn may.
+    // As if each request used up a turn.
     Object.assign(plane.turns, {
       isOver: () => true,
       later: (_owner: string, work: () => void) => void setImmediate(work)
@@ -53,7 +53,7 @@ describe('many requests at once on one connection', () => {
       most = Math.max(most, answered() - before)
       before = answered()
     }
-    // One of the piece that came, and one of what waited.
+    // One from the piece that arrived, and one from those that waited.
     expect(most).toBeLessThanOrEqual(2)
   })
 
@@ -66,7 +66,7 @@ describe('many requests at once on one connection', () => {
     const client = new RawClient('127.0.0.1', port)
     client.send(`${get('http://10.0.0.1/')}CONNECT ${host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
     await until('the first', () => turns.length === 1)
-    // The client took an answer that it had left unread.
+    // The client drains an answer that it had not read.
     connection?.stage.clientDrain?.()
     await client.take(/200 /)
     const resume = vi.spyOn(connection?.socket ?? expect.fail('no connection'), 'resume')
@@ -87,7 +87,7 @@ describe('many requests at once on one connection', () => {
       new RawClient('127.0.0.1', port).send('GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10)).over()
     for (let n = 0; n < 3; n++) await ask()
     expect(lines).toHaveLength(20)
-    // Whoever has logged in has a line for each request.
+    // A logged-in user has a line for each request.
     new RawClient('127.0.0.1', port).send(get('http://10.0.0.1/').repeat(30))
     await until('the lines of the customer', () => lines.length === 50)
     const swept = await testPlane({ limits: { sweepMs: 20 } })
@@ -110,7 +110,7 @@ describe('many requests at once on one connection', () => {
     await until('all of them', () => written() + told().reduce((sum, n) => sum + n, 0) === all)
     expect(written()).toBeLessThan(all / 2)
     expect(plane.figures.outcomes['refused-range']).toBe(all)
-    // What was served has a line each.
+    // Each served request has a line.
     const url = `http://${target.host}/`
     new RawClient('127.0.0.1', port).send(get(url).repeat(150))
     await until('its lines', () => lines.filter(line => line.endsWith(' ok')).length === 150)
@@ -128,7 +128,7 @@ describe('many requests at once on one connection', () => {
       pass(defaultLimits.idleMs)
       return accepted[0]?.destroyed
     })
-    // What the kernel holds of both, but not what the client offered.
+    // Only the kernel's buffers fill up: the agent does not read all that the client offers.
     expect(accepted[0]?.bytesRead).toBeLessThan(offered / 2)
     client.socket.resume()
     await until('the client to hear of it', () => client.closed)
@@ -150,7 +150,7 @@ test('bodies in chunks of one byte are written on in few writes, both ways', asy
   const head = `POST http://${target.host}/ HTTP/1.1\r\nHost: x\r\n${basic('u')}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
   const whole = await new RawClient('127.0.0.1', port).send(`${head}${tiny}0\r\n\r\n`).over()
   expect(whole.split('1\r\nx\r\n')).toHaveLength(count + 1)
-  // Chunks of one read are one: what reaches the target is little more than what they hold.
+  // Chunks of one read are merged, so the target receives little more than their content.
   expect(connected.at(-1)?.bytesWritten).toBeLessThan(2 * count)
 
   const old = new RawClient('127.0.0.1', port).send(`GET http://${target.host}/ HTTP/1.0\r\n${basic('u')}\r\n`)

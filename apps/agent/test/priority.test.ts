@@ -9,12 +9,12 @@ const own = getPriority()
 const runs = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0
 const back = 'const os = require("os"), own = os.getPriority(); os.setPriority(own + 1); os.setPriority(own)'
 const mayGoBack = process.platform === 'linux' && runs(process.execPath, '-e', back)
-/** Without root's right to any priority. */
+/** Drops root's right to any priority. */
 const unprivileged = ['/usr/bin/setpriv', '--bounding-set=-sys_nice', '--inh-caps=-sys_nice']
 const limited = [PRLIMIT, `--nice=${20 - own}`, ...unprivileged]
 const canRun = ([command = '', ...args]: string[]): boolean => mayGoBack && runs(command, ...args, 'true')
 
-/** How far behind its workers the managing process of an agent runs, and these behind what started it. */
+/** The nice values of an agent's managing process and workers, relative to this process. */
 async function prioritiesOf(pid: number): Promise<{ manager: number; workers: number[] }> {
   const workers = await childrenOf(pid)
   return { manager: getPriority(pid) - own, workers: workers.map(worker => getPriority(worker) - own) }

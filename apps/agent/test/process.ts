@@ -1,4 +1,4 @@
-// Agents in processes of their own, for tests that kill them or look at how they start.
+// Agents in their own processes, for tests that kill them or watch them start.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -8,22 +8,22 @@ import { onEnd, token, until } from './test-agent.ts'
 export const isLinux = process.platform === 'linux'
 export const PRLIMIT = '/usr/bin/prlimit'
 export const hasPrlimit: boolean = isLinux && existsSync(PRLIMIT)
-/** The agent with the times of tests. */
+/** The agent's program with the short intervals of tests. */
 export const testProgram: string = fileURLToPath(new URL('program.ts', import.meta.url))
 
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It is gone already.
+    // It has ended already.
   }
 }
 
-/** @param count of open files that a process may have from now on */
+/** Sets how many files a running process may open. */
 export const limitHandles = (pid: number, count: number): void =>
   void execFileSync(PRLIMIT, ['--pid', String(pid), `--nofile=${count}:`])
 
-/** The numbers of all processes, each with what a file below /proc says of it. */
+/** The ids of all processes, each with the content of a file of /proc. */
 async function allProcesses(file: 'stat' | 'environ'): Promise<Array<[number, string]>> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   return Promise.all(
@@ -34,7 +34,6 @@ async function allProcesses(file: 'stat' | 'environ'): Promise<Array<[number, st
   )
 }
 
-/** The children of a process. */
 export async function childrenOf(parent: number): Promise<number[]> {
   const all = await allProcesses('stat')
   return all.flatMap(([pid, stat]) =>
@@ -42,13 +41,13 @@ export async function childrenOf(parent: number): Promise<number[]> {
   )
 }
 
-/** All processes of the agents of a folder. */
+/** All processes of the agents that use a folder. */
 export async function processesOf(folder: string): Promise<number[]> {
   const all = await allProcesses('environ')
   return all.flatMap(([pid, env]) => (env.split('\0').includes(`DATA_DIR=${folder}`) ? [pid] : []))
 }
 
-/** Those of them that are no workers. */
+/** The managing processes among them. */
 export async function managersOf(folder: string): Promise<number[]> {
   const managers: number[] = []
   for (const pid of await processesOf(folder)) {
@@ -58,7 +57,7 @@ export async function managersOf(folder: string): Promise<number[]> {
   return managers
 }
 
-/** What a start may take where others have the processors. */
+/** How long a start may take on a busy machine. */
 const START_MS = 50_000
 
 export type AgentProcess = {
@@ -70,8 +69,8 @@ export type AgentProcess = {
 }
 
 /**
- * Starts an agent; resolves when it says that it listens, or with ports 0 when it ended before.
- * @param within the command, with its arguments, that runs it, as prlimit
+ * Starts an agent and waits until it listens. Both ports are 0 if it ends first.
+ * @param within a command with arguments that runs it, such as prlimit
  */
 export async function agentProcess(
   folder: string,
@@ -84,7 +83,7 @@ export async function agentProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'] ?? '',
-      // Compiled modules are kept between the many starts of these tests.
+      // Caches compiled modules, because these tests start many agents.
       NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/netlet-agent', import.meta.url)),
       DATA_DIR: folder,
       AGENT_TOKEN: token,
@@ -104,7 +103,7 @@ export async function agentProcess(
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
   const exited = new Promise<number | null>(resolve =>
-    // Whatever has been handed over may hold the output open.
+    // `exit`, not `close`: a process that took over may hold the output open.
     child.once('exit', code => {
       done = true
       resolve(code)

@@ -1,4 +1,4 @@
-// The agent's program, with times as short as tests need them.
+// The agent's program, with intervals that are short enough for tests.
 import { fileURLToPath } from 'node:url'
 import { WORKER } from '../src/workers/program.ts'
 

@@ -48,7 +48,7 @@ async function dial(to = { host: `${agent.net}.1.1`, port: agent.proxyPort }): P
   return tlsClient(to.port, { host: to.host })
 }
 
-/** Whose certificate is shown; null: no TLS. Each call is a handshake, of which the agent allows a client only so many. */
+/** The name in the proxy's certificate; null without TLS. Each call uses one of the client's few handshakes. */
 async function subject(port = agent.proxyPort, host = `${agent.net}.1.1`): Promise<string | null> {
   const socket = await dial({ host, port }).catch(() => null)
   const name = socket?.getPeerCertificate().subject.CN
@@ -56,7 +56,7 @@ async function subject(port = agent.proxyPort, host = `${agent.net}.1.1`): Promi
   return name === undefined ? null : String(name)
 }
 
-/** The names of the certificate for new connections, as the console is told of them. */
+/** The certificate's names for new connections, as the console sees them. */
 async function names(): Promise<unknown> {
   const info = await agent.call('GET', '/api/view-server-info')
   const { health } = info.json['data'] as { health: { certificates: { proxy_names: unknown } } }

@@ -9,11 +9,11 @@ beforeAll(async () => {
   ;({ agent, ip, target } = await guardedAgent())
 })
 
-/** A target that answers each connection with these bytes. */
+/** A target that answers the first bytes of each connection with `answer`. */
 const answering = (answer: string): ReturnType<typeof tcpTarget> =>
   tcpTarget(socket => socket.once('data', () => socket.write(answer, 'latin1')))
 
-/** A target that keeps what it is sent and answers each piece. */
+/** A target that records what it receives and answers each piece. */
 async function recording(): Promise<{ host: string; text: () => string }> {
   let text = ''
   const { host } = await tcpTarget(socket =>

@@ -1,4 +1,4 @@
-// In TLS 1.3 a server may ask for a second hello, which comes in the clear: its name is judged, too.
+// In TLS 1.3 a server may ask for a second hello in clear text. The agent judges its name, too.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type ConnectionOptions, type TlsOptions } from 'node:tls'
@@ -33,7 +33,7 @@ async function tunnelTo(port: number): Promise<RawClient> {
   return client
 }
 
-/** A tunnel whose target says this to the first hello, and what the target has got. */
+/** A tunnel whose target answers the first hello with `says`. `got` returns what the target received. */
 async function afterHello(says: Buffer[], first = open): Promise<{ client: RawClient; got: () => Buffer }> {
   let got: Buffer = Buffer.alloc(0)
   const target = await tcpTarget(socket => {

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { endAll } from './base.ts'
 
-// Test files share the modules of their process: each ends what it has begun itself.
+// Test files share the modules of their process, so each file cleans up after itself.
 afterAll(endAll)

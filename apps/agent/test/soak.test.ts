@@ -4,7 +4,7 @@ import { soak } from '../soak/soak.ts'
 import { isLinux } from './process.ts'
 import { tempFolder } from './test-agent.ts'
 
-/** What the runtime's own figures vary by in so short a time. */
+/** How much the runtime's own memory varies within seconds. */
 const VARIES = 2_500_000
 const [kinds, seconds, parts] = isLong ? ([['handles', 'streams'], 5, 3] as const) : ([['handles'], 1, 2] as const)
 
@@ -20,7 +20,7 @@ test.runIf(isLinux)(
       expect(problems).toEqual([])
       expect(end).toMatchObject({ handles: begin.handles, sockets: begin.sockets, ports: 0 })
       expect([kills, takeovers]).toEqual([1, 2])
-      // A leak of a kilobyte a connection would be above it.
+      // A leak of one kilobyte per connection exceeds this.
       expect(bytesPerConnection * connectionsOfSecondHalf).toBeLessThan(VARIES)
     }
   },

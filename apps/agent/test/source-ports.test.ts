@@ -5,13 +5,13 @@ import { isLong } from '../../../scripts/testing/tier.ts'
 import { systemPorts } from '../src/net/source-ports.ts'
 import { basic, lease, onEnd, type RawClient, tcpTarget, testAgent, type TestAgent, tunnel } from './test-agent.ts'
 
-/** Eight ports below those that the system gives out by itself. */
+/** Eight ports below the system's ephemeral range. */
 const first = 23_000 + Math.floor(Math.random() * 5000)
 const sourcePorts = { first, last: first + 7 }
 
 let agent: TestAgent
 let target: Awaited<ReturnType<typeof tcpTarget>>
-/** The port of each connection, as the target sees it. */
+/** The source port of each connection, as the target sees it. */
 let ports: number[] = []
 const hold = (socket: Socket): void => {
   ports.push(socket.remotePort ?? 0)
@@ -33,7 +33,7 @@ const open = async (ip: string, to = target.host): Promise<{ status: number; cli
 describe('local ports of the connections to targets', () => {
   test('are chosen from the range, without those that something listens on', async () => {
     const ip = `${agent.net}.1.1`
-    // Of so few ports a connection finds a free one in the tries that it has; of all but one taken it might not.
+    // With three ports taken the agent's tries find a free one. With all but one taken they might not.
     const listening = [first, first + 3, first + 6]
     for (const port of listening) {
       const server = createServer().listen({ host: ip, port })
@@ -62,28 +62,28 @@ describe('local ports of the connections to targets', () => {
       Array.from({ length: 8 }, (_, n) => first + n)
     )
     expect((await open(ip)).status).toBe(502)
-    // Nobody else's address has to do with it.
+    // Another leased address has its own ports.
     expect((await open(`${agent.net}.1.3`)).status).toBe(200)
   })
 })
 
-/** As many ports of one address as took a new connection from 0.6 ms to 3.5 s where the kernel chose. */
+/** With so many ports in use a new connection took 3.5 s instead of 0.6 ms when the kernel chose the port. */
 const PORTS = 7000
 const AT_ONCE = 100
 const LANES = 8
 const TURNS = 8
 const TRIES = 12
-/** How many times as long a tunnel through the crowded address may take: it was 77 times where the kernel chose. */
+/** How many times as long a tunnel through the crowded address may take. It was 77 when the kernel chose the port. */
 const MOST = 8
 
-/** Leaves many ports of an address taken: one connection through each, ended from this side, waits for a minute (TIME_WAIT). */
+/** Leaves many ports of an address in TIME_WAIT for a minute: this side ends one connection through each. */
 async function crowd(address: string): Promise<void> {
   const server = createServer(socket => void socket.resume().on('error', () => {}))
   await new Promise<void>(resolve => server.listen({ port: 0, host: '127.0.0.1', backlog: 500 }, resolve))
   onEnd(() => server.close())
   const { port } = server.address() as AddressInfo
   const { first, last } = systemPorts()
-  // Those that the kernel looks through first: every second one of the lower half.
+  // The kernel tries these first: every second port of the lower half.
   const ports = Array.from({ length: PORTS }, (_, n) => first + 1 + 2 * n).filter(local => local <= last)
   let taken = 0
   const use = (localPort: number): Promise<void> =>
@@ -100,7 +100,7 @@ async function crowd(address: string): Promise<void> {
   expect(taken).toBeGreaterThan(PORTS * 0.95)
 }
 
-/** How long a tunnel takes that is asked for on a connection that is there. */
+/** Milliseconds from a CONNECT request to its answer, on an established connection. */
 async function wait(address: string, proxyPort: number, to: string): Promise<number> {
   const socket = connect({ host: address, port: proxyPort })
   onEnd(() => socket.destroy())
@@ -116,7 +116,7 @@ async function wait(address: string, proxyPort: number, to: string): Promise<num
 
 const median = (of: number[]): number => of.toSorted((a, b) => a - b)[of.length >> 1] ?? Number.NaN
 
-// Judged by times, and by ports that stay taken for a minute.
+// Measures times, and leaves ports taken for a minute.
 if (isLong)
   test('a new tunnel through an address of which another customer has thousands of ports in use and in wait is not held up', async () => {
     const agent = await testAgent({ limits: { newPerUser: 0, newPerAddress: 0, newPerClient: 0 } })

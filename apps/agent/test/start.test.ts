@@ -18,7 +18,7 @@ const occupied = async (): Promise<number> => {
   return new Promise(resolve => server.listen(0, '0.0.0.0', () => resolve((server.address() as AddressInfo).port)))
 }
 
-/** Files for the management API. */
+/** Writes a certificate for the management API. Returns the settings that name its files. */
 async function filesOf(cert: string, key: string): Promise<Record<string, string>> {
   const folder = await tempFolder()
   const [certFile, keyFile] = [join(folder, 'api.pem'), join(folder, 'api.key')]
@@ -27,7 +27,7 @@ async function filesOf(cert: string, key: string): Promise<Record<string, string
   return { AGENT_TLS_CERT: certFile, AGENT_TLS_KEY: keyFile }
 }
 
-/** What an agent that is started by these settings says; null where it serves. */
+/** Why an agent does not start with these settings; null if it serves. */
 async function problemOf(env: Record<string, string>): Promise<string | null> {
   const own = { AGENT_TOKEN: token, AGENT_PORT: '0', PROXY_PORT: '0', PROXY_HOST: '0.0.0.0', AGENT_WORKERS: '0' }
   const read = readConfig({ ...own, DATA_DIR: await tempFolder(), ...env })
@@ -83,7 +83,7 @@ test.each<[string, () => Record<string, string> | Promise<Record<string, string>
     'a state that cannot be written',
     async () => {
       const folder = await tempFolder()
-      // Root may write anything: what nobody can open for writing is a folder.
+      // Root may write to any file, so a folder takes its place.
       await mkdir(join(folder, 'agent', 'state.journal.new'), { recursive: true })
       return { DATA_DIR: folder }
     },
@@ -114,7 +114,7 @@ test.each<[string, () => Record<string, string> | Promise<Record<string, string>
   const said = await problemOf(settings)
   expect(said).toMatch(message)
   expect(said).not.toContain('\n')
-  // The same again: nothing was kept, and nothing was overwritten.
+  // The second start fails in the same way, so the first one kept and overwrote nothing.
   expect(await problemOf(settings)).toMatch(message)
 })
 
@@ -154,14 +154,14 @@ test('a stop is clean where the folder cannot be written to any more', async () 
 
 test('a lock is held in other containers, too, and what a killed agent leaves of one holds nobody up', async () => {
   const occupiedFolder = await tempFolder()
-  // Something else in its place is no lock.
+  // A folder in its place is not a lock.
   await mkdir(join(occupiedFolder, 'agent', 'lock.sock', 'within'), { recursive: true })
   expect(await problemOf({ DATA_DIR: occupiedFolder })).toBe(null)
   const folder = await tempFolder()
   const path = join(folder, 'agent')
   const file = join(path, 'lock.sock')
   await mkdir(path)
-  // As another container has it: the name without a file is of its own network namespace.
+  // As an agent in another container holds it: abstract socket names belong to a network namespace.
   const other = createServer()
   await new Promise<void>(resolve => other.listen(file, resolve))
   expect(await lockFolder(path)).toMatchObject({

@@ -59,7 +59,7 @@ test('a file cut at any byte of its last line loses that change only', async () 
     await truncate(join(folder, 'state.journal'), size)
     const cut = await open(folder)
     expect(await users(cut)).toEqual(['first'])
-    // What is written next stands behind the last whole line.
+    // The next change is written behind the last whole line.
     await cut.change(putUser('third', body(3)))
     await cut.close()
     const after = await open(folder)
@@ -171,7 +171,7 @@ test('a put says the same again without a new version', async () => {
   await store.close()
 })
 
-// Judged by what it takes.
+// Measures CPU time.
 if (isLong)
   test('with 10,000 users a put stays quick', async () => {
     const folder = await tempFolder()
@@ -181,7 +181,7 @@ if (isLong)
     const used = process.cpuUsage()
     for (let n = 0; n < 50; n++) await store.change(putUser(`u${n}`, { ...body(n), password: `again${n}` }))
     const { user, system } = process.cpuUsage(used)
-    // In CPU time, and far above what it takes: this fails only when a put walks all users.
+    // Far above the usual time, so that the test fails only if a put walks all users.
     expect((user + system) / 50 / 1000).toBeLessThan(20)
     await store.close()
   })

@@ -23,7 +23,7 @@ async function customers(limits: Partial<Limits>): Promise<{ agent: TestAgent; i
   return { agent, ip: `${agent.net}.1.1` }
 }
 
-/** A client that connects from an address and says nothing. */
+/** A client that connects from this address and sends nothing. */
 async function stranger(agent: TestAgent, ip: string, from: string): Promise<{ socket: Socket; gone: () => boolean }> {
   const socket = connect({ host: ip, port: agent.proxyPort, localAddress: from })
   let gone = false
@@ -80,7 +80,7 @@ describe('wrong passwords', () => {
       (await proxied(ip, agent.proxyPort, 'u', url, { password })).status
     for (let n = 0; n < 5; n++) expect(await guess(`wrong${n}`)).toBe(407)
     expect(await guess('wrong5')).toBe(429)
-    // Not even the right one: an answer would tell which it is.
+    // The right password is refused, too, because an answer would reveal it.
     expect(await guess('secret')).toBe(429)
     expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), target.port)).code).toBe(-1)
   })

@@ -1,4 +1,4 @@
-// Takeovers in a row: how long processes drain, what counts meanwhile, and how systemd hears of them.
+// Takeovers in a row: how long processes drain, which limits apply, and what systemd hears.
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ describe.runIf(isLinux)('takeovers in a row', () => {
     const open = async () => (await tunnel(ip, agent.proxyPort, 'u', echo.host)).rawClient
     const tunnels = [await open()]
     for (let n = 1; n <= 4; n++) {
-      // Each keeps its tunnel.
+      // Each process keeps its tunnel.
       expect([...(await takeOver())['draining']].length).toBeLessThanOrEqual(4)
       if (n < 4) tunnels.push(await open())
     }
@@ -41,14 +41,14 @@ describe.runIf(isLinux)('takeovers in a row', () => {
       const words = heard().length
       await until('it to say that it is well', () => heard().slice(words).includes('WATCHDOG=1'))
     }
-    // The one that serves dies: what drains cannot hear of changes any more, and ends, too.
+    // When the serving process dies, draining ones receive no more changes, so they end, too.
     kill(main)
     await until('all to be gone', async () => (await processesOf(folder)).length === 0)
     await until('all tunnels to be cut', () => tunnels.every(({ closed }) => closed))
   })
 
   test('count what is open in all processes for the limits, and cut what is left when the time is over', async () => {
-    // The files of a certificate are read while the other process speaks.
+    // The new process receives messages while it reads the certificate's files.
     const { files } = await newCertificate()
     const settings = join(await tempFolder(), 'agent.env')
     const { agent, call, ip, folder, takeOver } = await servingAgent({

@@ -1,4 +1,4 @@
-// A takeover that comes to nothing leaves the agent as it was; one whose other end dies goes on.
+// A failed takeover leaves the agent as it was. If one side dies, the other goes on.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { servingAgent } from './takeovers.ts'
 
 const ready = `process.send({ type: 'ready', format: 2 })`
 const begun = (then: string): string => `process.on('message', m => { if (m.type === 'begin') { ${then} } })`
-/** Programs that are no good, and what the agent says of them. */
+/** Broken programs, and what the agent says about each. */
 const programs: Array<[string, string, RegExp]> = [
   ['ends at once', 'process.exit(3)', /ended before it served/],
   ['says why not', `process.send({ type: 'failed', reason: 'No room.' }); setInterval(() => {}, 1e3)`, /No room\./],
@@ -67,7 +67,7 @@ describe.runIf(isLinux)('where the new program is no good', () => {
     }
     await rm(link)
     await symlink(testProgram, link)
-    // A state that the new program cannot read: the first line says another format.
+    // The new program cannot read a state whose first line names another format.
     const journal = join(folder, 'agent', 'state.journal')
     const [first = ''] = (await readFile(journal, 'utf8')).split('\n', 1)
     const json = first.slice(9).replace('"format":1', '"format":2')
@@ -81,7 +81,7 @@ describe.runIf(isLinux)('where the new program is no good', () => {
     await put(first)
     await fine(90)
     await until('no handle to be left', async () => (await handles()) <= before)
-    // Each has left nothing; one that is good takes over, with every change.
+    // The failures left nothing behind: a good program takes over with every change.
     const after = await takeOver()
     expect(after['program_started_at']).not.toBe(since)
     rawClient.send('to the end')
@@ -111,10 +111,10 @@ describe.runIf(isLinux)('where the new program is no good', () => {
       state: 'failed',
       reason: 'The new process was not ready within 2 seconds.'
     })
-    // On a busy machine it may have been ended before it got so far.
+    // On a busy machine it may be ended before it writes.
     expect((await readFile(join(folder, 'began'), 'utf8').catch(() => '')).length).toBeLessThanOrEqual(1)
     expect(await managersOf(folder)).toEqual([serving.agent.child.pid])
-    // Stopped while one is under way: both end.
+    // A stop during a takeover ends both processes.
     kill(serving.agent.child.pid ?? 0, 'SIGHUP')
     await until('the next takeover', isRunning)
     kill(serving.agent.child.pid ?? 0, 'SIGTERM')
@@ -142,7 +142,7 @@ test.runIf(isLinux)(
   60_000
 )
 
-/** Holds a message of the hand-over back until a file is there. */
+/** Holds back one message of the hand-over until the file `held` is deleted. */
 const holding = (folder: string): string => `
 const fs = require('node:fs')
 const { emit, env, argv } = process

@@ -1,4 +1,4 @@
-// Of the lock of an agent's folder there is one holder at any time, and nobody else on the machine can have it.
+// One process at a time holds the lock of an agent's folder. No other user of the machine can take it.
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { createHash } from 'node:crypto'
@@ -35,7 +35,7 @@ test.runIf(isLinux)(
     const folder = await tempFolder()
     const path = join(folder, 'agent')
     await mkdir(path)
-    // What agents of before were locked by.
+    // The lock of older agents.
     const name = `\0netlet-agent-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`
     const taken = createServer()
     await new Promise<void>(resolve => taken.listen(name, resolve))
@@ -90,7 +90,7 @@ test.runIf(isLinux)(
     await symlink(bad, link)
     kill(await pid(), 'SIGHUP')
     await until('the failure', () => agent.output().includes('could not be taken back'))
-    // Nobody else can have it either.
+    // No other process can take it.
     expect((await lockFolder(join(folder, 'agent'))).ok).toBe(false)
     rawClient.send('still here')
     await rawClient.take(/still here/)

@@ -1,4 +1,4 @@
-// The agent is replaced by a new process of it while it is in use.
+// A new process replaces an agent that is in use.
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -54,7 +54,7 @@ describe.runIf(isLinux)('a takeover', () => {
     await exchange(first, 300_000)
     await exchange(second, 70_000)
     await until('both to be told', async () => (await call('GET', '/api/connections')).json['total'] === 6)
-    // A kept connection to the former process is told to ask again.
+    // On a kept connection the old process asks the client to retry.
     const metrics = await until('the figures', async () => {
       const { status, text } = await call('GET', '/metrics')
       return status === 200 ? text : null
@@ -62,7 +62,7 @@ describe.runIf(isLinux)('a takeover', () => {
     expect(metrics).toMatch(new RegExp(`draining_connections\\{version="[^"]+",pid="${agent.child.pid}"\\} 5`))
     expect(metrics).toMatch(/program_started_seconds \d+/)
 
-    // Changes, kills and quotas reach the tunnels of the process that drains.
+    // Changes, kills and quotas reach the tunnels of the draining process.
     await call('DELETE', '/api/users/gone')
     await until('the removed user to be cut', () => others[0]?.closed)
     await lease(call, 'renamed', [`${net}.2.1/32`], { password: 'another' })
@@ -72,7 +72,7 @@ describe.runIf(isLinux)('a takeover', () => {
     others[3]?.send(randomBytes(100_001))
     await until('the quota to cut', () => others[3]?.closed)
 
-    // Once more: two processes drain behind a third.
+    // After a second takeover two processes drain.
     const last = await takeOver()
     expect(last['draining']).toMatchObject([{ connections: 1 }, { pid: agent.child.pid, connections: 1 }])
     const third = await open('u', ip)
@@ -134,7 +134,7 @@ describe.runIf(isLinux)('a takeover', () => {
         return status === 503 && json['reason'] === 'takingOver' ? '200' : String(status)
       })
     ]
-    // More workers than sockets, and fewer.
+    // More workers than listening sockets, then fewer.
     for (const workers of [3, 1]) {
       await writeFile(settings, `# said anew\nAGENT_WORKERS=${workers}\nAGENT_DRAIN_SECONDS="30"\n`)
       const after = await takeOver()
@@ -145,7 +145,7 @@ describe.runIf(isLinux)('a takeover', () => {
     await until('each to go on', () => pumps.every(({ seen }, n) => (seen['200'] ?? 0) > (before[n] ?? 0) + 5))
     await Promise.all(pumps.map(({ stop }) => stop()))
     for (const { seen } of pumps) expect(Object.keys(seen)).toEqual(['200'])
-    // A kept connection of before has its next request answered, and is told to end.
+    // A kept connection from before the takeover gets its next answer, with `Connection: close`.
     idle.send(ask)
     expect((await idle.take(/200 OK[^]*?\r\n\r\n\{[^}]*\}/))[0]).toMatch(/connection: close/i)
   }, 90_000)

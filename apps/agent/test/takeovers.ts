@@ -1,4 +1,4 @@
-// Agents in processes of their own that serve a user, and are replaced.
+// Agents in their own processes that serve a user and can be replaced.
 import { join } from 'node:path'
 import { type AgentProcess, agentProcess, childrenOf, kill, managersOf, processesOf } from './process.ts'
 import { type Call, caller, type Json, lease, onEnd, randomNet, tempFolder, until } from './test-agent.ts'
@@ -9,17 +9,17 @@ export type Serving = {
   folder: string
   net: string
   ip: string
-  /** What view-server-info tells of the program. */
+  /** The data of view-server-info. */
   info: () => Promise<Json>
-  /** Signals the process that serves, and waits for what comes of it. */
+  /** Signals the serving process. Returns `info` when the takeover has succeeded or failed. */
   takeOver: () => Promise<Json>
-  /** The number of the managing process that serves. */
+  /** The id of the managing process that serves. */
   pid: () => Promise<number>
-  /** The workers of the process that was started first. */
+  /** The workers of the first process. */
   workers: () => Promise<number[]>
 }
 
-/** An agent in processes of its own, with a user 'u' on one address. */
+/** Starts an agent in its own processes, with user `u` on one address. */
 export async function servingAgent(
   env: Record<string, string> = {},
   program?: string,
@@ -67,7 +67,7 @@ export async function servingAgent(
   return { agent, call, folder, net, ip, info, takeOver, pid, workers }
 }
 
-/** Does something again and again, and counts what came of it. */
+/** Repeats `work` and counts its results. */
 export function pump(work: () => Promise<string>): { seen: Record<string, number>; stop: () => Promise<void> } {
   const seen: Record<string, number> = {}
   const stopping = new AbortController()

@@ -1,5 +1,4 @@
-// What the agent's tests share: an agent of their own on random loopback addresses, targets that tell who called, and
-// clients that speak to a proxy byte by byte.
+// Shared helpers: agents on random loopback addresses, targets that report their caller, and byte-level clients.
 import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer as createHttp } from 'node:http'
@@ -18,7 +17,7 @@ export * from './clients.ts'
 export const silent = pino({ level: 'silent' })
 export const token = 'test-token-of-the-agent'
 
-/** A /16 of loopback that no other file is likely to use: `127.a.` (demo mode's 127.0 and 127.10 excepted). */
+/** A random /16 of loopback, `127.a`, which another file rarely uses. The demo's 127.0 and 127.10 are left out. */
 export const randomNet = (): string => `127.${randomInt(20, 250)}`
 
 export async function tempFolder(): Promise<string> {
@@ -35,7 +34,7 @@ export type Call = (
 // oxlint-disable-next-line typescript/no-redundant-type-constituents
 export type Json = { [key: string]: Json } & Json[] & string & number & boolean
 
-/** Calls of a management API. */
+/** Calls an agent's management API. */
 export const caller =
   (port: number, bearer = token): Call =>
   async (method, path, body) => {
@@ -54,7 +53,7 @@ export const caller =
 
 export type TestAgent = Agent & { call: Call; folder: string; net: string }
 
-/** The configuration of a test's agent: loopback is allowed, ports are chosen by the system, one process does all. */
+/** A test agent's configuration: one process, ports that the system chooses, and loopback targets are allowed. */
 export function testConfig(
   folder: string,
   changes: Partial<AgentConfig> = {},
@@ -64,7 +63,7 @@ export function testConfig(
     AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
     AGENT_TOKEN: token,
     PROXY_HOST: '0.0.0.0',
-    // The same tests run over each kind of sockets: see vitest.config.ts.
+    // The tests run once for each kind of sockets (see vitest.config.ts).
     AGENT_SOCKETS: process.env['AGENT_SOCKETS']
   })
   if (!read.ok) throw new Error(read.message)
@@ -103,13 +102,13 @@ export async function testAgent(options: TestAgentOptions = {}): Promise<TestAge
   return agent
 }
 
-/** An agent that is closed and started again on its folder. */
+/** Closes an agent and starts it again on its folder. */
 export async function startedAgain(agent: TestAgent, options: TestAgentOptions = {}): Promise<TestAgent> {
   await agent.close()
   return start(options, agent.folder, agent.net)
 }
 
-/** Puts a user and fails loudly where that is refused. */
+/** Puts a user. Throws if the agent refuses. */
 export async function lease(
   call: Call,
   user: string,
@@ -124,7 +123,7 @@ export async function lease(
 const listening = (server: Server, at = '127.0.0.1'): Promise<number> =>
   new Promise(resolve => server.listen(0, at, () => resolve((server.address() as AddressInfo).port)))
 
-/** An HTTP target: answers with who called, what was asked, and the raw headers. */
+/** An HTTP target that answers with the caller's address, the request and its raw headers. */
 export async function httpTarget(): Promise<{ port: number; host: string; requests: () => number }> {
   let requests = 0
   const server = createHttp((request, response) => {
@@ -146,7 +145,6 @@ export async function httpTarget(): Promise<{ port: number; host: string; reques
   return { port, host: `127.0.0.1:${port}`, requests: () => requests }
 }
 
-/** A TCP target with a behaviour of the test's own. */
 export async function tcpTarget(
   behave: (socket: Socket) => void,
   at?: string
@@ -166,7 +164,7 @@ export async function tcpTarget(
   return { port, host: `127.0.0.1:${port}`, sockets }
 }
 
-/** Sends as much as its client takes. */
+/** A target that sends as much as its client takes. */
 export const floodTarget = (): ReturnType<typeof tcpTarget> =>
   tcpTarget(socket => {
     const piece = Buffer.alloc(65_536, 'x')
@@ -177,7 +175,7 @@ export const floodTarget = (): ReturnType<typeof tcpTarget> =>
     send()
   })
 
-/** Says its caller's address in the first line, then echoes. */
+/** A target that sends its caller's address in the first line, then echoes. */
 export const echoTarget = (): ReturnType<typeof tcpTarget> =>
   tcpTarget(socket => {
     socket.write(`${socket.remoteAddress}\n`)

@@ -1,4 +1,4 @@
-// A data plane without an agent around it, for tests that look at what single connections do to it.
+// A data plane without an agent, for tests of single connections.
 import type { AddressInfo } from 'node:net'
 import { DestinationPolicy } from '../src/net/destinations.ts'
 import { parsePrefixes } from '../src/net/ip.ts'
@@ -20,25 +20,25 @@ export type TestPlane = {
   port: number
   lines: string[]
   told: string[]
-  /** Every socket that was made, accepted ones and connected ones: a local port that was taken meanwhile makes another of these. */
+  /** Every accepted and connected socket. A retry with another local port adds one to `connected`. */
   accepted: RawSocket[]
   connected: RawSocket[]
-  /** What had been read of an accepted socket before each write to it. */
+  /** `bytesRead` of an accepted socket before each write to it. */
   readBefore: number[]
-  /** Lets so many milliseconds pass in which nothing comes: what is over then ends. Only with `sweepMs` of NEVER. */
+  /** Advances the plane's clock while nothing arrives, so that deadlines expire. Needs a `sweepMs` of NEVER. */
   pass: (ms: number) => void
 }
 
-/** The plane looks at no deadline by itself. */
+/** A `sweepMs` with which the plane never checks deadlines by itself. */
 export const NEVER = 1 << 30
 
-/** User `u` (password `secret`) leases 127.0.0.1 and may reach the loopback; connections begin in `stage`. */
+/** User `u` (password `secret`) leases 127.0.0.1 and may reach the loopback. Connections begin in `stage`. */
 export async function testPlane(
   options: {
     limits?: Partial<Limits>
     stage?: (connection: ClientConnection) => Stage
     denied?: string[]
-    /** The user's speed, in megabits a second. */
+    /** The user's speed in Mbit/s. */
     mbps?: number | undefined
     resolve?: Resolve
   } = {}
@@ -108,7 +108,7 @@ export async function testPlane(
     plane.close()
   })
   const pass = (ms: number): void => {
-    // Once to see what has come.
+    // The first tick notices what has arrived.
     for (const at of [plane.now, plane.now + ms]) {
       plane.now = at
       for (const connection of plane.open) connection.tick(at)

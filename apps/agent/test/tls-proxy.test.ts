@@ -67,7 +67,7 @@ async function head(socket: TLSSocket): Promise<string> {
   return read
 }
 
-/** A tunnel inside TLS. */
+/** A CONNECT tunnel inside TLS. */
 async function tunnel(to: string): Promise<TLSSocket> {
   const socket = await dial()
   socket.write(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${basic('u')}\r\n`)
@@ -75,7 +75,7 @@ async function tunnel(to: string): Promise<TLSSocket> {
   return socket
 }
 
-/** Whose certificate is shown. */
+/** The name in the proxy's certificate. */
 async function subject(port = agent.proxyPort): Promise<string> {
   const socket = await dial(port)
   const { subject: name } = socket.getPeerCertificate()
@@ -92,7 +92,7 @@ describe('TLS to the proxy', () => {
       const { stdout } = await run('curl', [...through, ...way, `http://${target.host}/a`])
       expect(JSON.parse(stdout)).toMatchObject({ from: ip, method: 'GET' })
     }
-    // The same port goes on speaking without it, with the same rules inside.
+    // The same port still serves plain connections, and the same rules apply inside TLS.
     expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)
     const denied = await dial()
     denied.write(`CONNECT denied.test:443 HTTP/1.1\r\nHost: denied.test\r\n${basic('u')}\r\n`)
@@ -100,7 +100,7 @@ describe('TLS to the proxy', () => {
     const wrong = await dial()
     wrong.write(`GET http://${target.host}/ HTTP/1.1\r\nHost: a\r\n${basic('u', 'wrong')}Connection: close\r\n\r\n`)
     expect(await head(wrong)).toMatch(/^HTTP\/1\.1 407 /)
-    // Ended properly, so that nobody takes it for cut off.
+    // TLS ends properly, so that no client takes the answer for truncated.
     await once(wrong.resume(), 'end')
   })
 
@@ -164,7 +164,7 @@ describe('TLS to the proxy', () => {
     const first = new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
     await until('the first', () => limited.plane.connections === 1)
     for (let n = 0; n < 2; n++) new RawClient('127.0.0.1', limited.port).send(Buffer.from([22, 3, 1]))
-    // The oldest made room.
+    // The oldest stranger is closed to make room.
     await first.over()
     expect(limited.plane.connections).toBeLessThanOrEqual(2)
   })
@@ -214,7 +214,7 @@ describe('TLS to the proxy', () => {
     raw.pause()
     const [near] = accepted
     await until('bytes that do not leave', () => (near?.unsent ?? 0) > 0)
-    // A record that nobody encrypted.
+    // A record that is not encrypted.
     raw.write(Buffer.concat([Buffer.from([23, 3, 3, 0, 40]), Buffer.alloc(40, 7)]))
     await until('the reset', () => near?.destroyed === true && plane.connections === 0)
   })
@@ -232,7 +232,7 @@ describe('TLS to the proxy', () => {
     })
     const { port, accepted, connected } = await securePlane()
     const raw = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
-    // The runtime's TLS ends both directions at once, unless it is told otherwise.
+    // Node's TLS ends both directions at once unless `allowHalfOpen` is set.
     const socket = connectTls({ socket: raw, rejectUnauthorized: false, allowHalfOpen: true } as ConnectionOptions)
     onEnd(() => socket.destroy())
     socket.on('error', () => {})
@@ -250,7 +250,7 @@ describe('TLS to the proxy', () => {
     }
     socket.end(Buffer.alloc(6000))
     sent += 6000
-    // What came last waits in the agent while its client has gone.
+    // The last piece waits in the agent after its client has gone.
     await until('the last', () => raw.writableLength === 0)
     targets[0]?.resume()
     await until('the end', () => over)
@@ -294,7 +294,7 @@ describe('TLS to the proxy', () => {
   test('is there in workers as well, and a signal brings the new certificate', async () => {
     for (const kind of ['pem', 'key']) await copyFile(at(`first.${kind}`), at(`worker.${kind}`))
     const { cert, key } = pem('worker')
-    // Nobody follows another process: this one goes on with the files as they are now.
+    // No supervisor follows a new process, so this one reads the files again.
     const { agent: other } = await servingAgent({ PROXY_TLS_CERT: cert, PROXY_TLS_KEY: key, AGENT_PID_FILE: '' })
     const { child, proxyPort, exited } = other
     expect(await subject(proxyPort)).toBe('first')

@@ -1,4 +1,4 @@
-// Records of TLS 1.3 that the runtime's own client never sends.
+// TLS 1.3 records that Node's own client never sends.
 import { createCipheriv, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -9,14 +9,14 @@ const keyUpdate = (asksBack: boolean): Buffer => Buffer.from([24, 0, 0, 1, asksB
 const HANDSHAKE = 22
 const DATA = 23
 
-/** RFC 8446 7.1, for SHA-256 and what one block of it holds. */
+/** HKDF-Expand-Label of RFC 8446 7.1, for SHA-256 and at most one block of output. */
 function expand(secret: Buffer, label: string, length: number): Buffer {
   const name = Buffer.from(`tls13 ${label}`)
   const info = Buffer.concat([Buffer.from([0, length, name.length]), name, Buffer.from([0, 1])])
   return createHmac('sha256', secret).update(info).digest().subarray(0, length)
 }
 
-/** Writes a client's records after those that the runtime wrote. */
+/** Writes client records that continue the sequence of Node's own. */
 class Records {
   #secret: Buffer
   #number: number
@@ -40,7 +40,7 @@ class Records {
     return this.#record(DATA, content)
   }
 
-  /** Carries nothing. @param asksBack calls for an answer, which is as long */
+  /** A record without data. `asksBack` asks for an answer of the same size. */
   keyUpdate(asksBack = false): Buffer {
     const record = this.#record(HANDSHAKE, keyUpdate(asksBack))
     this.#secret = expand(this.#secret, 'traffic upd', 32)
@@ -49,7 +49,7 @@ class Records {
   }
 }
 
-/** Logs in within TLS by `head`, in one record. @returns its connection, the one below, and what writes on that */
+/** Logs in inside TLS with `head`, in one record. `raw` is the TCP connection, for which `records` makes more. */
 export async function loggedIn(
   port: number,
   head: string

@@ -24,11 +24,11 @@ async function tlsPlane(limits: Partial<Limits> = {}, resolve?: Resolve): Promis
   return plane
 }
 
-/** A TLS connection; null where the agent ends it before it is secure. */
+/** A TLS connection; null if the agent ends it during the handshake. */
 const dial = (port: number, from?: string): Promise<TLSSocket | null> =>
   tlsClient(port, from === undefined ? {} : { from }).catch(() => null)
 
-/** Handshakes one after the other, each given up at once: how many were answered. */
+/** How many of `count` consecutive handshakes the agent answers. The client drops each at once. */
 async function answered(port: number, count: number, from?: string): Promise<number> {
   let done = 0
   for (let n = 0; n < count; n++) {
@@ -49,7 +49,7 @@ describe('before the login, clients that speak TLS', () => {
     const { plane, port, lines } = await tlsPlane()
     const silent = Array.from({ length: 20 }, () => new RawClient('127.0.0.1', port).send(Buffer.from([22])))
     await until('the first bytes', () => plane.handshakes.size === 20)
-    // No answer, since no TLS is there to give one; and nothing that was made for it.
+    // The agent answers nothing, and has created no TLS state that could.
     const first = await realHello('proxy.test')
     const pieces = new RawClient('127.0.0.1', port)
     pieces.socket.setNoDelay(true)
@@ -64,7 +64,7 @@ describe('before the login, clients that speak TLS', () => {
     pieces.send(first.subarray(first.length - 1))
     await until('the answer', () => pieces.received.length > 0)
     expect(pieces.received[0]).toBe(22)
-    // What is no hello, and one without an end, is not waited for.
+    // The agent does not wait for more of a malformed or an endless hello.
     const odd = new RawClient('127.0.0.1', port).send(Buffer.from([22, 3, 1, 0, 5, 2, 0, 0, 1, 0]))
     const endless = Buffer.concat([Buffer.from([22, 3, 1, 64, 0, 1, 0, 255, 255]), Buffer.alloc(16_390)])
     const long = new RawClient('127.0.0.1', port).send(Buffer.concat([endless, endless]))
@@ -114,14 +114,14 @@ describe('before the login, clients that speak TLS', () => {
       return true
     }
     const seen = { served: 0, refused: 0, greedy: 0 }
-    // Ten times as many as there are, and beside them another one that logs in twice a second.
+    // One customer logs in at ten times the allowed rate, while another logs in every 400 ms.
     for (let ms = 0; ms < 1600; ms += 5) {
       vi.advanceTimersByTime(5)
       if (come('127.206.0.1')) seen.greedy++
       if (ms % 400 === 0) seen[come('127.206.0.2') ? 'served' : 'refused']++
     }
     expect(seen).toMatchObject({ served: 4, refused: 0 })
-    // The greedy one has nearly all of what is left.
+    // The greedy customer gets nearly all of the rest.
     expect(seen.greedy).toBeGreaterThan(10)
   })
 
@@ -156,7 +156,7 @@ test('a hello in thousands of records is no work', () => {
   for (let at = 0; at < some.length; at++) expect(helloState(some.subarray(0, at))).toBe('more')
 })
 
-/** Each byte in a record of its own, as long as the connection lasts. */
+/** Writes each byte in its own record until the connection ends. */
 async function writeEach(socket: TLSSocket, text: string): Promise<void> {
   const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
   for (const byte of text) {
@@ -247,7 +247,7 @@ describe('a customer inside TLS', () => {
     const connection = accepted.at(-1)
     socket.pause()
     await until('nothing to be taken any more', () => (connection?.unsent ?? 0) > 0)
-    // Small records have their room, and what they say is no credit for those that say nothing.
+    // Small records have an allowance. Their content does not pay for records without any.
     for (let n = 0; n < 50; n++) raw.write(records.data(Buffer.alloc(10_000)))
     for (let n = 0; n < 1000; n++) raw.write(records.data(Buffer.from([n & 255])))
     for (let n = 0; n < 200; n++) raw.write(records.keyUpdate(true))

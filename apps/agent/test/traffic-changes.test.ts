@@ -25,7 +25,7 @@ const row = (user: string, ip: string, up: number): TrafficRow => ({ ...noTraffi
 const rows = (count: number): TrafficRow[] =>
   Array.from({ length: count }, (_, n) => row('u', `127.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, 1))
 
-/** All that changed since a cursor, in pieces. */
+/** All changes since a cursor, page by page. */
 function readAll(totals: TrafficTotals, from: { epoch: string; after: number }, limit = 5000): AgentTrafficChanges[] {
   const pages: AgentTrafficChanges[] = []
   for (let at = from; ;) {
@@ -51,7 +51,7 @@ test('many counters are told in bounded pieces, each once, and then only what ch
   await totals.save()
   const [next] = readAll(totals, { epoch, after: cursor })
   expect(Object.fromEntries(next?.rows.map(({ ip, up }) => [ip, up]) ?? [])).toEqual({ '127.0.0.3': 6, '127.0.1.7': 6 })
-  // The one loop has turns while all of it is saved.
+  // The event loop keeps turning while everything is saved.
   totals.add(rows(MANY))
   expect(await turnsDuring(() => totals.save())).toBeGreaterThan(MANY / 1000)
 })
@@ -65,7 +65,7 @@ test('what is told is what the file has, however the counters move meanwhile, an
   totals.add(rows(30))
   const rest = readAll(totals, { epoch: first.epoch, after: first.cursor }, 10)
   expect([first, ...rest].flatMap(page => page.rows).map(({ up }) => up)).toEqual(Array.from({ length: 30 }, () => 1))
-  // Killed here, it comes back with what was told.
+  // After a kill here, it restarts with what it has reported.
   const again = await TrafficTotals.open(folder, Date.now)
   const { epoch = '', cursor = 0 } = rest.at(-1) ?? {}
   expect(again.changes({ epoch, after: cursor, limit: 10 })).toMatchObject({ rows: [], epoch, cursor })
@@ -82,7 +82,7 @@ test('where more counters change than one reading takes, each has its turn', asy
   let at = { epoch: '', after: 0 }
   const told: number[] = []
   for (let round = 0; round < 9; round++) {
-    // Everybody is active each minute; saved several times, also between two pieces.
+    // Every counter changes each minute. They are saved several times, also between two pages.
     for (let n = 0; n < 3; n++) {
       totals.add(rows(60))
       await totals.save()
@@ -98,12 +98,12 @@ test('where more counters change than one reading takes, each has its turn', asy
       totals.add(rows(60))
       await totals.save()
     }
-    // A restart in between changes nothing.
+    // A restart changes nothing.
     if (round === 4) totals = await TrafficTotals.open(folder, Date.now)
     if (round === 3) expect(seen.size).toBe(60)
   }
   for (const page of readAll(totals, at)) for (const { ip, up } of page.rows) seen.set(ip, up)
-  // Nothing is lost by it.
+  // No counts are lost.
   expect(new Set(seen.values())).toEqual(new Set([9 * 5]))
 })
 
@@ -131,7 +131,7 @@ test('what is told in the middle of a writing comes again from another process t
   const settling = totals.settle()
   const written = async (): Promise<number> =>
     (await stat(join(folder, 'traffic.json.new')).catch(() => null))?.size ?? 0
-  // It gives others a turn after each piece of the file.
+  // The write yields after each piece of the file.
   while ((await written()) < 10_000) await nextTurn()
   const early = totals.changes({ ...start, limit: 10 })
   expect([early.more, ...new Set(early.rows.map(({ up }) => up))]).toEqual([true, 1])
@@ -268,7 +268,7 @@ test('what cannot be saved is not told, and is a problem of the disk until it ca
   const target = await httpTarget()
   const fresh = '/api/traffic/changes?epoch=&after=0&limit=10&fresh=1'
   const problems = async (): Promise<unknown> => (await agent.call('GET', '/healthz')).json['problems']
-  // No file can be written in its place.
+  // A folder in its place makes the write fail.
   await rm(join(agent.folder, 'traffic.json.new'), { force: true })
   await mkdir(join(agent.folder, 'traffic.json.new'))
   expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`)).status).toBe(200)

@@ -13,7 +13,7 @@ import { TrafficTotals } from '../src/state/traffic.ts'
 import { httpTarget, lease, proxied, tempFolder, testAgent, turnsDuring, until } from './test-agent.ts'
 
 const HOUR = 3_600_000
-/** As many addresses as a /16 has, or so many that they take several turns. */
+/** As many addresses as a /16 has, or enough to take several turns. */
 const MANY = isLong ? 65_536 : 10_000
 const rows = (user: string, count: number): Array<Parameters<TrafficTotals['add']>[0][number]> =>
   Array.from({ length: count }, (_, n) => ({
@@ -81,7 +81,7 @@ test('counters of leases that are gone for a day are forgotten without being ask
   now += 2 * HOUR
   totals.add(rows('other', 1))
   await totals.save()
-  // The user that stays keeps the counters of its four addresses, not those of addresses that it had once.
+  // The user that stays keeps the counters of its four current addresses only.
   expect((await saved(folder)).map(row => `${row.user} ${row.ip}`)).toEqual([
     'stays 127.0.0.0',
     'stays 127.0.0.1',
@@ -140,7 +140,7 @@ test('a file that is longer than a text can be is read as any other, and one tha
   await writeFile(path, `{"format":1,"epoch":"one","rows":[],"quotas":[]}\n`)
   expect(await read()).toEqual({ epoch: 'one', rows: 0, up: 0 })
 
-  // Longer than a text can be, where there is time for it. Nothing of so much is on a disk or in the memory: the blanks are written while they are read.
+  // Longer than a string can be, if there is time. A pipe supplies the blanks, so they use neither disk nor memory.
   await rm(path)
   execFileSync('mkfifo', [path])
   const length = isLong ? constants.MAX_STRING_LENGTH : 20 << 20

@@ -1,11 +1,11 @@
-// Associations end with all their targets, of which a user can have a hundred thousand: nobody else's tunnel waits for that.
+// A user can have a hundred thousand UDP targets. Other users' tunnels must not wait when its associations end.
 import { expect, test } from 'vitest'
 import { associate, datagram, turnsDuring, udpSocket, udpTo, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
 const ASSOCIATIONS = 20
 const TARGETS = 256
-/** Fewer than are read of a user in a turn that is over. */
+/** Fewer datagrams than the agent reads of one user in a turn that is out of time. */
 const AT_ONCE = 32
 
 async function associations() {
@@ -22,7 +22,7 @@ async function associations() {
     const connection = [...plane.open.of('u')].at(-1)
     for (let target = 0; target < TARGETS; target++) {
       client.send(datagram(udpTo.v4('127.0.3.1', 10_240 + target), 'x'), relay, '127.0.0.1')
-      // Each counts with its headers.
+      // Each datagram counts with its headers.
       if (target % AT_ONCE === AT_ONCE - 1)
         await until('the datagrams', () => Reflect.get(connection ?? {}, 'udpUp') === 28 * (target + 1))
     }
@@ -52,7 +52,7 @@ test('so are those that were silent for too long, and the associations stay', as
 
 test('they are judged by another list some at a time', async () => {
   const { plane } = await associations()
-  // Each association has hundreds, which is more than a turn's work for a few of them.
+  // Each association has hundreds of targets, so a few of them take more than a turn.
   const turns = await turnsDuring(() => plane.apply([{ op: 'blacklist', domains: ['closed.test'] }]))
   expect(turns).toBeGreaterThan(0)
 })

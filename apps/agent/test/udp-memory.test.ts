@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { associate, datagram, onEnd, udpSocket, udpTo, until } from './test-agent.ts'
 import { testPlane } from './test-plane.ts'
 
-/** As for other connections. */
+/** The same bound as for TCP connections. */
 const BOUND = 400_000
 const DATA = Buffer.alloc(60_000, 'a')
 
@@ -25,7 +25,7 @@ test('what an association can hold is bounded, where the network takes nothing a
   await send(client, to('fast.test', Buffer.from('x')), relay)
   const [, from] = (await came) as [Buffer, { port: number }]
 
-  // From here on what the association sends waits for ever. Its own sockets are all but the two of the test.
+  // From here on, what the association's own sockets send stays in their queues.
   const waiting = new Map<Socket, number>()
   const isOwn = (socket: Socket): boolean => socket !== target && socket !== client
   const real = Reflect.get(Socket.prototype, 'send') as (this: Socket, ...args: unknown[]) => void
@@ -40,7 +40,7 @@ test('what an association can hold is bounded, where the network takes nothing a
   })
   onEnd(() => vi.restoreAllMocks())
 
-  // Both directions are full, and so is what waits for names.
+  // Both directions and the queue for names are full.
   let seen = 0
   const [connection] = plane.open.of('u')
   await until('both to be full', async () => {
@@ -56,6 +56,6 @@ test('what an association can hold is bounded, where the network takes nothing a
   })
   expect(connection).toBeDefined()
   expect(seen).toBeGreaterThan(2 * DATA.length)
-  // What waits for names is 65,536 bytes at most.
+  // At most 65,536 bytes wait for names.
   expect(seen + 65_536).toBeLessThan(BOUND)
 })

@@ -20,7 +20,7 @@ let ip: string
 let target: UdpTarget
 type UdpTarget = { port: number; got: Array<{ text: string; from: RemoteInfo }>; socket: Socket }
 
-/** Answers each datagram with `got TEXT`. */
+/** A target that answers each datagram with `got TEXT`. */
 async function udpTarget(address = '127.0.0.1'): Promise<UdpTarget> {
   const socket = await udpSocket(address)
   const got: UdpTarget['got'] = []
@@ -31,7 +31,7 @@ async function udpTarget(address = '127.0.0.1'): Promise<UdpTarget> {
   return { port: socket.address().port, got, socket }
 }
 
-/** Names that are answered when the test says so. */
+/** Pending lookups, which the test answers. */
 const slow: Array<() => void> = []
 const names: Record<string, string[]> = { 'public.test': ['127.0.0.1'], 'inside.test': ['10.0.0.1'] }
 
@@ -75,7 +75,7 @@ async function associated(
   return { code, control, client, port: relay, answers }
 }
 
-/** Sends again until something with the text comes back: datagrams may be lost, also over the loopback, and others be late. */
+/** Resends until an answer contains the text, because datagrams can be lost or late, also over the loopback. */
 const answered = async ({ client, port, answers }: Association, data: Buffer, at = ip, text = ''): Promise<Buffer> =>
   until('an answer', async () => {
     client.send(data, port, at)
@@ -94,7 +94,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     const mapped = Buffer.from([4, ...Array<number>(10).fill(0), 255, 255, 127, 0, 0, 1])
     const to = Buffer.concat([mapped, Buffer.from([target.port >> 8, target.port & 255])])
     await answered(association, datagram(to, 'mapped'), ip, 'got mapped')
-    // The one connection is the other's life.
+    // The association ends with its control connection.
     const [, before] = [association.control.socket.end(), target.got.length]
     await association.control.over()
     const lines = [/u \S+ UDP public\.test:\d+ 200 \d+ \d+ \d+ ok/, /u \S+ SOCKS5 udp 200 /]
@@ -105,7 +105,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     association.client.send(datagram(v4('127.0.0.1', target.port), 'late'), association.port, ip)
     const { rows } = agentTraffic.parse((await agent.call('GET', '/api/traffic')).json)
     const row = rows.find(each => each.user === 'u' && each.ip === ip)
-    // At least the two datagrams and their answers, beside the greeting.
+    // At least two datagrams and their answers, besides the greeting.
     expect(row?.up).toBeGreaterThanOrEqual(6 + 3 + 10 + 10)
     expect(row?.down).toBeGreaterThanOrEqual(14 + 14)
     expect(target.got.slice(before).some(({ text }) => text === 'late')).toBe(false)
@@ -128,7 +128,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     association.client.on('message', data => (late += data.includes('late') ? 1 : 0))
     association.client.send(site, association.port, at)
     target.socket.send('late', port, at)
-    // They come in their sequence.
+    // Datagrams arrive in order, so a later answer shows that these were dropped.
     association.answers.length = 0
     await answered(association, datagram(v4('127.0.0.5', other.port), 'behind'), at, 'got behind')
     expect(target.got).toHaveLength(before)
@@ -198,7 +198,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
       association.client.send(datagram(to, data), association.port, at)
     const hello = Buffer.concat([Buffer.from([0xc3, 0, 0, 0, 1]), Buffer.alloc(1200)])
     const before = target.got.length
-    // QUIC is known by its beginning on whatever port.
+    // The agent recognises QUIC by its first bytes on any port.
     send(v4('127.0.0.1', target.port), hello)
     for (const to of [
       v4('10.0.0.1', 53),
@@ -230,7 +230,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
       expect(lines).toMatch(new RegExp(`judged \\S+ UDP ${line}`))
     }
     expect(target.got.slice(before).every(({ text }) => text === 'fine')).toBe(true)
-    // Whoever has no denied names may speak QUIC.
+    // A user without denied names may speak QUIC.
     const free = await associated()
     expect((await answered(free, datagram(v4('127.0.0.1', target.port), hello))).length).toBeGreaterThan(1200)
   })
@@ -238,10 +238,10 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
   test('reaches so many targets at a time and no more, each association for itself', async () => {
     const association = await associated()
     const sinks = await Promise.all(Array.from({ length: 4 }, () => udpTarget()))
-    // Nobody is there, and each port is a target of its own.
+    // No target answers. Each port counts as a target.
     for (let n = 0; n < 256; n++) {
       association.client.send(datagram(v4('127.0.3.1', 10_000 + n), 'x'), association.port, ip)
-      // The agent is in this process: it takes them before the system has too many.
+      // The agent runs in this process. It reads now, before the socket's buffer overflows.
       if (n % 16 === 15) await new Promise(setImmediate)
     }
     for (const sink of sinks)
@@ -250,7 +250,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     await answered(second, datagram(v4('127.0.0.1', target.port), 'another'))
     expect(sinks.flatMap(sink => sink.got)).toEqual([])
     association.control.socket.destroy()
-    // Some are told in one line: they cost next to nothing, and are not to roll others away.
+    // Some share a line, because they are cheap and must not push out other lines.
     await until('256 targets', async () => {
       const lines = (await log()).split('\n').filter(line => / u \S+ (?:UDP 127\.0\.3\.1:|.* left-out:)/.test(line))
       const told = lines.map(line => Number(/left-out:(\d+)/.exec(line)?.[1] ?? 1))
@@ -293,7 +293,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     })
     for (const answer of slow) answer()
     await answered(association, datagram(v4('127.0.0.1', target.port), 'after'), at)
-    // Two of 30,000 bytes fit into what may wait.
+    // Two datagrams of 30,000 bytes fit into the queue.
     expect(target.got.filter(({ text }) => text.startsWith('www')).length).toBeLessThanOrEqual(2)
   })
 
@@ -318,7 +318,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     })
     for (let n = 0; n < 9; n++)
       association.client.send(datagram(v4('127.0.3.1', 20_000 + n), 'x'), association.port, at)
-    // All before it has come then.
+    // This answer shows that the agent has handled the earlier datagrams.
     await answered(association, datagram(v4('127.0.0.1', target.port), 'x'), at)
     association.control.socket.destroy()
     await until('the scan to be seen', async () => (await signs()).includes('scan'))
@@ -332,7 +332,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     const ask = plane.turns.isOver.bind(plane.turns)
     plane.turns.isOver = owner => ask(owner) || true
     const before = target.got.length
-    // All of them wait at the sockets when the loop turns: 32 of each are read at once.
+    // All of them wait at the sockets when the loop turns. The agent reads 32 of each at once.
     for (const { client, port } of flooding) for (let n = 0; n < 32; n++) client.send(datagram(to, 'flood'), port, at)
     await answered(flooding[0] as Association, datagram(to, 'after'), at)
     expect(target.got.slice(before).filter(({ text }) => text === 'flood').length).toBeLessThanOrEqual(64)
@@ -371,7 +371,7 @@ describe('SOCKS5 UDP ASSOCIATE', () => {
     strange.client.on('message', data => strange.answers.push(data))
     const to = v4('127.0.0.1', target.port)
     await answered(strange, datagram(to, 'strange'), at)
-    // In use: the other port gets nothing, and the log says why.
+    // While it is in use, the other port gets nothing and the log says why.
     const before = target.got.length
     for (let n = 0; n < 20; n++) {
       owner.client.send(datagram(to, 'owner'), owner.port, at)

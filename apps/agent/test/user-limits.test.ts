@@ -60,7 +60,7 @@ describe('connections', () => {
     const agent = await testAgent({ limits: { connectionsPerAddress: 2, connectionsPerClient: 3 } })
     const echo = await echoTarget()
     const [a, b] = [`${agent.net}.1.1`, `${agent.net}.1.2`]
-    // The same address leased twice, as rules that do not overlap are sold.
+    // Two users may lease the same address if their rules do not overlap.
     await lease(agent.call, 'one', [`${a}/32`])
     await lease(agent.call, 'two', [`${a}/32`, `${b}/32`])
     expect(await statusOf(agent, a, 'one', echo.host)).toBe(200)
@@ -85,7 +85,7 @@ describe('connections', () => {
       await lease(agent.call, 'u', [`${ip}/32`], more)
       const began = performance.now()
       const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(agent, ip, 'u', echo.host)))
-      // Two at once, and one more each second.
+      // A burst of two, and one more each second.
       const most = 3 + (performance.now() - began) / 1000
       expect(statuses.filter(status => status === 200).length, code).toBeLessThanOrEqual(most)
       expect(new Set(statuses), code).toEqual(new Set([200, 429]))
@@ -98,7 +98,7 @@ describe('connections', () => {
   test('to targets count, too, but for the first one of each client connection, which stays and serves what is open', async () => {
     const agent = await testAgent()
     let opened = 0
-    /** @param answers of one connection, before it closes without one */
+    /** @param answers what a connection answers before the target closes it */
     const answering = (answers: number): ReturnType<typeof tcpTarget> =>
       tcpTarget(socket => {
         opened++
@@ -127,17 +127,17 @@ describe('connections', () => {
     ] as const) {
       const began = performance.now()
       const statuses = await requests(user, [...hosts])
-      // Two at once, of which the login has taken one, and another one each second.
+      // A burst of two minus the login, and one more each second.
       expect(opened).toBeLessThanOrEqual(3 + (performance.now() - began) / 1000)
       expect(new Set(statuses)).toEqual(new Set(['200', '429']))
-      // Those to a target that is connected are served all the while.
+      // Requests to a connected target are served throughout.
       expect(statuses.filter(status => status === '200').length).toBeGreaterThanOrEqual(served)
       expect(Object.keys(await codesOf(agent.call, user))).toEqual(['too-fast'])
     }
   })
 })
 
-/** Counts what comes through a tunnel. */
+/** Opens a tunnel and counts the bytes that it brings. */
 async function counted(
   agent: TestAgent,
   ip: string,
@@ -160,7 +160,7 @@ describe('speed', () => {
     const open = await Promise.all(Array.from({ length: 4 }, () => counted(agent, ip, from.host)))
     const all = (): number => open.reduce((sum, { bytes }) => sum + bytes(), 0)
     await until('some of it', () => all() > 1_500_000)
-    // 2.5 MB a second, and what the bucket holds at first.
+    // 2.5 MB a second, after the burst.
     expect(performance.now() - began).toBeGreaterThan(400)
     expect(Math.min(...open.map(({ bytes }) => bytes()))).toBeGreaterThan(100_000)
     await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 0.01 } })
@@ -184,7 +184,7 @@ describe('speed', () => {
     for (let n = 0; n < 8; n++) {
       expect((await proxied(down, agent.proxyPort, 'down', `http://${big.host}/`)).body).toHaveLength(size)
     }
-    // 480 kB at half a megabyte a second, but for what the bucket holds.
+    // 480 kB at half a megabyte a second, after the burst.
     expect(performance.now() - began).toBeGreaterThan(500)
     const before = performance.now()
     const head = `POST http://${big.host}/ HTTP/1.1\r\nHost: x\r\n${basic('up')}Content-Length: ${size}\r\n\r\n`
@@ -196,7 +196,7 @@ describe('speed', () => {
       else expect(status).toBe('429')
       rawClient.socket.destroy()
     }
-    // The bucket holds one, and what is owed may be another; a slow machine earns more.
+    // The burst allows one, and the debt may allow another. A slow machine earns more.
     expect(taken).toBeLessThanOrEqual(3 + ((performance.now() - before) * 1.25) / size)
   })
 
@@ -233,10 +233,10 @@ describe('a quota', () => {
     expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('traffic of this plan is used up')])
     expect((await socks(ip, agent.proxyPort, 'u', socksAddress('127.0.0.1'), target.port)).code).toBe(2)
     expect(await codesOf(agent.call, 'u')).toEqual({ quota: 3 })
-    // The same again gives nothing.
+    // Repeating the same quota adds nothing.
     await quota('1', 1_000_000)
     expect(await statusOf(agent, ip, 'u', target.host)).toBe(403)
-    // More of the same goes on where it ended.
+    // A larger quota with the same id continues the count.
     await quota('1', 50_000_000)
     await until('more', async () => (await statusOf(agent, ip, 'u', target.host)) === 200)
     await quota('2', 1_000_000)
@@ -252,7 +252,7 @@ describe('a quota', () => {
     const target = await httpTarget()
     const ip = `${first.net}.1.1`
     await lease(first.call, 'u', [`${ip}/32`], { limits: { quota: { id: '1', bytes: 10 } } })
-    // One that is on its way when the quota ends is reset.
+    // A request that is in flight when the quota ends is reset.
     const answered = () => proxied(ip, first.proxyPort, 'u', `http://${target.host}/`).catch(() => null)
     await until('the quota to end', async () => (await answered())?.status === 403)
     expect(await statusOf(await startedAgain(first), ip, 'u', target.host)).toBe(403)

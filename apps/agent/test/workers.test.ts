@@ -1,4 +1,4 @@
-// An agent with several workers, which every test leaves as complete as it found it.
+// An agent with several workers. Each test leaves all of them running.
 import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ async function killWorkers(isSpared: (pid: number) => boolean = () => false): Pr
   for (const pid of killed) kill(pid)
   return killed
 }
-/** The statuses of many tunnels at once, which come to all workers. */
+/** The distinct statuses of many tunnels at once, which reach all workers. */
 async function statuses(user: string, ip = serving.ip): Promise<number[]> {
   const opened = await Promise.all(
     Array.from({ length: 16 }, () => tunnel(ip, serving.agent.proxyPort, user, echo.host))
@@ -38,7 +38,7 @@ async function statuses(user: string, ip = serving.ip): Promise<number[]> {
   for (const { rawClient } of opened) rawClient.socket.destroy()
   return [...new Set(opened.map(({ status }) => status))]
 }
-/** A sample of the figures, 0 where there is none. */
+/** The value of a metric; 0 if it is missing. */
 async function figure(name: string): Promise<number> {
   const { text } = await serving.call('GET', '/metrics')
   const line = text.split('\n').find(each => each.startsWith(`netlet_agent_${name} `))
@@ -79,7 +79,7 @@ describe.runIf(isLinux)('workers', () => {
     const [spared] = await serving.workers()
     const killed = new Set<number>()
     await until('the loss to be told', async () => {
-      // Another one may be there already on a busy machine.
+      // On a busy machine a replacement may have started already.
       for (const pid of await killWorkers(each => each === spared)) killed.add(pid)
       return ((await health()).json['problems'] as unknown as string[]).includes('worker_missing')
     })
@@ -113,7 +113,7 @@ describe.runIf(isLinux)('workers', () => {
     const put = (n: number) => lease(call, `u${n}`, [`${net}.2.${n}/32`], { denied_domains: undefined, deny_set })
     await Promise.all(Array.from({ length: 255 }, (_, n) => put(n + 1)))
     const seen: Record<string, number> = {}
-    // A refused port is answered at once, and shows that the login was good.
+    // A refused port answers at once, and shows that the login succeeded.
     const ask = async (): Promise<void> => {
       const client = new RawClient(`${net}.2.255`, agent.proxyPort)
       client.send(`CONNECT 8.8.8.8:25 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${basic('u255')}\r\n`)
@@ -142,7 +142,7 @@ describe.runIf(isLinux)('workers', () => {
     for (const client of clients) client.send(request)
     await until('an answer for each', () => clients.every(each => each.received.length > 0 || each.closed))
     const served = (): number => clients.filter(each => each.text.startsWith('HTTP/1.1 200') && !each.closed).length
-    // A quarter too many may stay.
+    // A quarter above the limit may stay.
     await until('the surplus to end', () => served() <= 25)
     expect(served()).toBeGreaterThanOrEqual(10)
     for (const { socket } of clients) socket.destroy()
@@ -151,7 +151,7 @@ describe.runIf(isLinux)('workers', () => {
     await lease(call, 'much', [`${net}.1.3/32`], { limits: { quota: { id: '1', bytes: 3000 } } })
     let inTurn = 0
     await until('both workers to know the end of the quota', async () => {
-      // A request that is on its way when the quota ends is reset.
+      // A request that is in flight when the quota ends is reset.
       const got = await proxied(`${net}.1.3`, agent.proxyPort, 'much', `http://${target.host}/`).catch(() => null)
       inTurn = got?.status === 403 ? inTurn + 1 : 0
       return inTurn === 10
@@ -190,7 +190,7 @@ describe.runIf(isLinux)('workers', () => {
 test.runIf(isLinux)('a worker that ends while the next one begins is replaced', async () => {
   const folder = await tempFolder()
   const killer = join(folder, 'killer.cjs')
-  // The second worker ends the first, which has listened.
+  // The second worker kills the first, which already listens.
   const files = `const [first, done] = ['first', 'done'].map(name => ${JSON.stringify(`${folder}/`)} + name)`
   await writeFile(
     killer,

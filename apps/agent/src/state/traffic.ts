@@ -210,8 +210,8 @@ export class TrafficTotals {
   }
 
   /**
-   * Saves until the file has everything that was reported, for a process that takes over. Rows reported during a write have newer
-   * figures by then, and reach the console only if they are written again with a later position.
+   * Saves until the file has everything that was reported, for a process that takes over. A row reported during a write may
+   * have changed since, and reaches the console only if it is written again with a later position.
    */
   async settle(): Promise<void> {
     do await this.save()
