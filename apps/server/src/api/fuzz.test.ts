@@ -99,12 +99,12 @@ function makeBody(call: ApiCall): { payload: string | Buffer | undefined; type: 
   const honest = confined(exampleOf(call.body, components))
   if (random.chance(0.12)) return { ...brokenBody(honest, random), body: undefined }
   const text = toJson(confined(random.chance(0.12) ? honest : mutate(honest, random)))
-  // Deeper than the parser goes: then nobody looks at the fields.
+  // The parser refuses deeper values, so the fields are never checked.
   const body = isDeeperThan(text, 100) ? undefined : (JSON.parse(text) as unknown)
   return { payload: text, type: 'application/json', body }
 }
 
-/** Whatever a request says, the shop it runs in talks to nobody but this machine's closed port. */
+/** Directs every address in a request to a closed port of this machine, so that the shop connects nowhere else. */
 function confined(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const found = value as Record<string, unknown>
@@ -206,7 +206,7 @@ async function tablesQuery(): Promise<string> {
   const columns = names.map(
     name => `(select count(*) || ':' || coalesce(sum(hashtextextended(t::text, 0)), 0) from ${name} t) as "${name}"`
   )
-  // Owners are told of somebody who guesses their password, which is refused each time.
+  // A refused password guess sends its owner a warning.
   const warnings = `name = 'send-mail' and data ->> 'template' in ('password-guesses', 'login-guesses')`
   tablesSql = `select ${columns.join(', ')}, (select count(*) from pgboss.job where not (${warnings})) as jobs`
   return tablesSql

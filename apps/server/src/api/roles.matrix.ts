@@ -1,11 +1,11 @@
 /**
- * Who gets past authorisation, call by call. `in`: the call was let in, whatever then came of it. 401, 403: turned away.
- * 404: the thing is another's, and nobody learns that it exists. Ids in the paths of OWNED are those of the customer.
- * Webhooks answer 401 to everyone, since nothing here is signed.
+ * Who passes authorisation, call by call. `in`: the call was let in, with any later result. 401, 403: turned away.
+ * 404: another customer owns the thing, and the reply hides that it exists. Ids in the paths of OWNED are the customer's.
+ * Webhooks answer 401 to everyone, because nothing here is signed.
  *
- * The keys with which programs call are the customer's own and an administrator's: of each, one may `read`, the other
- * `renew`. An administrator's key has a customer's rights. The owner may do everything; what the other roles may is in the
- * contract's permissions.ts.
+ * Programs call with keys of the customer and of an administrator; each has one that may `read` and one that may `renew`.
+ * An administrator's key has a customer's rights. The owner may do everything; the contract's permissions.ts lists what
+ * the other roles may do.
  */
 export const MATRIX = `
                                                               visitor

@@ -7,7 +7,7 @@ import { describeCalls } from './calls.ts'
 import { textOf } from './endless.fixture.ts'
 import { CLOSED_PORT, startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 
-/** What an administrator enters and nobody is ever to read again. */
+/** Settings that an administrator enters and that no reply may show. */
 const SETTINGS = Object.fromEntries(SECRET_SETTINGS.map((name, at) => [name, `secret-setting-${at}`]))
 const SSH_PASSWORD = 'secret-ssh-password'
 const AGENT_TOKEN = 'secret-agent-token'

@@ -60,7 +60,7 @@ const UNLISTED: PageId[] = ['unsubscribe', 'empty']
 /** Addresses that lead on to a dashboard's first page. */
 const ENTRANCES = ['/dashboard', '/dashboard/index']
 
-/** The pages that search engines are told of, beside those of products. */
+/** The pages that the sitemap lists, besides those of products. */
 export const LISTED = [
   '/',
   '/product',

@@ -8,7 +8,7 @@ import { aboutPage, LISTED } from './about.ts'
 /** A sitemap may have 50,000 addresses. */
 const MOST = 49_000
 
-/** Milliseconds: whoever opens a page does not wait longer for what only programs read. */
+/** Milliseconds. A visitor does not wait longer for what only programs read. */
 const PATIENCE = 1000
 
 /** What each page is about: see {@link aboutPage}. Without the database a page says less, and opens all the same. */

@@ -105,7 +105,7 @@ export async function exchangeCoins(
   })
 }
 
-/** The card that the user has had for this key. Nobody edits or deletes one that was exchanged. */
+/** The card that the user already has for this key. An exchanged card can no longer be edited or deleted. */
 async function exchangedWith(tx: Executor, userId: number, key: string) {
   const { mount, point, code, exchangedBy, exchangeKey } = giftCards
   const [card] = await tx

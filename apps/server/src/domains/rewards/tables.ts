@@ -92,7 +92,7 @@ export const giftCards = pgTable(
     isExchanged: boolean().notNull().default(false),
     exchangedBy: ref().references(() => users.id),
     exchangedAt: instant(),
-    /** The Idempotency-Key that it was exchanged with; none of an exchange of before that took one. */
+    /** The Idempotency-Key of its exchange; null if the exchange is older than this column. */
     exchangeKey: text(),
     createdAt: createdAt(),
     ...onPlatform()

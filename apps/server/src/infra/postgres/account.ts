@@ -16,7 +16,7 @@ export function childEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * PostgreSQL refuses to run as root, so root uses the data folder's owner, else `postgres`, else `nobody`.
+ * PostgreSQL refuses to run as root, so root uses the data folder's owner, else an unprivileged account of the system.
  * @param dataDir an existing or a future data folder
  */
 export async function chooseAccount(dataDir: string): Promise<Account> {

@@ -110,7 +110,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
   )
 }
 
-/** The edit that restores the former values, if nobody has changed the row since. */
+/** The edit that restores the former values, if the row has not changed since. */
 function undoOf<R extends Row>(
   { form }: Resource<R>,
   row: R,

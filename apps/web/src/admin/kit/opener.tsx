@@ -1,7 +1,7 @@
 import { useEffect, useId, useImperativeHandle, useState, type MouseEvent, type Ref } from 'react'
 
 /**
- * A button whose menu or popover is created when it first opens, because a list has many that nobody uses.
+ * A button whose menu or popover is created when it first opens, because a list has many that are never used.
  * @returns `opener`: the button's props; `made`: set once the menu, with `Anchor` as its target, can render
  */
 export function useOpener(opened: boolean, onChange: (opened: boolean) => void) {

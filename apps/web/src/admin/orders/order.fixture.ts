@@ -53,7 +53,7 @@ export const payment: OrderPayment = {
   ]
 }
 
-/** Client access that nobody has changed. */
+/** Client access as it is before the customer changes it. */
 export const byPassword: ClientAccess = {
   access: 'password',
   client_ips: [],
