@@ -92,7 +92,7 @@ describe('a listed client needs no password where the user says so', () => {
     expect((await stranger.rawClient.send(Buffer.from([1, 0, 0])).bytes(2))[1]).not.toBe(0)
   })
 
-  test("a client that two users of an address list is nobody's without a password", async () => {
+  test('a client that two users of an address list needs a password', async () => {
     const { ip } = await user({ access: 'address', allowed_client_ips: ['127.3.1.0/24'] })
     expect((await connect(LISTED, ip)).status).toBe(200)
     await lease(agent.call, `second${taken}`, [`${ip}/32`], { access: 'address', allowed_client_ips: [LISTED] })
@@ -113,7 +113,7 @@ describe('a listed client needs no password where the user says so', () => {
   })
 })
 
-describe('a change cuts who may not any more, and nobody else', () => {
+describe('a change cuts only the connections that are no longer allowed', () => {
   const addresses = { access: 'address', allowed_client_ips: ['127.3.1.0/24'] }
 
   test.each<[string, Record<string, unknown>]>([
@@ -204,7 +204,7 @@ test('a user with thousands of prefixes is let in by address in a worker, too, a
   expect(at('192.0.2.7')).toBeNull()
 })
 
-test('wrong passwords of a listed client close its way in to nobody', async () => {
+test('wrong passwords of a listed client do not close its access by address', async () => {
   const limits = { failedLogins: 3, failedLoginMs: 1_000_000 }
   const own = await testAgent({ limits })
   await lease(own.call, 'u', [`${own.net}.1.1/32`], { access: 'address', allowed_client_ips: ['127.0.0.1'] })

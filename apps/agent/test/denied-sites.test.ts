@@ -92,7 +92,7 @@ describe.each([
     expect(reached.join('')).toBe('')
   })
 
-  test('is found in whatever pieces and records the name comes', async () => {
+  test('is found when the name comes in several pieces or records', async () => {
     const shown = hello([serverName('Denied.Test')], 9)
     expect(await outcome(await open(SITE), [shown])).toBe('reset')
     expect(await outcome(await open(SITE), bytesOf(hello([serverName('a.denied.test')])))).toBe('reset')
@@ -159,7 +159,7 @@ describe('in a tunnel of a user with denied domains', () => {
     ).toBe('answered')
   })
 
-  test('whatever is before it: empty lines, a long scheme, an old request line; and what is no name passes', async () => {
+  test('a denied name is found behind empty lines, a long scheme or an old request line; other bytes pass', async () => {
     const denied = 'www.denied.test'
     for (const pieces of [
       ['\r\n'.repeat(15_000), `GET / HTTP/1.1\r\nHost: ${denied}\r\n\r\n`],

@@ -38,7 +38,7 @@ describe.runIf(hasPrlimit)('a disk that takes nothing more', () => {
     ['the TLS of the proxies', 'PUT', '/api/proxy-tls', () => ({ source: 'none' })],
     ['a claim', 'PUT', '/api/owner', () => claim]
   ])(
-    'is told of once %s cannot be kept, keeps no customer out, and is over by itself',
+    'is reported when %s cannot be saved, keeps no customer out, and ends by itself',
     async (_, method, path, body) => {
       limitFiles(0)
       expect((await serving.call(method, path, body())).status).toBe(503)

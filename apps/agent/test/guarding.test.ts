@@ -81,7 +81,7 @@ test.skipIf(!hasTools)('systemd hears that the agent is well for as long as its 
   await until('more words', () => heard() > last)
 })
 
-test('one that is not well, or that nobody asks, says nothing', async () => {
+test('an agent that is not well, or has no watchdog, sends nothing', async () => {
   const asked: string[] = []
   const stop = feedWatchdog({ NOTIFY_SOCKET: '/nowhere', WATCHDOG_USEC: '20000' }, () => {
     asked.push('asked')

@@ -69,7 +69,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
     expect(seen.started).toBe(2)
   })
 
-  test('fixed: the address that the client is connected to, whichever of the /64 it is', () => {
+  test('fixed: the address that the client connected to, any of the /64', () => {
     expect(seen.fixed).toEqual(four('fd00:77:0:1::1'))
     expect(seen.within).toEqual(four('fd00:77:0:1:ab::9'))
     expect(seen.v4).toMatch(/^200 (?:::ffff:)?10\.77\.1\.1$/)
@@ -108,7 +108,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
     expect(seen.session.real).toEqual(four('fd00:77:0:3::1'))
   })
 
-  test('a session that cannot be is refused in words, and only to whoever knows the password', () => {
+  test('an impossible session is refused with a reason, but only after the right password', () => {
     const none = '403 This user has no sessions: leave out what begins with -session-'
     const bad = '403 The name of a session is 1 to 32 letters, digits and underscores'
     const unknown = '407 A user and password that hold this address are needed'
@@ -133,7 +133,7 @@ describe.runIf(allowed)('what connections through a leased /64 leave from', () =
     ])
   })
 
-  test('is told of each IPv6 range: routed here, or on a link where nothing answers for it', () => {
+  test('each IPv6 range is reported as routed here, or as on a link where nothing answers for it', () => {
     const linked = joins ? ['fd00:99::8000:0/97 on_link'] : []
     expect(seen.links).toEqual(['10.77.0.0/16 -', 'fd00:77::/48 routed', ...linked])
   })

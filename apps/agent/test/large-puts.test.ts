@@ -34,7 +34,7 @@ describe('what a worker has to take in at once', () => {
     ...Array.from({ length: 1000 }, (_, n) => userOp(`u${n}`, [`127.9.${n >> 7}.${(n & 127) * 2}/32`]))
   ]
 
-  test('is little in each message, whatever is put', () => {
+  test('comes in small messages, however large the put is', () => {
     for (const piece of piecesOf(ops)) {
       const texts =
         piece.type === 'entries'

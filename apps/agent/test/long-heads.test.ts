@@ -76,7 +76,7 @@ test('a head that comes byte by byte is searched once, and copied a few times', 
   }
 })
 
-test('the answer of a target is the same in whatever pieces it comes', () => {
+test('the answer of a target is the same in pieces of any size', () => {
   const parsed = parseRequestHead(get('Accept: */*'))
   if (!parsed.ok) throw new Error(parsed.reason)
   const sent = Buffer.from(

@@ -147,7 +147,7 @@ test('50,000 denied domains fit, are kept once for all who have them, and are lo
   expect((await readFile(join(agent.folder, 'state.journal'))).length - size).toBeLessThan(1000)
 })
 
-test("a change has cut the tunnels that it ends once it is acknowledged, and nobody else's", async () => {
+test('an acknowledged change has cut the tunnels that it ends, and no others', async () => {
   await lease(agent.call, 'leaver', [`${agent.net}.5.0/30`])
   await lease(agent.call, 'stayer', [`${agent.net}.5.0/30`])
   const open = async (user: string, n: number): Promise<RawClient> => {

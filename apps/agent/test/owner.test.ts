@@ -26,7 +26,7 @@ async function owned() {
   return { agent, send, claim }
 }
 
-test('an agent of nobody takes changes from whoever has the token, and belongs to the first console that asks', async () => {
+test('an agent without an owner takes changes from anyone with the token, and belongs to the first console that claims it', async () => {
   const { send, claim } = await owned()
   expect((await send('PUT', '/api/users/before', body)).status).toBe(200)
   expect((await send('GET', '/api/state')).json['owner']).toBeNull()
@@ -91,7 +91,7 @@ test('a console that knows what it told the agent last goes on, one that has for
   expect((await send('PUT', '/api/users/late', body, 'console-1 m3')).status).toBe(200)
 })
 
-test('another server of the same console gets it at once only where it holds nobody', async () => {
+test('another server of the same console gets it at once only if it has no users', async () => {
   const { send, claim } = await owned()
   await claim()
   expect((await claim({ server: '8', mark: 'n1' })).status).toBe(200)
@@ -101,7 +101,7 @@ test('another server of the same console gets it at once only where it holds nob
   expect((await claim({ server: '9', mark: 'o1', known: ['n1'] })).status).toBe(200)
 })
 
-test('it is taken over from the console that is named, and gets a mark that nobody knows', async () => {
+test('it is taken over from the console that is named, and gets a new, unknown mark', async () => {
   const { claim } = await owned()
   await claim()
   const other = { id: 'console-2', name: 'New', server: '1', mark: 'x1' }
@@ -130,7 +130,7 @@ test('of claims at once one wins, and the owner outlives the process', async () 
   expect(((await state.json()) as Json)['owner']).toEqual(winner)
 })
 
-test('hostile claims are refused, and a damaged file of the owner is no agent of nobody', async () => {
+test('hostile claims are refused, and an agent with a damaged owner file does not start', async () => {
   const { claim, send } = await owned()
   for (const bad of [
     { id: '' },

@@ -101,7 +101,7 @@ describe('requests', () => {
     expect(text()).toMatch(/^OPTIONS \/x HTTP\/1\.1\r\n[^]*\r\nOPTIONS \* HTTP\/1\.1\r\n/)
   })
 
-  test('keep their first line, whatever Connection names', async () => {
+  test('keep their first line if Connection names it', async () => {
     const { host, text } = await recording()
     const headers = 'Connection: get /a, x-hop\r\nX-Hop: 1\r\nX-End: 2\r\n'
     const client = new RawClient(ip, agent.proxyPort)

@@ -152,7 +152,7 @@ test('a stop is clean where the folder cannot be written to any more', async () 
   expect(await agent.exited).toBe(0)
 })
 
-test('a lock is held in other containers, too, and what a killed agent leaves of one holds nobody up', async () => {
+test('a lock holds across containers, and the file that a killed agent leaves blocks no start', async () => {
   const occupiedFolder = await tempFolder()
   // A folder in its place is not a lock.
   await mkdir(join(occupiedFolder, 'agent', 'lock.sock', 'within'), { recursive: true })

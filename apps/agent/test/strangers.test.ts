@@ -98,7 +98,7 @@ describe('wrong passwords', () => {
     expect(await ask('u', 'secret')).toBe(429)
   })
 
-  test('said again count once: a busy program with an old password stops nobody', async () => {
+  test('that are repeated count once: a busy program with an old password locks no user out', async () => {
     const { agent, ip } = await customers({ failedLogins: 5, failedLoginMs: 3_600_000 })
     const target = await httpTarget()
     const url = `http://${target.host}/`

@@ -90,7 +90,7 @@ describe.runIf(isLinux)('where the new program is no good', () => {
     rawClient.socket.destroy()
   }, 90_000)
 
-  test('one that hangs is ended when its time is over, and a signal meanwhile does nothing', async () => {
+  test('one that hangs is ended when its time is over, and a signal before that does nothing', async () => {
     const folder = await tempFolder()
     const link = join(folder, 'current.mjs')
     await symlink(testProgram, link)

@@ -103,7 +103,7 @@ describe.runIf(isLinux)('a takeover', () => {
     await until('all processes to end', async () => (await processesOf(folder)).length === 0)
   }, 90_000)
 
-  test('refuses and loses no connection, whatever number of workers comes', async () => {
+  test('refuses and loses no connection when the number of workers changes', async () => {
     const settings = join(await tempFolder(), 'agent.env')
     await writeFile(settings, 'AGENT_WORKERS=2\n')
     const serving = await servingAgent({ AGENT_WORKERS: '2', AGENT_SETTINGS_FILES: `${settings},-/nowhere/local.env` })

@@ -102,7 +102,7 @@ describe('before the login, clients that speak TLS', () => {
     expect(await answered(port, 5)).toBe(5)
   })
 
-  test('of one customer do not take those of another, however often it logs in', () => {
+  test('of one customer who logs in often do not take those of another', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const handshakes = new Handshakes({ ...defaultHandshakeCaps, newHandshakes: 20, newHandshakesPerClient: 3 })
@@ -226,7 +226,7 @@ describe('a customer inside TLS', () => {
     return loggedIn(port, `CONNECT ${target.host} HTTP/1.1\r\nHost: x\r\n${basic('u')}\r\n`)
   }
 
-  test('waits in the line of its user, where the client of before it logged in waits no more', async () => {
+  test('waits in the queue of its user after the login, not in that of its client address', async () => {
     const { port, plane } = await tlsPlane()
     const isOver = vi.spyOn(plane.turns, 'isOver')
     const { raw, records } = await open(port)

@@ -56,7 +56,7 @@ test('many counters are told in bounded pieces, each once, and then only what ch
   expect(await turnsDuring(() => totals.save())).toBeGreaterThan(MANY / 1000)
 })
 
-test('what is told is what the file has, however the counters move meanwhile, and nothing is left out for it', async () => {
+test('only saved counts are reported while the counters move, and none is left out', async () => {
   const folder = await tempFolder()
   const totals = await TrafficTotals.open(folder, Date.now)
   totals.add(rows(30))
@@ -142,7 +142,7 @@ test('what is told in the middle of a writing comes again from another process t
   expect(new Set(after.map(({ up }) => up))).toEqual(new Set([2]))
 })
 
-test('another epoch, or a cursor from the future, begins anew', async () => {
+test('another epoch, or a cursor from the future, begins from the start', async () => {
   const folder = await tempFolder()
   const totals = await TrafficTotals.open(folder, Date.now)
   totals.add(rows(3))

@@ -120,7 +120,7 @@ test('an IPv6 range too large to list is counted as the one address that it is l
   expect(table.lease('u')?.wide.map(range => range.countedAs)).toEqual(['2001:db8:1::1'])
 })
 
-test('a file that is longer than a text can be is read as any other, and one that is not whole begins anew', async () => {
+test('a file longer than a string can be is read like any other, and after an incomplete one counting starts over', async () => {
   const folder = await tempFolder()
   const path = join(folder, 'traffic.json')
   const row = (n: number): string =>

@@ -57,7 +57,7 @@ test('they are judged by another list some at a time', async () => {
   expect(turns).toBeGreaterThan(0)
 })
 
-test('where the process ends there are no later turns: all of them have their line by then', async () => {
+test('when the process ends there are no later turns: all targets have their line at once', async () => {
   const { plane, forgotten } = await associations()
   plane.close()
   expect(forgotten()).toBe(ASSOCIATIONS * TARGETS)

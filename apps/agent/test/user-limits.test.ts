@@ -56,7 +56,7 @@ describe('connections', () => {
     }
   )
 
-  test('of one leased address and of one client are limited, whatever users they are of', async () => {
+  test('of one leased address and of one client are limited across users', async () => {
     const agent = await testAgent({ limits: { connectionsPerAddress: 2, connectionsPerClient: 3 } })
     const echo = await echoTarget()
     const [a, b] = [`${agent.net}.1.1`, `${agent.net}.1.2`]

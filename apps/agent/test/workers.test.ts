@@ -70,7 +70,7 @@ describe.runIf(isLinux)('workers', () => {
     expect(rows.find(row => row['user'] === 'w3')).toMatchObject({ requests: 16 })
   })
 
-  test('that are lost are replaced; what they counted stays, and changes go on meanwhile', async () => {
+  test('that are lost are replaced; what they counted stays, and changes are still accepted', async () => {
     const { call, ip, agent } = serving
     const refused = 'refusals_total{reason="refused-port"}'
     await proxied(ip, agent.proxyPort, 'u', 'http://8.8.8.8:25/')
@@ -91,7 +91,7 @@ describe.runIf(isLinux)('workers', () => {
     expect(agent.output()).toMatch(/A worker ended \(SIGKILL\)/)
   })
 
-  test('that all end before they listen are replaced again and again; meanwhile the management says so', async () => {
+  test('that all end before they listen are replaced again and again, and the management answers 503 until then', async () => {
     const { call, ip } = serving
     const whileNoneIsThere = (what: string, check: () => Promise<boolean>) =>
       until(what, async () => (await killWorkers(), check()))
