@@ -32,10 +32,10 @@ beforeAll(async () => {
 })
 
 /** Addresses that tests have used, so that each user gets its own. */
-let taken = 0
+let usedAddresses = 0
 async function user(more: Record<string, unknown>): Promise<{ name: string; ip: string }> {
   const name = `c${randomBytes(6).toString('hex')}`
-  const ip = `${agent.net}.7.${++taken}`
+  const ip = `${agent.net}.7.${++usedAddresses}`
   await lease(agent.call, name, [`${ip}/32`], more)
   return { name, ip }
 }
@@ -95,12 +95,12 @@ describe('a listed client needs no password where the user says so', () => {
   test('a client that two users of an address list needs a password', async () => {
     const { ip } = await user({ access: 'address', allowed_client_ips: ['127.3.1.0/24'] })
     expect((await connect(LISTED, ip)).status).toBe(200)
-    await lease(agent.call, `second${taken}`, [`${ip}/32`], { access: 'address', allowed_client_ips: [LISTED] })
+    await lease(agent.call, `second${usedAddresses}`, [`${ip}/32`], { access: 'address', allowed_client_ips: [LISTED] })
     expect(await get(LISTED, ip)).toMatch(/^HTTP\/1\.1 407 [^]*Several users/)
     expect((await greet(LISTED, ip, [0])).method).toBe(0xff)
     expect((await connect('127.3.1.8', ip)).status).toBe(200)
-    expect((await connect(LISTED, ip, basic(`second${taken}`))).status).toBe(200)
-    await agent.call('DELETE', `/api/users/second${taken}`)
+    expect((await connect(LISTED, ip, basic(`second${usedAddresses}`))).status).toBe(200)
+    await agent.call('DELETE', `/api/users/second${usedAddresses}`)
     expect((await connect(LISTED, ip)).status).toBe(200)
   })
 

@@ -38,20 +38,20 @@ const put = (user: string, more: Record<string, unknown>): Promise<Record<string
   call('PUT', `/api/users/${user}`, { password: 'pw', denied_domains: [], ...more })
 
 /** Answers each HTTP request with the caller's address, and keeps the connection open. */
-const teller = createServer(socket => {
+const addressServer = createServer(socket => {
   socket.on('error', () => {})
   socket.on('data', () => {
     const from = `${socket.remoteAddress}`
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${from.length}\r\n\r\n${from}`)
   })
 })
-await new Promise<void>(resolve => teller.listen({ port: 0, host: '::' }, resolve))
-const { port } = teller.address() as AddressInfo
+await new Promise<void>(resolve => addressServer.listen({ port: 0, host: '::' }, resolve))
+const { port } = addressServer.address() as AddressInfo
 const target = `[::1]:${port}`
-const udpTeller = createSocket('udp6')
-udpTeller.on('message', (_data, from) => udpTeller.send(from.address, from.port, from.address))
-await new Promise<void>(resolve => udpTeller.bind({ port: 0, address: '::1' }, resolve))
-const udpPort = udpTeller.address().port
+const udpAddressServer = createSocket('udp6')
+udpAddressServer.on('message', (_data, from) => udpAddressServer.send(from.address, from.port, from.address))
+await new Promise<void>(resolve => udpAddressServer.bind({ port: 0, address: '::1' }, resolve))
+const udpPort = udpAddressServer.address().port
 
 class Client {
   readonly socket
@@ -91,7 +91,7 @@ const status = (data: Buffer): number => Number(data.toString('latin1').slice(9,
 const request = (name: string): string => `GET http://${target}/ HTTP/1.1\r\nHost: x\r\n${auth(name)}\r\n`
 
 /** The exit addresses of a user's HTTP request, a second one on the same connection, a CONNECT and a SOCKS5 tunnel. */
-async function exits(host: string, name: string): Promise<string[]> {
+async function exitAddresses(host: string, name: string): Promise<string[]> {
   const http = new Client(host)
   const first = await http.say(request(name), isAnswer)
   const kept = await http.say(request(name), isAnswer)
@@ -162,8 +162,8 @@ await put('other', { prefixes: [`${net}:3::/64`], egress: 'session' })
 await put('sticky-session-real', { prefixes: [`${net}:3::/64`] })
 await put('four', { prefixes: ['10.77.1.1/32'] })
 
-const fixed = await exits(`${net}:1::1`, 'fixed')
-const within = await exits(`${net}:1:ab::9`, 'fixed')
+const fixed = await exitAddresses(`${net}:1::1`, 'fixed')
+const within = await exitAddresses(`${net}:1:ab::9`, 'fixed')
 const asked = async (host: string, name: string, url: string): Promise<string> => {
   const client = new Client(host)
   const data = await client.say(`GET ${url} HTTP/1.1\r\nHost: x\r\n${auth(name)}\r\n`, isAnswer)
@@ -172,18 +172,18 @@ const asked = async (host: string, name: string, url: string): Promise<string> =
 }
 const v4 = await asked('10.77.1.1', 'four', `http://127.0.0.1:${port}/`)
 const own = await asked(`${net}:1::1`, 'fixed', `http://[fd00:77::1]:${port}/`)
-const turns = [...(await exits(`${net}:2::1`, 'turns')), ...(await exits(`${net}:2::1`, 'turns'))]
+const turns = [...(await exitAddresses(`${net}:2::1`, 'turns')), ...(await exitAddresses(`${net}:2::1`, 'turns'))]
 const turnsUdp = [await udpExit(`${net}:2::1`, 'turns'), await udpExit(`${net}:2::1`, 'turns')]
-const abc = await exits(`${net}:3::1`, 'sticky-session-abc')
+const abc = await exitAddresses(`${net}:3::1`, 'sticky-session-abc')
 const session = {
   abc,
   udp: await udpExit(`${net}:3::1`, 'sticky-session-abc'),
-  again: await exits(`${net}:3::1`, 'sticky-session-abc'),
-  def: await exits(`${net}:3::1`, 'sticky-session-def'),
-  other: await exits(`${net}:3::1`, 'other-session-abc'),
-  elsewhere: await exits(`${net}:5::1`, 'sticky-session-abc'),
-  none: await exits(`${net}:3::1`, 'sticky'),
-  real: await exits(`${net}:3::1`, 'sticky-session-real')
+  again: await exitAddresses(`${net}:3::1`, 'sticky-session-abc'),
+  def: await exitAddresses(`${net}:3::1`, 'sticky-session-def'),
+  other: await exitAddresses(`${net}:3::1`, 'other-session-abc'),
+  elsewhere: await exitAddresses(`${net}:5::1`, 'sticky-session-abc'),
+  none: await exitAddresses(`${net}:3::1`, 'sticky'),
+  real: await exitAddresses(`${net}:3::1`, 'sticky-session-real')
 }
 // On a kept connection each request leaves from the address of its own session.
 const mixed = new Client(`${net}:3::1`)
@@ -282,7 +282,7 @@ await agent.close()
 const log = readFileSync(join(folder, 'access.log'), 'utf8').trim().split('\n')
 agent = await start()
 const startedWith = agent.routes.state.filter(route => route.local).length
-const restarted = await exits(`${net}:3::1`, 'sticky-session-abc')
+const restarted = await exitAddresses(`${net}:3::1`, 'sticky-session-abc')
 await call('POST', '/api/delete-all-users', {})
 await call('PUT', '/api/prefixes', { prefixes: ['10.77.0.0/16'] })
 local.push(await isLocal(`${net}:1::1`))
@@ -313,7 +313,7 @@ console.log(
     loggedFixed: log.filter(line => / fixed fd00:77:0:1::1 .* ok$/.test(line)).length
   })
 )
-teller.close()
-udpTeller.close()
+addressServer.close()
+udpAddressServer.close()
 rmSync(folder, { recursive: true, force: true })
 process.exit(0)

@@ -74,7 +74,7 @@ describe('what a user with denied names sends through a tunnel', () => {
   })
 })
 
-function looked(text: string): number {
+function readingTime(text: string): number {
   const names = new RequestNames()
   names.read(Buffer.from('POST / HTTP/1.1\r\nHost: open.test\r\n\r\n'))
   const slice = Buffer.from(text, 'latin1').subarray(0, 8192)
@@ -86,8 +86,8 @@ function looked(text: string): number {
 // Measures times, which a busy machine makes longer.
 if (isLong)
   test('no bytes make the search for names take longer than their number does', () => {
-    looked(LINE.repeat(700))
-    const usual = Math.min(...Array.from({ length: 5 }, () => looked(LINE.repeat(700))))
+    readingTime(LINE.repeat(700))
+    const usual = Math.min(...Array.from({ length: 5 }, () => readingTime(LINE.repeat(700))))
     for (const text of [
       `\nhost:${'\x80'.repeat(8180)}/`,
       `\nhost:${'\x01'.repeat(8180)}/`,
@@ -114,7 +114,7 @@ if (isLong)
       '\n'.repeat(8192),
       '\r\n '.repeat(2730)
     ]) {
-      const least = Math.min(...Array.from({ length: 5 }, () => looked(text)))
+      const least = Math.min(...Array.from({ length: 5 }, () => readingTime(text)))
       // Both times come from one process and clock. A search that rereads bytes takes hundreds of times as long.
       expect(least / usual, JSON.stringify(text.slice(0, 30))).toBeLessThan(50)
     }

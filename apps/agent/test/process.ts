@@ -47,7 +47,7 @@ export async function processesOf(folder: string): Promise<number[]> {
   return all.flatMap(([pid, env]) => (env.split('\0').includes(`DATA_DIR=${folder}`) ? [pid] : []))
 }
 
-/** The managing processes among them. */
+/** The managing processes of the agents that use a folder. */
 export async function managersOf(folder: string): Promise<number[]> {
   const managers: number[] = []
   for (const pid of await processesOf(folder)) {

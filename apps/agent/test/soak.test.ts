@@ -5,7 +5,7 @@ import { isLinux } from './process.ts'
 import { tempFolder } from './test-agent.ts'
 
 /** How much the runtime's own memory varies within seconds. */
-const VARIES = 2_500_000
+const MEMORY_NOISE = 2_500_000
 const [kinds, seconds, parts] = isLong ? ([['handles', 'streams'], 5, 3] as const) : ([['handles'], 1, 2] as const)
 
 test.runIf(isLinux)(
@@ -21,7 +21,7 @@ test.runIf(isLinux)(
       expect(end).toMatchObject({ handles: begin.handles, sockets: begin.sockets, ports: 0 })
       expect([kills, takeovers]).toEqual([1, 2])
       // A leak of one kilobyte per connection exceeds this.
-      expect(bytesPerConnection * connectionsOfSecondHalf).toBeLessThan(VARIES)
+      expect(bytesPerConnection * connectionsOfSecondHalf).toBeLessThan(MEMORY_NOISE)
     }
   },
   180_000

@@ -74,7 +74,7 @@ const LANES = 8
 const TURNS = 8
 const TRIES = 12
 /** How many times as long a tunnel through the crowded address may take. It was 77 when the kernel chose the port. */
-const MOST = 8
+const MAX_SLOWDOWN = 8
 
 /** Leaves many ports of an address in TIME_WAIT for a minute: this side ends one connection through each. */
 async function crowd(address: string): Promise<void> {
@@ -101,7 +101,7 @@ async function crowd(address: string): Promise<void> {
 }
 
 /** Milliseconds from a CONNECT request to its answer, on an established connection. */
-async function wait(address: string, proxyPort: number, to: string): Promise<number> {
+async function openingTime(address: string, proxyPort: number, to: string): Promise<number> {
   const socket = connect({ host: address, port: proxyPort })
   onEnd(() => socket.destroy())
   await once(socket, 'connect')
@@ -118,7 +118,7 @@ const median = (of: number[]): number => of.toSorted((a, b) => a - b)[of.length 
 
 // Measures times, and leaves ports taken for a minute.
 if (isLong)
-  test('a new tunnel through an address of which another customer has thousands of ports in use and in wait is not held up', async () => {
+  test('a new tunnel is not held up by a customer with thousands of ports of the same address in use and in TIME_WAIT', async () => {
     const agent = await testAgent({ limits: { newPerUser: 0, newPerAddress: 0, newPerClient: 0 } })
     const [crowded, quiet] = [`${agent.net}.1.1`, `${agent.net}.2.1`]
     for (const user of ['a', 'b']) await lease(agent.call, user, [`${crowded}/32`, `${quiet}/32`])
@@ -138,9 +138,9 @@ if (isLong)
     const waits: Record<string, number[]> = { [crowded]: [], [quiet]: [] }
     for (let turn = 0; turn < TURNS * 2; turn++) {
       through = turn % 2 === 0 ? crowded : quiet
-      for (let n = 0; n < TRIES; n++) waits[through]?.push(await wait(through, agent.proxyPort, target.host))
+      for (let n = 0; n < TRIES; n++) waits[through]?.push(await openingTime(through, agent.proxyPort, target.host))
     }
     over.abort()
     await Promise.all(lanes)
-    expect(median(waits[crowded] ?? []) / median(waits[quiet] ?? [])).toBeLessThan(MOST)
+    expect(median(waits[crowded] ?? []) / median(waits[quiet] ?? [])).toBeLessThan(MAX_SLOWDOWN)
   })

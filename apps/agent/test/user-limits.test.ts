@@ -138,7 +138,7 @@ describe('connections', () => {
 })
 
 /** Opens a tunnel and counts the bytes that it brings. */
-async function counted(
+async function countedTunnel(
   agent: TestAgent,
   ip: string,
   to: string
@@ -157,7 +157,7 @@ describe('speed', () => {
     const ip = `${agent.net}.1.1`
     await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 20 } })
     const began = performance.now()
-    const open = await Promise.all(Array.from({ length: 4 }, () => counted(agent, ip, from.host)))
+    const open = await Promise.all(Array.from({ length: 4 }, () => countedTunnel(agent, ip, from.host)))
     const all = (): number => open.reduce((sum, { bytes }) => sum + bytes(), 0)
     await until('some of it', () => all() > 1_500_000)
     // 2.5 MB a second, after the burst.
