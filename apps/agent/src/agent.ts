@@ -25,7 +25,7 @@ import type { Handed, Predecessor } from './takeover/predecessor.ts'
 import type { Backend } from './workers/backend.ts'
 import { connectionsWithin } from './workers/connections-within.ts'
 import { handleLimit, ProcessMeter } from './workers/process-figures.ts'
-import { forgetOthers, keepProgram } from './workers/kept-program.ts'
+import { removeOtherCopies, copyProgram } from './workers/program-copies.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
 import { ProxyTls } from './proxy-tls.ts'
 import { defaultTimes, type Times } from './times.ts'
@@ -147,7 +147,7 @@ export async function startAgent(
   const program =
     options.program === undefined || config.workers === 0
       ? options.program
-      : await keepProgram(options.program, folder.path)
+      : await copyProgram(options.program, folder.path)
   const { connections, warning } = connectionsWithin(config.limits.connections, handleLimit())
   const limits = { ...config.limits, connections }
   const make = (port: number): Generations => {
@@ -263,7 +263,7 @@ export async function startAgent(
     made.mayLeave = tellMainProcess(process.env, announcing.signal)
   }
   // The other copies belong to processes that start no more workers.
-  if (program !== undefined) await forgetOthers(program, folder.path).catch(() => {})
+  if (program !== undefined) await removeOtherCopies(program, folder.path).catch(() => {})
   ready.resolve()
   if (warning !== null) log.warn(warning)
 

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { startAgent } from './agent.ts'
 import { readConfig } from './config.ts'
 import { isFollowed, writePid } from './main-process.ts'
-import { standBack } from './priority.ts'
+import { lowerPriority } from './priority.ts'
 import { channelOf } from './takeover/channel.ts'
 import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './takeover/messages.ts'
 import { Predecessor } from './takeover/predecessor.ts'
@@ -28,7 +28,7 @@ export async function manage(file: string, times: Partial<Times> = {}): Promise<
   const read = readConfig(process.env)
   if (!read.ok) return stop(read.message)
   // Without workers this process carries the tunnels, so it keeps its priority.
-  if (read.config.workers > 0) standBack()
+  if (read.config.workers > 0) lowerPriority()
   const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
   let takeover: Takeover | null = null
   // Does nothing until the agent serves. A supervisor sends it to reload settings, so it must never end the process.

@@ -8,14 +8,14 @@ const STEPS = 10
 const LAST = 19
 const CAP_SYS_NICE = 1n << 23n
 
-/** This process' priority before `standBack`. */
+/** This process' priority before `lowerPriority`. */
 let first: number | null = null
 
 /**
  * Lowers the managing process' priority, so that no tunnel waits while it reads long lists. It does nothing unless workers can
  * still start with the original priority (by RLIMIT_NICE or CAP_SYS_NICE).
  */
-export function standBack(): void {
+export function lowerPriority(): void {
   try {
     const own = getPriority()
     if (own + STEPS > LAST || !mayHave(own)) return
@@ -28,7 +28,7 @@ export function standBack(): void {
 }
 
 /** Starts a process with the original priority. A child inherits that of the thread that starts it. */
-export function atFirstPriority<T>(start: () => T): T {
+export function withOriginalPriority<T>(start: () => T): T {
   if (first === null) return start()
   trySetPriority(first)
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundleAgent } from '../../server/src/domains/fleet/provision/bundle.ts'
 import { isLinux, kill } from './process.ts'
-import { forgetOthers, keepProgram } from '../src/workers/kept-program.ts'
+import { removeOtherCopies, copyProgram } from '../src/workers/program-copies.ts'
 import { servingAgent } from './takeovers.ts'
 import { echoTarget, tempFolder, tunnel, until } from './test-agent.ts'
 
@@ -30,10 +30,10 @@ test.runIf(isLinux)(
     expect(agent.output()).not.toMatch(/status 9/)
     // Copies that no process uses are deleted.
     const path = join(data, 'agent')
-    const kept = await keepProgram(program, path)
+    const kept = await copyProgram(program, path)
     const copies = async () => (await readdir(path)).filter(name => name.startsWith('program-'))
     expect(await copies()).toHaveLength(2)
-    await forgetOthers(kept, path)
+    await removeOtherCopies(kept, path)
     expect((await copies()).map(name => join(path, name))).toEqual([kept])
   },
   120_000

@@ -15,7 +15,7 @@ import { inventoryRoutes } from './domains/inventory/index.ts'
 import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { noticeRoutes } from './domains/notices/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
-import { mayDeliver, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { deliveryRefusal, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
@@ -56,7 +56,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   commerceRoutes(mount, ctx)
   orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney })
   const naming = namingOrders(mount, ctx.db)
-  deliveryRoutes(naming, ctx, { mayDeliver })
+  deliveryRoutes(naming, ctx, { deliveryRefusal })
   paymentRoutes(mount, ctx)
   inboxRoutes(mount, ctx)
   statementRoutes(mount, ctx)

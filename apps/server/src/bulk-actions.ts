@@ -3,9 +3,9 @@ import { inArray } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
 import { creditOrder, leaveServerRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
-import { openAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
+import { guardAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
 import { hasOpenMoney } from './domains/inbox/index.ts'
-import { deliveryHeld, mayDeliver, ordersPaidBy } from './domains/payments/index.ts'
+import { deliveryRefusalSql, deliveryRefusal, ordersPaidBy } from './domains/payments/index.ts'
 import {
   askPlatformIn,
   couponList,
@@ -39,7 +39,7 @@ function parseQuery<Q extends z.ZodObject>(list: { query?: Q }, given: object): 
 const orderRows: Rows = {
   async open(ctx, by, given) {
     const query = parseQuery(routes.orders.list, given)
-    return query.ok ? openAddressSearch(ctx, by, query.data) : query
+    return query.ok ? guardAddressSearch(ctx, by, query.data) : query
   },
   async ids(db, given, limit, now) {
     const query = parseQuery(routes.orders.list, given)
@@ -99,11 +99,11 @@ const platformRows = (kind: CodeKind, act: CodeAct): BulkWork => ({
 
 const taskRows = (task: OrderTask): BulkWork => ({
   ...orderRows,
-  plan: (db, ids, { by, now }) => planTask(db, ids, task, { now, held: deliveryHeld(by, now) }),
+  plan: (db, ids, { by, now }) => planTask(db, ids, task, { now, held: deliveryRefusalSql(by, now) }),
   run: (unit, id) => requestTaskIn(unit, id, task, asked)
 })
 
-const asked = { userId: null, mayDeliver }
+const asked = { userId: null, deliveryRefusal }
 
 /** Each bulk action, provided by the domain that owns the rows. */
 export const bulkActions: BulkActions = {

@@ -61,7 +61,7 @@ async function die(): Promise<void> {
   }
   await expect.poll(isDown, { timeout: 30_000 }).toBe(1)
 }
-async function comeBack(): Promise<void> {
+async function applyReturn(): Promise<void> {
   await stack.first.agent.start()
   await stack.health()
   await stack.health()
@@ -94,7 +94,7 @@ test('a dead agent causes one notice, with any reply of the chat in between, and
   await work()
   expect(await room()).toHaveLength(1)
 
-  await comeBack()
+  await applyReturn()
   await work()
   const both = await room()
   expect(both).toHaveLength(2)
@@ -111,5 +111,5 @@ test('a room that was deleted is given up at once, and the channel says so', asy
   expect(await last()).toMatchObject({ state: 'failed', status: 404, tries: 1 })
   const [channel] = await ctx.db.select().from(noticeChannels)
   expect(channel).toMatchObject({ failure: 'status' })
-  await comeBack()
+  await applyReturn()
 }, 60_000)

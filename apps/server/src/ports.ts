@@ -8,7 +8,7 @@ import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
 import { isUnresolved } from './domains/inbox/index.ts'
-import { holdsMoneyOf, paidBy } from './domains/payments/index.ts'
+import { holdsUnsettledMoney, paidBy } from './domains/payments/index.ts'
 import { exportPayments } from './domains/statements/index.ts'
 import { payments } from './domains/payments/tables.ts'
 import {
@@ -84,7 +84,7 @@ async function owed(unit: Unit, userId: number): Promise<'leases' | 'order' | nu
 
 async function owedOf(db: Executor, userId: number, owesOrder: boolean): Promise<'leases' | 'order' | null> {
   if (await holdsLeases(db, userId)) return 'leases'
-  return owesOrder || (await holdsMoneyOf(db, userId)) ? 'order' : null
+  return owesOrder || (await holdsUnsettledMoney(db, userId)) ? 'order' : null
 }
 
 /** Joins tables of two domains that do not know each other's needs. */

@@ -281,11 +281,13 @@ export class Plane {
 
   /** Everything that other processes must know. */
   toTell(): Shares {
-    return this.#counts.isShared ? { open: this.openToTell(), speeds: this.speedsToTell() } : { open: [], speeds: [] }
+    return this.#counts.isShared
+      ? { open: this.reportableOpen(), speeds: this.reportableSpeeds() }
+      : { open: [], speeds: [] }
   }
 
   /** Use of each speed since the last call, which comes each second. Negligible use is left out. */
-  speedsToTell(): Shares['speeds'] {
+  reportableSpeeds(): Shares['speeds'] {
     const now = performance.now()
     const ms = Math.max(1, now - this.#toldAt)
     this.#toldAt = now
@@ -299,12 +301,12 @@ export class Plane {
   }
 
   /** Open connections that other processes must know. @param all includes small counts */
-  openToTell(all?: boolean): Shares['open'] {
+  reportableOpen(all?: boolean): Shares['open'] {
     return this.#counts.toTell(user => this.accessTable.lease(user), all)
   }
 
   /** Counts that changed since the last call. */
-  changesToTell(): Shares['open'] {
+  reportableChanges(): Shares['open'] {
     return this.#counts.takeChanges(user => this.accessTable.lease(user))
   }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { atFirstPriority } from '../priority.ts'
+import { withOriginalPriority } from '../priority.ts'
 import { type Channel, channelOf } from './channel.ts'
 import { signalIfThere } from './kill.ts'
 import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './messages.ts'
@@ -39,7 +39,7 @@ export function ownProgram(path: string): Omit<Program, 'env'> {
 
 /** Starts a successor in its own session. */
 export async function startProgram({ node, flags, path, env }: Program): Promise<Started> {
-  const child = atFirstPriority(() =>
+  const child = withOriginalPriority(() =>
     spawn('/bin/sh', ['-c', DETACHED, 'sh', node, ...flags, path, TAKEOVER], {
       detached: true,
       serialization: 'advanced',

@@ -167,7 +167,7 @@ export function localBackend(
     },
     prepare,
     listen,
-    lend: () => Promise.resolve({ listeners: local.lend(), open: local.plane.openToTell(true) }),
+    lend: () => Promise.resolve({ listeners: local.lend(), open: local.plane.reportableOpen(true) }),
     drain: () => {
       local.drain()
       return Promise.resolve()
@@ -175,7 +175,7 @@ export function localBackend(
     shares: () => local.plane.toTell(),
     share: (shares, isTogether) => {
       local.plane.isTogether = isTogether
-      const own = new Map(local.plane.openToTell().map(([name, open]) => [name, open]))
+      const own = new Map(local.plane.reportableOpen().map(([name, open]) => [name, open]))
       local.plane.setElsewhere(
         shares.open.map(([name, open]) => [name, open, own.get(name) ?? 0]),
         true

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Pem } from '../certificate.ts'
 import type { ListenHandle, Listener } from '../net/listen-handle.ts'
-import { atFirstPriority } from '../priority.ts'
+import { withOriginalPriority } from '../priority.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Op } from '../state/ops.ts'
@@ -13,7 +13,7 @@ import { joinParts, type LivePart } from '../proxy/live-connections.ts'
 import { addFigures, noFigures, type PlaneFigures } from '../proxy/plane-figures.ts'
 import type { Backend, BackendFigures, Lent, Started } from './backend.ts'
 import type { WriteLines } from '../log/access-log.ts'
-import { ownRuntime } from './kept-program.ts'
+import { ownRuntime } from './program-copies.ts'
 import type { PlaneConfig } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { WORKER } from './program.ts'
@@ -172,7 +172,7 @@ export class WorkerPool implements Backend {
   #begin(isHurried: boolean): Begun {
     let child: ChildProcess
     try {
-      child = atFirstPriority(() =>
+      child = withOriginalPriority(() =>
         fork(this.#program, [WORKER], {
           serialization: 'advanced',
           execPath: this.#runtime(),

@@ -34,7 +34,7 @@ function sendLog(): void {
 }
 
 function sendOpen(): void {
-  const open = local?.plane.changesToTell() ?? []
+  const open = local?.plane.reportableChanges() ?? []
   if (open.length > 0) send({ type: 'open', open })
 }
 
@@ -64,7 +64,7 @@ async function collect(id: number): Promise<void> {
   }
   const { connections = 0 } = local?.plane ?? {}
   sendOpen()
-  send({ type: 'collected', id, connections, told, speeds: local?.plane.speedsToTell() ?? [] })
+  send({ type: 'collected', id, connections, told, speeds: local?.plane.reportableSpeeds() ?? [] })
 }
 
 async function look({ id, user, limit }: Extract<ToWorker, { type: 'look' }>): Promise<void> {
@@ -78,7 +78,7 @@ async function end({ id, user, connection }: Extract<ToWorker, { type: 'end' }>)
 
 function lend(id: number): void {
   for (const { host, port, handle } of local?.lend() ?? []) send({ type: 'listener', host, port }, handle)
-  send({ type: 'lent', id, open: local?.plane.openToTell(true) ?? [] })
+  send({ type: 'lent', id, open: local?.plane.reportableOpen(true) ?? [] })
 }
 
 process.on('message', (message: ToWorker, handle?: unknown) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sessionOf } from '../testing/session.ts'
 import { isDeeperThan } from '../infra/http/json-depth.ts'
-import { MOST_TOLD, validate } from '../infra/http/mount.ts'
+import { MAX_REPORTED_FIELDS, validate } from '../infra/http/mount.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
 import { injectEndless } from './endless.fixture.ts'
 import { exampleOf } from './examples.ts'
@@ -169,7 +169,7 @@ function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome
   if (refused && refused.status !== status && status !== 413) return `the contract says ${refused.status}`
   const errors = (reply.data as { errors?: Record<string, string> } | null)?.errors ?? {}
   // Of a list without end the first wrong ones are told.
-  const isTold = (field: string) => errors[field] || Object.keys(errors).length === MOST_TOLD
+  const isTold = (field: string) => errors[field] || Object.keys(errors).length === MAX_REPORTED_FIELDS
   const missing = status === 400 && refused ? refused.fields.filter(field => !isTold(field)) : []
   return missing.length > 0 ? `data.errors says nothing of ${missing.join(', ')}` : ''
 }

@@ -52,7 +52,7 @@ export async function countDead(db: Executor): Promise<number> {
 }
 
 /** Dead letters of each queue, largest queue first. */
-export async function deadByQueue(db: Executor, limit: number): Promise<{ queue: string; count: number }[]> {
+export async function countDeadByQueue(db: Executor, limit: number): Promise<{ queue: string; count: number }[]> {
   const { rows } = await db.execute<{ queue: string; count: number }>(sql`
     select coalesce(source_name, name) as queue, count(*)::int as count from pgboss.job
     where name = ${DEAD_LETTER} and state in ('created', 'retry', 'failed')

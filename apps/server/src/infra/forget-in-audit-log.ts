@@ -32,7 +32,7 @@ const PERSONAL = [
  * the account's id stay, so that the history does. A name is replaced only if it is the whole value of a name field,
  * and a mail address only if no longer address contains it: the same word elsewhere means something else.
  */
-export async function forgetInAuditLog(
+export async function removePersonFromAuditLog(
   tx: Executor,
   { userId, username, email, replacement }: Forgotten
 ): Promise<void> {

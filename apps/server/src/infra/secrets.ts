@@ -66,6 +66,6 @@ export const looksLikeCode = (text: string, length: number): boolean =>
   text.length === length && new RegExp(`^[${LETTERS}]*$`).test(text)
 
 /** Compares in constant time. */
-export function sameText(a: string, b: string): boolean {
+export function equalInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(hashToken(a), hashToken(b))
 }

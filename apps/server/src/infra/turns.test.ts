@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createTurns } from './turns.ts'
+import { createLimiter } from './turns.ts'
 
 /** Begins `count` tasks, each of which ends on request. */
-function begin(turns: ReturnType<typeof createTurns>, begun: string[], name: string, options?: { first: boolean }) {
+function begin(turns: ReturnType<typeof createLimiter>, begun: string[], name: string, options?: { first: boolean }) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const ended = turns.take(async () => {
     begun.push(name)
@@ -13,7 +13,7 @@ function begin(turns: ReturnType<typeof createTurns>, begun: string[], name: str
 }
 
 test('at most the limit runs at once; tasks with priority go first, the others in their order of arrival', async () => {
-  const turns = createTurns({ atOnce: 2, longest: 3 })
+  const turns = createLimiter({ atOnce: 2, longest: 3 })
   const begun: string[] = []
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(name => begin(turns, begun, name))
   expect(turns.isFull()).toBe(false)
@@ -29,7 +29,7 @@ test('at most the limit runs at once; tasks with priority go first, the others i
 })
 
 test('a task that fails frees its place', async () => {
-  const turns = createTurns({ atOnce: 1, longest: 1 })
+  const turns = createLimiter({ atOnce: 1, longest: 1 })
   const failing = turns.take(() => Promise.reject(new Error('it fails')))
   const next = turns.take(async () => 'next')
   await expect(failing).rejects.toThrow('it fails')

@@ -12,13 +12,13 @@ export type Turns = {
  * How many heavy tasks run at once. One core stays free for requests, and two of Node's four pool threads: waiting for
  * a thread delays file access, DNS lookups and image processing too.
  */
-export const HEAVY_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
+export const MAX_HEAVY_TASKS = Math.max(1, Math.min(2, availableParallelism() - 1))
 
 /**
  * @param atOnce how many run at once
  * @param longest how many wait before `isFull`
  */
-export function createTurns({ atOnce, longest }: { atOnce: number; longest: number }): Turns {
+export function createLimiter({ atOnce, longest }: { atOnce: number; longest: number }): Turns {
   const ahead: (() => void)[] = []
   const others: (() => void)[] = []
   let running = 0

@@ -12,7 +12,7 @@ import { startSandbox, type Sandbox } from '../../../sandbox/src/sandbox.ts'
 import { createHttpApp } from '../app.ts'
 import { createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { products, variants } from '../domains/catalog/tables.ts'
-import { bumpPrefixes } from '../domains/fleet/index.ts'
+import { renewPrefixes } from '../domains/fleet/index.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
 import { assignCidrs, createRule } from '../domains/inventory/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
@@ -292,7 +292,7 @@ async function ownServer(
   await unit.tx.insert(serverGroupServers).values({ groupId, serverId: server.id })
   const assigned = await assignCidrs(unit, server.id, [range])
   if (!assigned.ok) throw new Error(assigned.reason)
-  await bumpPrefixes(unit, server.id)
+  await renewPrefixes(unit, server.id)
   return server.id
 }
 

@@ -10,7 +10,7 @@ import { useT, type Key } from '../i18n/index.ts'
 import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
 import { BlockArt } from '../kit/block-art.tsx'
 import { webAddress } from '../kit/web-address.ts'
-import { nextPicture } from '../kit/next-picture.ts'
+import { nextPaint } from '../kit/next-paint.ts'
 import { chooseLanguage } from './choose-language.ts'
 import classes from './footer.module.css'
 
@@ -110,7 +110,7 @@ function Languages() {
   const [wanted, setWanted] = useState<Language>()
   const choose = async (code: Language) => {
     setWanted(code)
-    await nextPicture()
+    await nextPaint()
     // If they cannot be loaded, the page keeps its language.
     await chooseLanguage(code, Boolean(user)).catch(() => null)
     setWanted(undefined)

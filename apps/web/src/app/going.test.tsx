@@ -2,14 +2,14 @@ import { act, fireEvent, render, screen } from '@testing-library/react'
 import { lazy, Suspense, type ComponentType } from 'react'
 import { BrowserRouter, Link, Route, Routes } from 'react-router'
 import { afterEach, expect, it } from 'vitest'
-import { useGoing } from './going.ts'
+import { useNavigationIndicator } from './going.ts'
 
 const isGoing = () => document.body.hasAttribute('data-going')
 let come: (code: { default: ComponentType }) => void = () => {}
 const Second = lazy(() => new Promise<{ default: ComponentType }>(done => (come = done)))
 
 function App() {
-  useGoing()
+  useNavigationIndicator()
   return (
     <Suspense fallback={<p>nothing yet</p>}>
       <Routes>

@@ -8,7 +8,7 @@ const place = () => {
 }
 
 /** Marks the body from a click until the new page shows, because the router renders it later (global.css). */
-export function useGoing(): void {
+export function useNavigationIndicator(): void {
   const location = useLocation()
   const shown = useRef('')
   useEffect(() => {

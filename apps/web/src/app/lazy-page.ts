@@ -1,6 +1,6 @@
 import { createElement, lazy, type ComponentType } from 'react'
 import { loadCode } from '../kit/load-code.ts'
-import { nextPicture } from '../kit/next-picture.ts'
+import { nextPaint } from '../kit/next-paint.ts'
 
 export type Code = { default: ComponentType }
 
@@ -28,7 +28,7 @@ export function lazyPage(load: () => Promise<Code>) {
   const make = () => {
     // Render the placeholder first.
     const page = lazy(() =>
-      (asked ?? nextPicture().then(preload)).catch((cause: unknown) => {
+      (asked ?? nextPaint().then(preload)).catch((cause: unknown) => {
         throw new CodeError(cause, () => {
           if (Page === page) Page = make()
         })

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react'
 import { useLocation, useRoutes, type RouteObject } from 'react-router'
 import { AdminOnly, CustomerOnly, SignedIn, ToDashboard } from './guards.tsx'
-import { useGoing } from './going.ts'
+import { useNavigationIndicator } from './going.ts'
 import { Layout } from './layout.tsx'
 import { screenAt, screens, type Listed, type Role } from './manifest.ts'
 import { NotFound } from './not-found.tsx'
@@ -48,7 +48,7 @@ function routesTo(screen: Listed | undefined): RouteObject[] {
 }
 
 export function Pages() {
-  useGoing()
+  useNavigationIndicator()
   useEffect(() => watchLinks(link => preloadAt(link.pathname)), [])
   const screen = screenAt(useLocation().pathname)
   return useRoutes(useMemo(() => routesTo(screen), [screen]))

@@ -130,7 +130,7 @@ function ClientAccessForm({
   }, [changed, access, text, draft, current.version])
   const isShown = useIsShown()
   /** Merges another user's save with what is entered, so that the next save succeeds. Returns the conflicts. */
-  const goOnFrom = (now: ClientAccess) => {
+  const mergeSaved = (now: ClientAccess) => {
     const valuesOf = (one: ClientAccess) => ({ access: one.access, list: one.client_ips })
     const merged = merge(valuesOf(current), { access, list: lines }, valuesOf(now))
     setCurrent(now)
@@ -166,7 +166,7 @@ function ClientAccessForm({
       // The dialog was closed while the call was in flight.
       if (!isShown()) return notify('bad', failureText(error))
       onChanged(true)
-      const clashes = stale && error.refusal.current ? goOnFrom(error.refusal.current as ClientAccess) : []
+      const clashes = stale && error.refusal.current ? mergeSaved(error.refusal.current as ClientAccess) : []
       setWrong(list ? { list } : { form: [failureText(error), ...clashes].join(' ') })
     },
     onSettled: () => onSending(false)

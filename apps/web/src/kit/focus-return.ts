@@ -107,7 +107,7 @@ export function passFocus(to: HTMLElement | null | undefined): void {
 }
 
 /** For a button replaced by what it opens: it gets the focus back when that closes, unless the focus is elsewhere. */
-export function useInPlace(opened: boolean): RefObject<HTMLButtonElement | null> {
+export function useFocusAfterReplace(opened: boolean): RefObject<HTMLButtonElement | null> {
   const button = useRef<HTMLButtonElement>(null)
   const was = useRef(opened)
   useLayoutEffect(() => {

@@ -7,13 +7,13 @@ import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { createTurns } from '../../infra/turns.ts'
+import { createLimiter } from '../../infra/turns.ts'
 import { captchas } from './tables.ts'
 
 const CAPTCHA_LIFE = 5 * MINUTE
 
 /** Anyone may request captchas. Each blocks the thread for milliseconds, so other requests come in between. */
-const turns = createTurns({ atOnce: 1, longest: 100 })
+const turns = createLimiter({ atOnce: 1, longest: 100 })
 
 /** A sum as a picture. A flood gets 'unavailable'. */
 export async function createCaptcha(

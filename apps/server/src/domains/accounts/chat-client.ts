@@ -1,7 +1,7 @@
 import type { Settings } from '@netlet/contract'
 import { createDiscord, type Discord, type DiscordResult } from '../../integrations/discord/index.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { findRefusal, noteRefused, noteTaken, type Found } from '../notices/index.ts'
+import { findRefusal, noteRefused, noteAccepted, type Found } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 
 type ChatClient = {
@@ -23,7 +23,7 @@ export async function connectChat(ctx: AppContext): Promise<ChatClient> {
     settings,
     discord,
     async noteClient(result) {
-      if (result.ok) await noteTaken(ctx, 'chat_client')
+      if (result.ok) await noteAccepted(ctx, 'chat_client')
       else if (result.reason === 'unauthorized')
         await noteRefused(ctx, 'chat_client', clientOf(settings), result.message)
     }

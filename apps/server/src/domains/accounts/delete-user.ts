@@ -2,7 +2,7 @@ import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { allowLongStatements, sqlState, type Executor, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { forgetInAuditLog } from '../../infra/forget-in-audit-log.ts'
+import { removePersonFromAuditLog } from '../../infra/forget-in-audit-log.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
@@ -87,7 +87,7 @@ async function remove(unit: Unit, { forget }: DeletionPorts, user: UserRow): Pro
   // Before the audit log forgets the former names and addresses.
   const recipient = await recipientOf(tx, user)
   for (const part of forget) await part(unit, { id, username, email })
-  await forgetInAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
+  await removePersonFromAuditLog(tx, { userId: id, username, email, replacement: nameOfDeleted(id) })
   await tx.delete(emailCodes).where(eq(lower(emailCodes.email), email.toLowerCase()))
   await clearFailuresOf(unit, user)
   const removed = await removeRow(tx, id)

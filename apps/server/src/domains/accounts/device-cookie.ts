@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
-import { randomToken, sameText } from '../../infra/secrets.ts'
+import { randomToken, equalInConstantTime } from '../../infra/secrets.ts'
 
 const COOKIE = 'netlet_device'
 
@@ -26,7 +26,7 @@ export function knownDevice(
 ): string | undefined {
   const [id, nonce, signed] = cookie?.split('.') ?? []
   if (id !== String(owner.id) || !nonce || !signed) return undefined
-  return sameText(signed, signature(appSecret, owner, nonce)) ? nonce : undefined
+  return equalInConstantTime(signed, signature(appSecret, owner, nonce)) ? nonce : undefined
 }
 
 const signature = (appSecret: string, { id, passwordHash }: DeviceOwner, nonce: string): string =>

@@ -75,7 +75,7 @@ async function leave(client: TestClient, mode: 'login' | 'bind'): Promise<URL> {
 }
 
 /** Returns from the platform. @returns where the shop redirects the browser */
-async function comeBack(client: TestClient, url: URL, id: number, mode: 'login' | 'bind' = 'login') {
+async function applyReturn(client: TestClient, url: URL, id: number, mode: 'login' | 'bind' = 'login') {
   const state = url.searchParams.get('state') ?? ''
   const path = mode === 'bind' ? 'bind_redirect' : 'redirect'
   const reply = await client.fetch(`/api/auth/discord/${path}?code=code-${id}&state=${encodeURIComponent(state)}`)
@@ -92,7 +92,7 @@ test('logs in who is bound, takes the name over, and goes to the products', asyn
   const visitor = shop.visitor({ ip: '8.8.8.8' })
   const url = await leave(visitor, 'login')
   expect(url.searchParams.get('redirect_uri')).toBe('http://shop.example.com/api/auth/discord/redirect')
-  expect(await comeBack(visitor, url, 101)).toBe('/product')
+  expect(await applyReturn(visitor, url, 101)).toBe('/product')
   expect(await visitor.get('/api/auth/login')).toMatchObject({
     data: { id: user.id, discord_name: 'Name 101', last_location: 'US' }
   })
@@ -103,15 +103,15 @@ test('the way back is good once, in the browser that left, and for ten minutes',
   await bound(user.id, '102')
   const visitor = shop.visitor()
   const url = await leave(visitor, 'login')
-  expect(await comeBack(shop.visitor(), url, 102)).toBe('/login?discord=failed')
+  expect(await applyReturn(shop.visitor(), url, 102)).toBe('/login?discord=failed')
   const other = shop.visitor()
   await leave(other, 'login')
-  expect(await comeBack(other, url, 102)).toBe('/login?discord=failed')
-  expect(await comeBack(visitor, url, 102)).toBe('/product')
-  expect(await comeBack(visitor, url, 102)).toBe('/login?discord=failed')
+  expect(await applyReturn(other, url, 102)).toBe('/login?discord=failed')
+  expect(await applyReturn(visitor, url, 102)).toBe('/product')
+  expect(await applyReturn(visitor, url, 102)).toBe('/login?discord=failed')
   const late = await leave(visitor, 'login')
   shop.advance(10 * MINUTE + 1000)
-  expect(await comeBack(visitor, late, 102)).toBe('/login?discord=failed')
+  expect(await applyReturn(visitor, late, 102)).toBe('/login?discord=failed')
 })
 
 test('without a client id the browser is not sent to the platform', async () => {
@@ -140,7 +140,7 @@ test('a client secret that the platform refuses is told to operators, once, unti
   await configure({ discord_client_secret: 'of before' })
   for (let times = 0; times < 2; times++) {
     const visitor = visitorFromAnywhere(shop)
-    expect(await comeBack(visitor, await leave(visitor, 'login'), 7)).toBe('/login?discord=failed')
+    expect(await applyReturn(visitor, await leave(visitor, 'login'), 7)).toBe('/login?discord=failed')
   }
   const titles = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => title)
   expect(await titles()).toEqual(['The token of Chat sign-in (client id and secret) is not taken'])
@@ -149,7 +149,7 @@ test('a client secret that the platform refuses is told to operators, once, unti
   await configure({ discord_client_secret: 'secret' })
   expect(await refused()).toEqual([])
   const visitor = visitorFromAnywhere(shop)
-  await comeBack(visitor, await leave(visitor, 'login'), 7)
+  await applyReturn(visitor, await leave(visitor, 'login'), 7)
   expect(await shop.ctx.db.select().from(refusedTokens)).toEqual([])
 })
 
@@ -173,8 +173,8 @@ test.each([
     const binding = await leave(member, 'bind')
     fault = { path, answer }
     try {
-      expect(await comeBack(visitor, login, id), path).toBe(`/login?discord=failed${why}`)
-      expect(await comeBack(member, binding, id + 10, 'bind'), path).toBe(
+      expect(await applyReturn(visitor, login, id), path).toBe(`/login?discord=failed${why}`)
+      expect(await applyReturn(member, binding, id + 10, 'bind'), path).toBe(
         `/dashboard/index/setting?discord=failed${why}`
       )
     } finally {
@@ -183,7 +183,7 @@ test.each([
     expect((await visitor.get('/api/auth/login')).code).toBe(401)
     expect(await member.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
     // Nothing is left that would prevent another try.
-    expect(await comeBack(visitor, await leave(visitor, 'login'), id)).toBe('/product')
+    expect(await applyReturn(visitor, await leave(visitor, 'login'), id)).toBe('/product')
   }
 })
 
@@ -192,13 +192,13 @@ test('a banned user does not get in this way', async () => {
   await bound(user.id, '103')
   await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, user.id))
   const visitor = shop.visitor()
-  expect(await comeBack(visitor, await leave(visitor, 'login'), 103)).toBe('/login?discord=banned')
+  expect(await applyReturn(visitor, await leave(visitor, 'login'), 103)).toBe('/login?discord=banned')
   expect((await visitor.get('/api/auth/login')).code).toBe(401)
 })
 
 test('who is unknown goes to the sign-up form, where only this browser can take the account along, once', async () => {
   const visitor = visitorFromAnywhere(shop)
-  const location = await comeBack(visitor, await leave(visitor, 'login'), 104)
+  const location = await applyReturn(visitor, await leave(visitor, 'login'), 104)
   expect(location).toBe('/createAccount?discord_id=104&discord_name=Name+104&username=Name104')
 
   const stranger = visitorFromAnywhere(shop)
@@ -216,7 +216,7 @@ test('who is unknown goes to the sign-up form, where only this browser can take 
     data: { discord_id: '104', discord_name: 'Name 104' }
   })
   const again = visitorFromAnywhere(shop)
-  expect(await comeBack(again, await leave(again, 'login'), 104)).toBe('/product')
+  expect(await applyReturn(again, await leave(again, 'login'), 104)).toBe('/product')
 })
 
 test('the sign-up proposes a free and valid user name like the chat account’s', async () => {
@@ -241,7 +241,7 @@ test('the sign-up proposes a free and valid user name like the chat account’s'
 
 test('the proof for the sign-up lasts an hour', async () => {
   const visitor = visitorFromAnywhere(shop)
-  await comeBack(visitor, await leave(visitor, 'login'), 105)
+  await applyReturn(visitor, await leave(visitor, 'login'), 105)
   shop.advance(HOUR + 1000)
   const code = await mailedCode(shop, visitor, 'slowpoke@example.com', 'register')
   const form = signUpForm('Slowpoke', 'slowpoke@example.com', code, { discord_id: '105' })
@@ -251,13 +251,13 @@ test('the proof for the sign-up lasts an hour', async () => {
 test('binds the own account and says so; an account that another user has is refused', async () => {
   const client = await shop.customer()
   redirects = []
-  const location = await comeBack(client, await leave(client, 'bind'), 106, 'bind')
+  const location = await applyReturn(client, await leave(client, 'bind'), 106, 'bind')
   expect(location).toBe('/dashboard/index/setting?discord=success&name=Name%20106')
   expect(redirects).toEqual(['http://shop.example.com/api/auth/discord/bind_redirect'])
   expect(await client.get('/api/auth/login')).toMatchObject({ data: { discord_id: '106', discord_name: 'Name 106' } })
 
   const other = await shop.customer()
-  const taken = await comeBack(other, await leave(other, 'bind'), 106, 'bind')
+  const taken = await applyReturn(other, await leave(other, 'bind'), 106, 'bind')
   expect(taken).toBe('/dashboard/index/setting?discord=failed&reason=taken')
   expect(await other.get('/api/auth/login')).toMatchObject({ data: { discord_id: null } })
 })
@@ -278,10 +278,10 @@ test('a bind needs a login and the password, ends as the same user, and is no lo
   const client = await shop.customer()
   const url = await leave(client, 'bind')
   await client.get('/api/auth/logout')
-  expect(await comeBack(client, url, 107, 'bind')).toBe(failed)
+  expect(await applyReturn(client, url, 107, 'bind')).toBe(failed)
   const other = await shop.customer()
   const crossed = await leave(other, 'login')
-  expect(await comeBack(other, crossed, 107, 'bind')).toBe(failed)
+  expect(await applyReturn(other, crossed, 107, 'bind')).toBe(failed)
   expect(await shop.ctx.db.$count(users, eq(users.discordId, '107'))).toBe(0)
 })
 
@@ -295,7 +295,7 @@ test('the redirect addresses of the settings are used if they are set', async ()
 test('binding and unbinding are mailed and audited; unbinding asks for the password', async () => {
   const client = await shop.customer()
   const { user } = client
-  await comeBack(client, await leave(client, 'bind'), 108, 'bind')
+  await applyReturn(client, await leave(client, 'bind'), 108, 'bind')
   const [told] = await shop.outbox.waitFor(user.email)
   expect(told?.text).toContain('Name 108')
   const UNBIND = '/api/auth/discord/unbind'
@@ -322,7 +322,7 @@ test('a flow that was begun before the password was changed binds nothing', asyn
   const url = await leave(thief, 'bind')
   const form = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }
   expect((await owner.post('/api/users/change_password', form)).code).toBe(2000)
-  expect(await comeBack(thief, url, 109, 'bind')).toBe('/dashboard/index/setting?discord=failed')
+  expect(await applyReturn(thief, url, 109, 'bind')).toBe('/dashboard/index/setting?discord=failed')
   expect(await shop.ctx.db.$count(users, eq(users.discordId, '109'))).toBe(0)
 })
 
@@ -337,7 +337,7 @@ test('a chat account that was bound does not log in after a reset by mail; a cha
     2000
   )
   const thief = shop.visitor()
-  expect(await comeBack(thief, await leave(thief, 'login'), 110)).toBe(
+  expect(await applyReturn(thief, await leave(thief, 'login'), 110)).toBe(
     '/createAccount?discord_id=110&discord_name=Name+110&username=Name110'
   )
 
@@ -377,7 +377,7 @@ test('a chat account that a thief bound logs in to nothing after an administrato
     await bound(user.id, String(chat))
     expect((await mend(user.id)).code, `mend ${n}`).toBe(2000)
     const thief = visitorFromAnywhere(shop)
-    expect(await comeBack(thief, await leave(thief, 'login'), chat)).toBe(
+    expect(await applyReturn(thief, await leave(thief, 'login'), chat)).toBe(
       `/createAccount?discord_id=${chat}&discord_name=Name+${chat}&username=Name${chat}`
     )
     expect((await thief.get('/api/auth/login')).code).toBe(401)
@@ -392,7 +392,7 @@ test('a chat account that a thief bound logs in to nothing after an administrato
   await bound(user.id, '150')
   await boss.post(`/api/users/u/${user.id}/baned_user/`)
   const banned = visitorFromAnywhere(shop)
-  expect(await comeBack(banned, await leave(banned, 'login'), 150)).toBe('/login?discord=banned')
+  expect(await applyReturn(banned, await leave(banned, 'login'), 150)).toBe('/login?discord=banned')
 })
 
 test('a chat log-in that races a ban leaves no session behind', async () => {
@@ -402,7 +402,7 @@ test('a chat log-in that races a ban leaves no session behind', async () => {
     await bound(user.id, String(120 + i))
     const visitor = visitorFromAnywhere(shop)
     const url = await leave(visitor, 'login')
-    await Promise.all([comeBack(visitor, url, 120 + i), boss.post(`/api/users/u/${user.id}/baned_user/`)])
+    await Promise.all([applyReturn(visitor, url, 120 + i), boss.post(`/api/users/u/${user.id}/baned_user/`)])
     expect(await shop.ctx.db.$count(sessions, eq(sessions.userId, user.id))).toBe(0)
   }
 })

@@ -1,11 +1,11 @@
 import { hash, verify } from '@node-rs/argon2'
-import { createTurns, HEAVY_AT_ONCE } from '../../infra/turns.ts'
+import { createLimiter, MAX_HEAVY_TASKS } from '../../infra/turns.ts'
 
 // argon2id is the library's default; OWASP's minimum is 19 MiB and 2 passes.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** A hundred take some seconds. */
-const turns = createTurns({ atOnce: HEAVY_AT_ONCE, longest: 100 })
+const turns = createLimiter({ atOnce: MAX_HEAVY_TASKS, longest: 100 })
 
 /** A session or a mailed code has authenticated this caller, so it goes before a flood of logins. */
 export const hashPassword = (password: string): Promise<string> =>

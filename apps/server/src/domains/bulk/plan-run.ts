@@ -1,7 +1,7 @@
 import type { BulkAction, BulkPlan } from '@netlet/contract'
 import type { UserActor } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { readWithin } from '../../infra/db/client.ts'
+import { readOrTimeOut } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { BulkActions } from './actions.ts'
 import { choose, rowsVersion, type Selection } from './start-run.ts'
@@ -24,6 +24,6 @@ export async function planRun(
   if (!chosen.ok) return chosen
   const work = actions[order.action]
   const asked = { by, now: ctx.now() }
-  const outcomes = await readWithin(ctx.db, planMs, async tx => (await work.plan?.(tx, chosen.data, asked)) ?? null)
+  const outcomes = await readOrTimeOut(ctx.db, planMs, async tx => (await work.plan?.(tx, chosen.data, asked)) ?? null)
   return ok({ rows: chosen.data.length, version: rowsVersion(chosen.data), outcomes })
 }

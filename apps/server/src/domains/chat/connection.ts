@@ -16,7 +16,7 @@ const MOST_CHANNELS = 50
 /** Messages that wait to be counted. The next connection counts more from the history. */
 const MOST_WAITING = 5000
 /** How many members get instructions at the same time. The platform limits messages by the second. */
-const MOST_TOLD = 5
+const MAX_REPORTED_FIELDS = 5
 /** Commands that a member may use within this time, in milliseconds. */
 const COMMANDS_OF_WINDOW = 5
 const WINDOW_MS = 10_000
@@ -170,7 +170,7 @@ export function connectBot(
   }
 
   async function count(message: ChatMessage): Promise<void> {
-    const { tell } = await countMessage(ctx, settings, message, telling < MOST_TOLD)
+    const { tell } = await countMessage(ctx, settings, message, telling < MAX_REPORTED_FIELDS)
     if (!tell) return
     // Not awaited, so that no message is delayed.
     void tellHowToBind(message)

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../infra/context.ts'
 import { ALL_ORDERS, type ShopifyResult, type ShopifyShop } from '../../integrations/shopify/index.ts'
-import { noteTaken } from '../notices/index.ts'
+import { noteAccepted } from '../notices/index.ts'
 import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
 
@@ -28,6 +28,6 @@ export async function checkPlatform(ctx: AppContext): Promise<ShopifyResult<Shop
   await noteCheck(ctx, 'shop', { ...(shop.ok ? shop.value : { error: shop.message }), version })
   if (!shop.ok) return shop
   await noteCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
-  await noteTaken(ctx, 'platform')
+  await noteAccepted(ctx, 'platform')
   return shop
 }

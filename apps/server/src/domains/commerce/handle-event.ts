@@ -9,7 +9,7 @@ import { giveUpEvent, isFaultOfDatabase } from './give-up-event.ts'
 import { noteWaiting } from './waiting-events.ts'
 import { finishEvent, isMoney, lockEvent } from './events.ts'
 import { attentionSentence, type EventResult } from './outcomes.ts'
-import { tellOfPayment } from './tell-webhooks.ts'
+import { emitPaymentEvent } from './emit-events.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 
 /** An event cannot be handled yet. Nothing was written, and its job retries after some seconds. */
@@ -36,7 +36,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
-    if (isMoney(event.topic)) await tellOfPayment(unit, event.topic, result)
+    if (isMoney(event.topic)) await emitPaymentEvent(unit, event.topic, result)
     const sentence =
       isMoney(event.topic) && !result.resolved && result.isMailed !== false ? attentionSentence(result) : null
     if (sentence !== null) {

@@ -1,6 +1,6 @@
 import { refuse, routes } from '@netlet/contract'
 import type { FastifyRequest } from 'fastify'
-import { createTurns } from '../../infra/turns.ts'
+import { createLimiter } from '../../infra/turns.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -19,7 +19,7 @@ const PRODUCTS = { atOnce: 2, longest: 200 }
 
 export function commerceRoutes(mount: Mount, ctx: AppContext): void {
   const { orders, settings } = routes
-  const products = createTurns(PRODUCTS)
+  const products = createLimiter(PRODUCTS)
   const onUnreadable = (topics: readonly string[]) => (request: FastifyRequest, status: number) =>
     noteUnreadable(ctx, request, { status, topics }).catch((error: unknown) =>
       ctx.log.debug({ err: error }, 'a refused webhook could not be written down')

@@ -15,7 +15,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { withSessionLock } from '../../infra/db/session-lock.ts'
 import { hashToken } from '../../infra/secrets.ts'
-import { noteRefused, noteTaken } from '../notices/index.ts'
+import { noteRefused, noteAccepted } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { platformTokens } from './tables.ts'
 
@@ -201,7 +201,7 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
       await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
     unit.publish('platform_event')
   })
-  if (granted.ok) await noteTaken(ctx, 'platform_key')
+  if (granted.ok) await noteAccepted(ctx, 'platform_key')
   else {
     ctx.log.warn({ reason: granted.reason }, granted.message)
     if (granted.reason === 'unauthorized')

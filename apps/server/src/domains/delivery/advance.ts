@@ -12,12 +12,12 @@ import {
   markPartlyDelivered,
   recordProgress,
   taskStateOf,
-  tellOfOrder,
+  emitOrderEvent,
   type FailedTask,
   type Failure,
   type OrderRow
 } from '../orders/index.ts'
-import { holdingsOf, isRetired, lostOf, retireProxies, sumOf, type Holding } from './holdings.ts'
+import { holdingsOf, isRetired, missingCount, retireProxies, sumOf, type Holding } from './holdings.ts'
 import { keepReplaced } from './keep-replaced.ts'
 import { deliveredQueue } from './queues.ts'
 import { servedShares, usersOf } from './start.ts'
@@ -57,7 +57,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     order.id,
     agents.filter(agent => agent.wanted && agent.inStep).map(agent => agent.serverId)
   )
-  if (isDelivered && brought > 0) await tellOfOrder(unit, 'proxies.changed', order)
+  if (isDelivered && brought > 0) await emitOrderEvent(unit, 'proxies.changed', order)
   const held = await holdingsKept(unit, order)
   const kept = held.filter(holding => !holding.replaced && !isRetired(holding))
   const concerned = agents.filter(agent => concerns(agent, kept))
@@ -69,7 +69,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const refusing = concerned.find(agent => agent.refusal !== null)
   const refusal = refusing?.refusal ?? null
   const waits = concerned.some(isAwaited)
-  const lost = lostOf(order, held)
+  const lost = missingCount(order, held)
   // Addresses to be given back still work, but do not count for what is missing.
   const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
   const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refusing?.server })
@@ -93,7 +93,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const served = left.filter(holding => !isRetired(holding))
   if (served.length > 0) await withdraw(unit, order, served)
   // Addresses that came at once were reported above.
-  if (isDelivered && served.length > 0 && brought === 0) await tellOfOrder(unit, 'proxies.changed', order)
+  if (isDelivered && served.length > 0 && brought === 0) await emitOrderEvent(unit, 'proxies.changed', order)
   const later = served.length > 0 ? await agentProgress(tx, order.id) : agents
   if (order.state !== 'delivered') {
     await markDelivered(unit, order)
@@ -109,7 +109,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
 /** What an order holds, after it has kept what it lacks of the addresses that it was to give back. */
 async function holdingsKept(unit: Unit, order: OrderRow): Promise<Holding[]> {
   const held = await holdingsOf(unit.tx, order.id)
-  const lost = lostOf(order, held)
+  const lost = missingCount(order, held)
   if (lost <= 0 || !held.some(holding => holding.replaced && !isRetired(holding))) return held
   await keepReplaced(unit, order, lost)
   return holdingsOf(unit.tx, order.id)

@@ -4,7 +4,7 @@ import { inBatches } from '../../infra/batches.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { termOf } from '../catalog/index.ts'
-import { agentProgress, askRevocations, removeDesiredUsers } from '../fleet/index.ts'
+import { agentProgress, requestRevocationProofs, removeDesiredUsers } from '../fleet/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import {
   endGrace,
@@ -93,7 +93,7 @@ async function proveAgain(unit: Unit, order: OrderRow): Promise<void> {
   const waiting = await agentProgress(unit.tx, order.id)
   const users = usersOf(order, await servedShares(unit.tx, order.id))
   const confirmed = users.filter(user => !waiting.some(agent => agent.serverId === user.serverId))
-  await askRevocations(unit, confirmed, 'grace_ended')
+  await requestRevocationProofs(unit, confirmed, 'grace_ended')
 }
 
 /** Addresses return to stock if no grace holds them and no agent has to confirm. @returns the number of orders */

@@ -30,7 +30,7 @@ export async function holdingsOf(db: Executor, orderId: number): Promise<Holding
 export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
 
 /** How many addresses an order lacks, because it does not hold them or is to give them back. */
-export const lostOf = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
+export const missingCount = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
   quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 
 export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>

@@ -2,7 +2,7 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { activate, leasesOf, reserve, reservePart, reserveUnknown } from '../inventory/index.ts'
 import { addDays, type OrderRow } from '../orders/index.ts'
-import { holdingsOf, lostOf } from './holdings.ts'
+import { holdingsOf, missingCount } from './holdings.ts'
 import { createProxies, reservationOf, servedShares, usersOf } from './start.ts'
 import { wantUsers } from './want-users.ts'
 
@@ -30,7 +30,7 @@ export async function leaseMissing(
 
 /** How many of its addresses an order no longer holds. */
 export async function missingOf(db: Executor, order: Pick<OrderRow, 'id' | 'quantity'>): Promise<number> {
-  return lostOf(order, await holdingsOf(db, order.id))
+  return missingCount(order, await holdingsOf(db, order.id))
 }
 
 /** Addresses that an order got, and their servers. */

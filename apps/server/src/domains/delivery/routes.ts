@@ -14,10 +14,14 @@ import { orderProxyList } from './order-proxies.ts'
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)
 
-export function deliveryRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pick<Asked, 'mayDeliver'>): void {
+export function deliveryRoutes(
+  mount: Mount,
+  ctx: AppContext,
+  { deliveryRefusal }: Pick<Asked, 'deliveryRefusal'>
+): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
-    requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), mayDeliver })
-  serverOrderRoutes(mount, ctx, { mayDeliver })
+    requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), deliveryRefusal })
+  serverOrderRoutes(mount, ctx, { deliveryRefusal })
   mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
     const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }
     if (query.format === 'json') return proxyDetail(ctx.db, scope, query)

@@ -17,7 +17,7 @@ import { advance } from './advance.ts'
 import { sweep } from './sweep.ts'
 import { proxies } from './tables.ts'
 import { requestTask, runTask } from './tasks.ts'
-import { mayDeliver } from '../payments/index.ts'
+import { deliveryRefusal } from '../payments/index.ts'
 import { later } from '../../testing/later.ts'
 
 /** No job runs by itself: the test does what workers would. */
@@ -38,7 +38,7 @@ afterAll(() => stack?.close())
 
 const converge = (serverId: number) => convergeServer(stack.ctx, serverId, confirmOutcomes(stack.ctx))
 const request = (orderId: number, task: OrderTask) =>
-  requestTask(stack.ctx, SYSTEM, orderId, task, { userId: null, mayDeliver })
+  requestTask(stack.ctx, SYSTEM, orderId, task, { userId: null, deliveryRefusal })
 
 async function runTasks(): Promise<void> {
   const waiting = await stack.ctx.db.select().from(orders).where(isNotNull(orders.task))

@@ -48,7 +48,7 @@ export async function requestTask(
 export type MayDeliver = (unit: Unit, order: OrderRow) => Promise<Refusal | null>
 
 /** `userId`: who must own the order (null: any). */
-export type Asked = { userId: number | null; mayDeliver: MayDeliver }
+export type Asked = { userId: number | null; deliveryRefusal: MayDeliver }
 
 type RequestedTask = { task_id: string; status: 'queued' }
 
@@ -57,14 +57,14 @@ export async function requestTaskIn(
   unit: Unit,
   orderId: number,
   task: OrderTask,
-  { userId, mayDeliver }: Asked
+  { userId, deliveryRefusal }: Asked
 ): Promise<Result<RequestedTask>> {
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
   const refusal = unfit(order, task, unit.now)
   // A customer is told to order again, which would not help an operator.
   if (refusal) return refuse(refusal === 'order_expired' && userId === null ? 'order_over' : refusal)
-  const held = task === 'deliver' ? await mayDeliver(unit, order) : null
+  const held = task === 'deliver' ? await deliveryRefusal(unit, order) : null
   if (held) return held
   if (task === 'check' && (await asksForAddress(unit.tx, orderId))) return refuse('check_needs_address')
   // An operator's task does not use the customer's quota, even if the operator views the shop as this customer.

@@ -6,7 +6,7 @@ import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { DenyLists } from '../inventory/index.ts'
-import { askRevocations, confirmReplaced, recordHandOvers } from './proofs/ask.ts'
+import { requestRevocationProofs, confirmReplaced, recordHandOvers } from './proofs/ask.ts'
 import { agentUsers } from './tables.ts'
 
 /** With how the order's clients are let in. */
@@ -138,7 +138,7 @@ async function recordOne(unit: Unit, user: AgentUser, outcome: Outcome): Promise
     await unit.tx.update(agentUsers).set({ appliedGeneration: user.generation, digest, handOver }).where(same)
   } else {
     const gone = await unit.tx.delete(agentUsers).where(unchanged).returning()
-    await askRevocations(unit, gone, 'removed')
+    await requestRevocationProofs(unit, gone, 'removed')
   }
   unit.publish('server', user.serverId)
 }

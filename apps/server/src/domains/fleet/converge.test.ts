@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { removeUsersByHand } from './by-hand.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
-import { bumpPrefixes, removeDesiredUsers, renewDenyLists, serversBehind, setDesiredUsers } from './desired.ts'
+import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind, setDesiredUsers } from './desired.ts'
 import {
   addTestServer,
   heldBy,
@@ -222,7 +222,7 @@ test('a range that goes waits for its users to be gone', async () => {
   await command(ctx, SYSTEM, async unit => {
     await removeDesiredUsers(unit, orderId)
     await assignCidrs(unit, id, ['127.37.1.0/24', '127.37.2.0/24'])
-    await bumpPrefixes(unit, id)
+    await renewPrefixes(unit, id)
   })
   await wantTestUsers(ctx, id, { count: 1, base: '127.37.2' })
   await convergeServer(ctx, id, noOrders(ctx))

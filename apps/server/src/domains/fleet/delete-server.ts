@@ -9,7 +9,7 @@ import { isInstalling, readServer } from './list-servers.ts'
 import { cidrRefusal } from './refusals.ts'
 import { lockServer } from './server-row.ts'
 import { agentUsers, serverGroupServers, servers } from './tables.ts'
-import { toldServer } from './told-server.ts'
+import { auditedServer } from './audited-server.ts'
 
 /**
  * Removes a server. Its ranges become free for another one; its row stays for the history. Refused while orders hold
@@ -50,7 +50,7 @@ export async function removeServer(unit: Unit, id: number): Promise<Result<null>
       agentSettings: sql`${servers.agentSettings} - 'proxy_tls'`
     })
     .where(eq(servers.id, id))
-  unit.audit('server.delete', id, { before: before && toldServer(before) })
+  unit.audit('server.delete', id, { before: before && auditedServer(before) })
   unit.publish('cidr')
   return done
 }

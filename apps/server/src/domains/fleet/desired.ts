@@ -7,7 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { troubledSince } from './agents.ts'
 import { yieldToListed } from './listed-clients.ts'
-import { askReplaced, forgetUnconfirmed, noteUnproved, readHeld } from './proofs/ask.ts'
+import { requestReplacedProofs, forgetUnconfirmed, recordUnproved, readHeld } from './proofs/ask.ts'
 import { convergeQueue, denyListsQueue, repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
@@ -54,7 +54,7 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
       }
     })
     .returning()
-  await askReplaced(unit, held, now)
+  await requestReplacedProofs(unit, held, now)
   const shortened = await yieldToListed(unit, [...new Set(users.flatMap(({ orderId }) => orderId ?? []))])
   await askOtherAgents(unit, shortened, users)
   enqueueConverge(
@@ -109,7 +109,7 @@ export async function dropDesiredUser(unit: Unit, serverId: number, orderId: num
     .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.orderId, orderId)))
     .returning()
   await forgetUnconfirmed(unit, serverId, orderId)
-  await noteUnproved(unit, gone, 'given_up')
+  await recordUnproved(unit, gone, 'given_up')
   unit.publish('server', serverId)
 }
 
@@ -143,7 +143,7 @@ export async function renewDenyLists(ctx: AppContext): Promise<void> {
  * Has the agent load and unload ranges after an edit of a server's ranges. It touches no users: the caller holds the
  * inventory's exclusive lock, and a transaction that holds a user may wait for that lock.
  */
-export async function bumpPrefixes(unit: Unit, serverId: number): Promise<void> {
+export async function renewPrefixes(unit: Unit, serverId: number): Promise<void> {
   await unit.tx
     .update(servers)
     .set({ prefixesGeneration: sql`${servers.prefixesGeneration} + 1` })

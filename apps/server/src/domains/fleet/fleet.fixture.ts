@@ -148,7 +148,7 @@ export const noOrders =
     command(ctx, SYSTEM, write)
 
 /** For counting traffic without notices; orders are known by their users only. */
-export const untold: TrafficPorts = { ordersOf: () => Promise.resolve(new Map()), tellOfQuota: () => Promise.resolve() }
+export const untold: TrafficPorts = { ordersOf: () => Promise.resolve(new Map()), notifyQuota: () => Promise.resolve() }
 
 /** Leases one address of a server to a new order. */
 export async function leaseOn(ctx: AppContext, serverId: number, rule: number): Promise<number> {

@@ -26,7 +26,7 @@ import { setForeign } from './ownership/session.ts'
 import { isAlive } from './provision/request.ts'
 import type { ServerRow } from './server-row.ts'
 import { agentUsers, servers } from './tables.ts'
-import { isOtherPort } from './told-port.ts'
+import { isWrongPort } from './reported-port.ts'
 import { type Doubtful, tryDoubtful } from './unserved.ts'
 
 const AT_ONCE = 32
@@ -66,7 +66,7 @@ async function checkServer(
   const isForeign = owner !== undefined && owner !== null && owner.id !== consoleId
   // A trial makes a user. Another console's agent takes none, and one that waits for approval is sent nothing.
   const mayTry = 'info' in answer && !isForeign && server.trouble !== 'older_console' && server.status !== 'given_up'
-  const mayNotServe = mayTry && (isUnserved || isOtherPort(server, told)) && !isAlive(server, ctx.now())
+  const mayNotServe = mayTry && (isUnserved || isWrongPort(server, told)) && !isAlive(server, ctx.now())
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
     if ('info' in answer) {

@@ -16,13 +16,13 @@ export { groupsWithTls, readOffers } from './proxy-tls/offer.ts'
 export { serversHealth } from './servers-health.ts'
 export { countOpenAlarms } from './alarms.ts'
 export { countOpenProofs, proofsOfLeases } from './proofs/alarm.ts'
-export { askRevocations } from './proofs/ask.ts'
+export { requestRevocationProofs } from './proofs/ask.ts'
 export { type ConfirmPort } from './apply.ts'
 export { checkServers } from './health.ts'
 export { convergeServer } from './converge.ts'
 export {
   agentProgress,
-  bumpPrefixes,
+  renewPrefixes,
   dropDesiredUser,
   enqueueConverge,
   enqueueDenyLists,

@@ -25,8 +25,8 @@ import {
   upgradesQueue
 } from './queues.ts'
 import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
-import { lookAtPublicCertificate } from './public-certificate.ts'
-import { lookAtAllNames, lookAtNames } from './proxy-tls/leads.ts'
+import { readPublicCertificate } from './public-certificate.ts'
+import { resolveAllProxyNames, resolveProxyNames } from './proxy-tls/leads.ts'
 import { repairAll, repairInTurn } from './repair.ts'
 import { collectServerTraffic, collectTraffic } from './traffic/collect.ts'
 import { renewOrderLimits } from './traffic/quotas.ts'
@@ -73,14 +73,14 @@ export const fleetJobs = ({
     purpose: 'Looks which certificate visitors of the shop are shown, and when it ends.',
     cron: '23 * * * *',
     importance: 'background',
-    run: lookAtPublicCertificate
+    run: readPublicCertificate
   }),
   job(proxyNamesQueue, {
     purpose:
       "Looks where the host names of servers' certificates lead: customers are shown those that lead to their proxies.",
     cron: '*/10 * * * *',
     importance: 'background',
-    run: (ctx, { serverId }) => (serverId === undefined ? lookAtAllNames(ctx) : lookAtNames(ctx, serverId))
+    run: (ctx, { serverId }) => (serverId === undefined ? resolveAllProxyNames(ctx) : resolveProxyNames(ctx, serverId))
   }),
   job(repairAllQueue, {
     purpose: 'Asks for the repair of every server.',

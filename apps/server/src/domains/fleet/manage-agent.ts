@@ -7,7 +7,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { assignCidrs, parseCidr, serverCidrs } from '../inventory/index.ts'
 import type { SyncContext } from './agents.ts'
 import { removeUsersByHand, usersOutsideRanges } from './by-hand.ts'
-import { bumpPrefixes } from './desired.ts'
+import { renewPrefixes } from './desired.ts'
 import {
   convergeNow,
   LOCK_WAIT_MS,
@@ -53,7 +53,7 @@ export async function resetAllProxy(
     const assigned = await assignCidrs(unit, serverId, keep)
     if (!assigned.ok) return cidrRefusal(unit.tx, assigned)
     await removeUsersByHand(unit, serverId, await usersOutsideRanges(unit.tx, serverId))
-    await bumpPrefixes(unit, serverId)
+    await renewPrefixes(unit, serverId)
     unit.audit('server.reset_ranges', serverId, { before: { cidrs: present }, after: { cidrs: keep } })
     unit.publish('cidr')
     return done

@@ -7,7 +7,7 @@ import { DAY } from '../../infra/clock.ts'
 import { certificateMaker } from '../../testing/certificates.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { findCertificates } from './find-certificates.ts'
-import { lookAtPublicCertificate } from './public-certificate.ts'
+import { readPublicCertificate } from './public-certificate.ts'
 
 let shop: TestShop
 let server: Server
@@ -37,14 +37,14 @@ const at = (publicUrl: string) => ({ ...shop.ctx, config: { ...shop.ctx.config, 
 const found = (publicUrl: string, days: number) => findCertificates(at(publicUrl), shop.ctx.now(), days)
 
 test('the certificate that visitors are shown raises a notice before it ends, until another one is there', async () => {
-  await lookAtPublicCertificate(at(url))
+  await readPublicCertificate(at(url))
   expect(await found(url, 9)).toEqual([])
   expect(await found(url, 14)).toMatchObject([{ subject: 'public', words: 'certificate_public', params: { url } }])
   shop.advance(9.5 * DAY)
   expect(await found(url, 14)).toMatchObject([{ severity: 'critical' }])
   const next = make(90)
   server.setSecureContext(next)
-  await lookAtPublicCertificate(at(url))
+  await readPublicCertificate(at(url))
   expect(await found(url, 14)).toEqual([])
   expect(await found(url, 365)).toMatchObject([
     { params: { ends: new X509Certificate(next.cert).validToDate.toISOString() } }
@@ -52,11 +52,11 @@ test('the certificate that visitors are shown raises a notice before it ends, un
 })
 
 test('an address that does not answer changes nothing, another address or one without TLS has no certificate', async () => {
-  await lookAtPublicCertificate(at(url))
+  await readPublicCertificate(at(url))
   expect(await found('https://shop.example.com', 365)).toEqual([])
   server.close()
-  await lookAtPublicCertificate(at(url))
+  await readPublicCertificate(at(url))
   expect(await found(url, 365)).toHaveLength(1)
-  await lookAtPublicCertificate(at('http://127.0.0.1:1'))
+  await readPublicCertificate(at('http://127.0.0.1:1'))
   expect(await found(url, 365)).toEqual([])
 })

@@ -14,7 +14,7 @@ const PATIENCE = 10_000
  * Stores when the certificate ends that visitors of PUBLIC_URL see. A reverse proxy may terminate TLS, so only a
  * connection from outside shows it. If the connection fails, the last result stays.
  */
-export async function lookAtPublicCertificate(ctx: AppContext): Promise<void> {
+export async function readPublicCertificate(ctx: AppContext): Promise<void> {
   const { publicUrl: url } = ctx.config
   const { protocol, hostname, port } = new URL(url)
   const endsAt = protocol === 'https:' ? await endOf(hostname, Number(port) || 443) : null

@@ -9,7 +9,7 @@ import { serverCidrs } from '../inventory/index.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { NOT_LIMITED } from './apply.ts'
 import { agentOf, clearTrouble, setTrouble, type SyncContext } from './agents.ts'
-import { bumpPrefixes, enqueueConverge } from './desired.ts'
+import { renewPrefixes, enqueueConverge } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { planRepair, readPlan, requestApproval } from './ownership/plan.ts'
 import { openSession } from './ownership/session.ts'
@@ -142,7 +142,7 @@ async function renewIfDiffering(ctx: SyncContext, server: ServerRow, state: Agen
   if (server.prefixesGeneration !== server.prefixesApplied) return false
   const wanted = await serverCidrs(ctx.db, server.id)
   const same = wanted.length === state.prefixes.length && wanted.every(prefix => state.prefixes.includes(prefix))
-  if (!same) await command(ctx, SYSTEM, unit => bumpPrefixes(unit, server.id))
+  if (!same) await command(ctx, SYSTEM, unit => renewPrefixes(unit, server.id))
   return !same
 }
 

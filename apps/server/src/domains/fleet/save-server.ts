@@ -19,9 +19,9 @@ import type { AppContext } from '../../infra/context.ts'
 import { assignCidrs, lockInventory } from '../inventory/index.ts'
 import { usersOutsideRanges } from './by-hand.ts'
 import { isCertificates } from './certificate.ts'
-import { bumpPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
+import { renewPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
 import { isInstalling, readServer, serverFields } from './list-servers.ts'
-import { secretsOf, toldServer } from './told-server.ts'
+import { secretsOf, auditedServer } from './audited-server.ts'
 import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 import { isUnderWay, requestProvisioning } from './provision/request.ts'
 import { agentTaken, cidrRefusal, nameTaken } from './refusals.ts'
@@ -46,7 +46,7 @@ export const createServer = (ctx: AppContext, by: Actor, form: ServerForm): Prom
     enqueueConverge(unit, [row.id])
     await requestProvisioning(unit, row, form)
     const after = await presented(unit.tx, row.id)
-    unit.audit('server.create', row.id, { after: { ...toldServer(after), ...secretsOf(form) } })
+    unit.audit('server.create', row.id, { after: { ...auditedServer(after), ...secretsOf(form) } })
     unit.publish('cidr')
     return ok(after)
   })
@@ -57,7 +57,10 @@ export const updateServer = (ctx: AppContext, by: Actor, id: number, form: Edit<
     const saved = await saveServer(unit, ctx, id, form)
     if (!saved.ok) return saved
     const { before, after } = saved.data
-    unit.audit('server.edit', id, { before: toldServer(before), after: { ...toldServer(after), ...secretsOf(form) } })
+    unit.audit('server.edit', id, {
+      before: auditedServer(before),
+      after: { ...auditedServer(after), ...secretsOf(form) }
+    })
     return ok(after)
   })
 
@@ -119,7 +122,7 @@ async function saveServer(
   const [username] = await usersOutsideRanges(tx, id)
   if (username !== undefined) return fieldRefusal('cidr', 'hand_made_user', { username })
   if (assigned.added.length + assigned.removed.length > 0) {
-    await bumpPrefixes(unit, id)
+    await renewPrefixes(unit, id)
     unit.publish('cidr')
   }
   const agent = isOtherAgent(row, columns, form)

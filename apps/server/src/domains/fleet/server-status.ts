@@ -5,7 +5,7 @@ import { countChanges } from '../../infra/audit-log.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { bumpPrefixes, enqueueFullSync } from './desired.ts'
+import { renewPrefixes, enqueueFullSync } from './desired.ts'
 import { readServer } from './list-servers.ts'
 import { closeOutage } from './outages.ts'
 import { publishSelling } from './selling.ts'
@@ -74,7 +74,7 @@ export const takeBackServer = (ctx: AppContext, by: Actor, id: number): Promise<
     if (server.status === 'returning') return presented(unit, id)
     if (server.status !== 'given_up') return refuse('server_not_given_up')
     await changeStatus(unit, server, 'returning')
-    await bumpPrefixes(unit, id)
+    await renewPrefixes(unit, id)
     enqueueFullSync(unit, id)
     unit.audit('server.take_back', id, { before: { status: server.status }, after: { status: 'returning' } })
     return presented(unit, id)

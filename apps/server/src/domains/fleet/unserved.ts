@@ -14,7 +14,7 @@ import { isAlive } from './provision/request.ts'
 import { publishSelling } from './selling.ts'
 import { lockServer, type ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
-import { isOtherPort } from './told-port.ts'
+import { isWrongPort } from './reported-port.ts'
 
 /** The sites that are requested when a proxy is tried. */
 const sitesOf = ({ config: { checkSites } }: Pick<SyncContext, 'config'>): string[] => Object.values(checkSites)
@@ -87,7 +87,7 @@ export async function markServed(unit: Unit, serverId: number, since?: Date | nu
 export async function showUnserved(unit: Unit, serverId: number, told?: number): Promise<void> {
   const row = await lockServer(unit, serverId)
   if (!row || isAlive(row, unit.now)) return
-  const isOther = told !== undefined && isOtherPort(row, told)
+  const isOther = told !== undefined && isWrongPort(row, told)
   if (told !== undefined && !isOther) await clearTrouble(unit, serverId, ['other_port'])
   if (!isOther && row.unservedSince === null) return
   if (isOther) await showPort(unit, row, told)
@@ -154,6 +154,6 @@ async function isServed(ctx: SyncContext, server: ServerRow, told: number): Prom
   const twice = server.unservedSince === null
   const level = at === null ? 'no_way' : await tryProxy(ctx, server.id, { agent, at, waitMs: ANSWER_MS, twice })
   if (level === 'busy') return null
-  if (level === 'no_way') return server.trouble === 'other_port' && !isOtherPort(server, told)
+  if (level === 'no_way') return server.trouble === 'other_port' && !isWrongPort(server, told)
   return level === 'serves' || level === 'reaches'
 }

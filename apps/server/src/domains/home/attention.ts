@@ -13,7 +13,7 @@ import { countPriceDrifts } from '../catalog/index.ts'
 import { countLateEvents, countRefused } from '../commerce/index.ts'
 import { countOpenAlarms, countOpenProofs, countStoppedUpgrades, countTroubledServers } from '../fleet/index.ts'
 import { mailTroubles } from '../mail/index.ts'
-import { countUntold } from '../notices/index.ts'
+import { countUndeliveredNotices } from '../notices/index.ts'
 import { countUndelivered } from '../orders/index.ts'
 import { countUnresolvedEvents } from '../inbox/index.ts'
 import { countOpenTickets } from '../support/index.ts'
@@ -32,7 +32,7 @@ const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, no
   proofs: countOpenProofs,
   dead_letters: countDead,
   mails: async db => (await mailTroubles(db)).failed,
-  notices: countUntold,
+  notices: countUndeliveredNotices,
   prices: countPriceDrifts,
   tickets: countOpenTickets
 }

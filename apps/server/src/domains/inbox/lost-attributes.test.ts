@@ -1,6 +1,6 @@
 import type { InboxDetail } from '@netlet/contract'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { orderNamed, PaidOrder, purchaseNote, renewalNote } from '../../integrations/shopify/index.ts'
+import { readOrderReference, PaidOrder, purchaseNote, renewalNote } from '../../integrations/shopify/index.ts'
 import { DAY } from '../../infra/clock.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
@@ -78,9 +78,9 @@ test.each([
   [null, null]
 ])('the note %j names %j', (note, named) => {
   const paid = PaidOrder.parse({ ...b.paymentFor({ publicId: 'x' } as OrderRow), note_attributes: [], note })
-  expect(orderNamed(paid)).toEqual(named)
+  expect(readOrderReference(paid)).toEqual(named)
   const other = { ...paid, note_attributes: [{ name: 'order_id', value: 'NL-other' }] }
-  expect(orderNamed(other)).toEqual({ order: 'NL-other', isRenewal: false, isByNote: false })
+  expect(readOrderReference(other)).toEqual({ order: 'NL-other', isRenewal: false, isByNote: false })
 })
 
 test('a note names no order if that order does not exist', async () => {

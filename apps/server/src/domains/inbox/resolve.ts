@@ -22,7 +22,7 @@ import {
   paymentStateOf,
   recordPayment,
   refusedByRefund,
-  tagEnded
+  tagOutcome
 } from '../payments/index.ts'
 import { orderNow, planOfDecision } from './decision-plan.ts'
 import { findEntry } from './inbox.ts'
@@ -67,7 +67,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     for (const { id: paymentId, platformOrderId } of back) {
       const key = `operator:${event.id}:${paymentId}`
       await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
-      tagEnded(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)
+      tagOutcome(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)
     }
     return ok({ resolution: 'refunded', note: why })
   },
@@ -75,7 +75,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
   async ignore(unit, { open: { payment }, form: { note: why = '' } }) {
     if (payment && paymentAllows(payment, 'ignore')) {
       await markIgnored(unit, payment)
-      tagEnded(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
+      tagOutcome(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
     }
     const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
     if (order) await noteIgnored(unit, order, payment, why)

@@ -49,7 +49,7 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const claimed = await claimMail(ctx, { key, to: named, template, kind, language }, jobId)
   if (!claimed) return log.info(about, 'mail not sent again')
   const { id, createdAt, tries } = claimed
-  const needless = await whyNeedless(ctx, order, { kind, canEnd: unsubscribe !== undefined })
+  const needless = await whyUnneeded(ctx, order, { kind, canEnd: unsubscribe !== undefined })
   if (needless) {
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
     return log.info({ ...about, reason: needless.code }, 'mail skipped')
@@ -138,7 +138,7 @@ const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'switched of
 /**
  * Why a mail is no longer needed; null if it is. @param mail `canEnd`: the recipient can end such mails without choices
  */
-async function whyNeedless(
+async function whyUnneeded(
   ctx: AppContext,
   { to, data }: MailOrder,
   { kind, canEnd }: { kind: MailKind; canEnd: boolean }

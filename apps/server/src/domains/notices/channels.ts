@@ -17,7 +17,7 @@ import { lock } from '../../infra/db/locks.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { sameText } from '../../infra/secrets.ts'
+import { equalInConstantTime } from '../../infra/secrets.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { forbiddenTarget } from '../../integrations/public-http/index.ts'
 import { readPolicy, type NoticePorts, type Operator } from './ports.ts'
@@ -182,7 +182,7 @@ const valuesOf = ({ secrets }: AppContext, form: NoticeChannelForm) => {
 /** Is this the sealed value? A value that can no longer be opened equals none. */
 function holds({ secrets }: AppContext, bytes: Buffer | null, value: string): boolean {
   try {
-    return bytes !== null && sameText(secrets.open(bytes), value)
+    return bytes !== null && equalInConstantTime(secrets.open(bytes), value)
   } catch {
     return false
   }

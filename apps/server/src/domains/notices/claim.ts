@@ -65,7 +65,7 @@ async function noticesOf(unit: Unit, send: SendRow, channel: ChannelRow): Promis
     .from(noticeSends)
     .innerJoin(notices, eq(notices.id, noticeSends.noticeId))
     .where(and(isOf(send.id), eq(noticeSends.state, 'waiting')))
-  const needless = await findNeedless(
+  const needless = await findUnneeded(
     unit,
     send,
     channel,
@@ -87,7 +87,7 @@ const gravity = ({ severity }: NoticeRow): number => NOTICE_SEVERITIES.indexOf(s
 const weight = ({ params, count }: NoticeRow): number => ordersOf(params) ?? count
 
 /** Notices that were muted, or whose end this channel also gets. */
-async function findNeedless(
+async function findUnneeded(
   { tx, now }: Unit,
   send: SendRow,
   channel: ChannelRow,

@@ -5,10 +5,10 @@
  */
 export { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
 export { noticeJobs } from './jobs.ts'
-export { countUntold } from './list.ts'
+export { countUndeliveredNotices } from './list.ts'
 export { type NoticePorts, type Operator } from './ports.ts'
 export { raiseNotice, raiseNoticeQueue } from './raise.ts'
-export { findRefusal, noteRefused, noteTaken } from './refused-tokens.ts'
+export { findRefusal, noteRefused, noteAccepted } from './refused-tokens.ts'
 export { ownFinders } from './own-finders.ts'
 export { noticeRetention } from './retention.ts'
 export { noticeRoutes } from './routes.ts'

@@ -37,7 +37,7 @@ const isUntold = (db: Executor): SQL | undefined =>
   )
 
 /** How many notices could not be delivered: the list's state `failed` shows them. */
-export const countUntold = (db: Executor): Promise<number> => db.$count(notices, isUntold(db))
+export const countUndeliveredNotices = (db: Executor): Promise<number> => db.$count(notices, isUntold(db))
 
 /** Letter for letter the expression of its index. */
 const searched = sql`(${notices.subject} || ' ' || ${notices.params}::text)`

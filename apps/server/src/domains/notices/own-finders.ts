@@ -1,4 +1,4 @@
-import { deadByQueue } from '../../infra/dead-letters.ts'
+import { countDeadByQueue } from '../../infra/dead-letters.ts'
 import { iso } from '../../infra/clock.ts'
 import { mailTroubles, unsentMails } from '../mail/index.ts'
 import { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
@@ -29,7 +29,7 @@ export const ownFinders: NoticeFinder[] = [
     cause: 'dead_letter',
     every: 1,
     async find({ db }) {
-      const rows = await deadByQueue(db, MOST_FOUND)
+      const rows = await countDeadByQueue(db, MOST_FOUND)
       return rows.map(({ queue, count }) => ({ subject: queue, words: 'dead_letter', params: { queue, count }, count }))
     }
   }

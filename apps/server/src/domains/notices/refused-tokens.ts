@@ -42,7 +42,7 @@ export async function noteRefused(ctx: AppContext, service: Service, token: stri
 }
 
 /** A service accepted its credentials, so its earlier refusal is deleted. */
-export async function noteTaken(ctx: AppContext, service: Service): Promise<void> {
+export async function noteAccepted(ctx: AppContext, service: Service): Promise<void> {
   const [known] = await ctx.db
     .select({ one: sql`1` })
     .from(refusedTokens)

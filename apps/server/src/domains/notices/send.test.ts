@@ -12,7 +12,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { blockAddresses } from '../mail/blocked-addresses.ts'
 import { blockedAddresses } from '../mail/tables.ts'
-import { countUntold } from './list.ts'
+import { countUndeliveredNotices } from './list.ts'
 import { pathOf } from './path.ts'
 
 const world = useStarted(openWorld)
@@ -299,7 +299,7 @@ describe('the channel of a notice', () => {
     const channel = await world.channel({ kind: 'mail', target: '', user_ids: [boss.user.id] })
     await block(boss.user.email, 'bounced')
     expect(await tell()).toMatchObject({ state: 'failed', failure: 'blocked_recipients', mailKeys: null })
-    expect(await countUntold(world.ctx.db)).toBe(1)
+    expect(await countUndeliveredNotices(world.ctx.db)).toBe(1)
     const { data } = await boss.get<Page<NoticeChannel>>('/api/settings/notices/channels/')
     expect(data.data[0]).toMatchObject({ failure: 'blocked_recipients', failing_since: expect.any(String) as string })
     const test = await boss.post<{ send_id: number }>(`/api/settings/notices/channels/${channel.id}/test/`, {})

@@ -6,7 +6,7 @@ import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { startOf } from '../../infra/text.ts'
-import { postPublicly, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
+import { postToPublicAddress, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
 import { blockedAmong, enqueueMail } from '../mail/index.ts'
 import { claimSend, isOf, type Claimed } from './claim.ts'
 import { chatPayload, severityWord, webhookPayload, worded, type Message } from './message.ts'
@@ -97,7 +97,7 @@ async function post(ctx: AppContext, ports: Sending, claimed: Claimed, message: 
   const { send, channel } = claimed
   const request = requestOf(ctx, claimed, message)
   if (!request) return { failure: 'unreadable_target', isFinal: true }
-  const reply = await postPublicly(request.url, {
+  const reply = await postToPublicAddress(request.url, {
     headers: request.headers,
     body: request.body,
     policy: readPolicy(ctx, ports),

@@ -12,7 +12,7 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { accessOf, countAccessAttempt, setAccess, type OrderAccess } from '../fleet/index.ts'
 import { isOver } from './renew.ts'
 import { orders } from './tables.ts'
-import { tellOfOrder } from './tell-webhooks.ts'
+import { emitOrderEvent } from './emit-events.ts'
 import { lockOrder } from './transition.ts'
 
 /** The most changes of one order's list in an hour, enough for programs that add addresses one by one. */
@@ -81,7 +81,7 @@ export async function editClientAccess(
     if (versionOf(now) === versionOf(sent)) return ok(current)
     const set = await setAccess(unit, orderId, wanted.data)
     if (!set.ok) return fieldRefusal('client_ips', 'client_listed_elsewhere', { line: set.taken })
-    if (order) await tellOfOrder(unit, 'credentials.changed', order, { changed: 'client_access' })
+    if (order) await emitOrderEvent(unit, 'credentials.changed', order, { changed: 'client_access' })
     unit.audit('order.client_access', orderId, { before: now, after: sent })
     return ok(await present(unit.tx, orderId, caller))
   })

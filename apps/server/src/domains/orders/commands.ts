@@ -3,7 +3,7 @@ import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { beginOrderLimits } from '../fleet/index.ts'
 import { addDays } from './renew.ts'
-import { tellOfOrder } from './tell-webhooks.ts'
+import { emitOrderEvent } from './emit-events.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
@@ -96,7 +96,7 @@ export function markDelivered(unit: Unit, order: OrderRow): Promise<OrderRow> {
 export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword: string): Promise<OrderRow> {
   const changes = { proxyPassword, resetTime: unit.now }
   await updateOrder(unit, order.id, changes)
-  await tellOfOrder(unit, 'credentials.changed', order, { changed: 'password' })
+  await emitOrderEvent(unit, 'credentials.changed', order, { changed: 'password' })
   return { ...order, ...changes }
 }
 

@@ -36,11 +36,11 @@ export { figuresOf, kept, type Statistics } from './figures.ts'
 export { orderLabels } from './labels.ts'
 export { countUndelivered, findOrder, orderList } from './list.ts'
 export { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './own-orders.ts'
-export { openAddressSearch } from './look-up-address.ts'
+export { guardAddressSearch } from './guard-address-search.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
 export { planRemoval } from './plan-removal.ts'
-export { bringBack, removeOrderIn } from './remove.ts'
+export { restoreDeleted, removeOrderIn } from './remove.ts'
 export {
   addDays,
   heldUntil,
@@ -72,7 +72,7 @@ export {
 export { taskStateOf } from './task-states.ts'
 export { timeOutOrders } from './time-out.ts'
 export { trafficPorts } from './traffic.ts'
-export { tellOfOrder } from './tell-webhooks.ts'
+export { emitOrderEvent } from './emit-events.ts'
 export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'
 export { orderFinders } from './notice-finders.ts'
 export { taskRequesterOf } from './history.ts'

@@ -14,7 +14,7 @@ import { aclRules } from '../inventory/tables.ts'
 import { deliveryRoutes } from '../delivery/index.ts'
 import { orderMail, orderRoutes } from './index.ts'
 import { hasOpenMoney } from '../inbox/index.ts'
-import { mayDeliver, ordersPaidBy } from '../payments/index.ts'
+import { deliveryRefusal, ordersPaidBy } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { orders } from './tables.ts'
 import { addRow, addRows } from '../../testing/rows.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   shop = await startTestShop({
     routes: (mount, ctx) => {
       orderRoutes(mount, ctx, { ordersPaidBy, hasOpenMoney })
-      deliveryRoutes(mount, ctx, { mayDeliver })
+      deliveryRoutes(mount, ctx, { deliveryRefusal })
     }
   })
   const { db } = shop.ctx

@@ -16,7 +16,7 @@ import { readSettings } from '../settings/index.ts'
 import { buyerOf, orderMailFrom } from './order-mail.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { orders, type OrderLine } from './tables.ts'
-import { tellOfOrder } from './tell-webhooks.ts'
+import { emitOrderEvent } from './emit-events.ts'
 import { note } from './transition.ts'
 import { unpaidLimit } from './unpaid-limit.ts'
 
@@ -115,7 +115,7 @@ export async function placeOrder(
       .returning()
     if (!order) throw new Error('The order was not inserted')
     unit.publish('order', order.id, caller.id)
-    await tellOfOrder(unit, 'order.placed', order)
+    await emitOrderEvent(unit, 'order.placed', order)
     await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
     const { productName, variantName, translations } = variant
     const product = { name: productName, translations }

@@ -8,7 +8,7 @@ import { variants } from '../catalog/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from './order-mail.ts'
 import { orders } from './tables.ts'
-import { tellOfOrder } from './tell-webhooks.ts'
+import { emitOrderEvent } from './emit-events.ts'
 
 const BATCH = 200
 
@@ -55,7 +55,7 @@ async function remindSome(unit: Unit, publicUrl: string, batch: number): Promise
     // If both reminders are due at once, one mail counts for both.
     const sent = { reminderSentAt: order.reminderSentAt ?? now, ...(last ? { lastReminderSentAt: now } : {}) }
     await tx.update(orders).set(sent).where(eq(orders.id, order.id))
-    await tellOfOrder(unit, 'order.expiring', order, { last })
+    await emitOrderEvent(unit, 'order.expiring', order, { last })
     const mail = orderMailFrom(about)
     enqueueMail(unit, {
       ...mail,

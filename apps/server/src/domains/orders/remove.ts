@@ -14,7 +14,7 @@ export type RemovalPorts = { hasOpenMoney: SQL }
 
 /**
  * Removes an order from every list; its row and its history stay. Refused if it holds or reserves addresses, if its
- * paid time runs, or if its money waits for an administrator. Money that comes later restores it (`bringBack`).
+ * paid time runs, or if its money waits for an administrator. Money that comes later restores it (`restoreDeleted`).
  */
 export const removeOrder = (ctx: AppContext, by: Actor, id: number, ports: RemovalPorts): Promise<Result<null>> =>
   command(ctx, by, unit => removeOrderIn(unit, id, ports))
@@ -34,7 +34,7 @@ export async function removeOrderIn(unit: Unit, id: number, { hasOpenMoney }: Re
 }
 
 /** Restores a deleted order to the lists, because money came for it or came back. */
-export async function bringBack(unit: Unit, order: OrderRow): Promise<OrderRow> {
+export async function restoreDeleted(unit: Unit, order: OrderRow): Promise<OrderRow> {
   if (!order.deletedAt) return order
   return (await updateOrder(unit, order.id, { deletedAt: null })) ?? order
 }

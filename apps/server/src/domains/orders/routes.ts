@@ -12,7 +12,7 @@ import { statistics } from './figures.ts'
 import type { FindPorts } from './find.ts'
 import { editLabel } from './edit-label.ts'
 import { findOrder, orderList } from './list.ts'
-import { openAddressSearch } from './look-up-address.ts'
+import { guardAddressSearch } from './guard-address-search.ts'
 import { openOrdersOf } from './of-product.ts'
 import { paymentStatus } from './payment.ts'
 import { placeOrder } from './place-order.ts'
@@ -46,14 +46,14 @@ export function orderRoutes(
     ctx,
     routes.orders.list,
     ({ caller }) => orderList({ userId: caller.isSuperuser ? null : caller.id, now: ctx.now(), ordersPaidBy }),
-    ({ caller, query }) => openAddressSearch(ctx, caller, query)
+    ({ caller, query }) => guardAddressSearch(ctx, caller, query)
   )
   mountList(
     mount,
     ctx,
     routes.orders.search,
     () => orderList({ userId: null, now: ctx.now(), ordersPaidBy }),
-    ({ caller, query }) => openAddressSearch(ctx, caller, query)
+    ({ caller, query }) => guardAddressSearch(ctx, caller, query)
   )
   mount(routes.orders.statistics, async () => ok(await statistics(ctx.db, ctx.now())))
   const exported = async (reply: FastifyReply, ids: readonly number[] | undefined) => {

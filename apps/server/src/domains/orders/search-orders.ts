@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
 import { whoHeld } from '../inventory/index.ts'
 import { exactly, idsContaining, type FindPorts } from './find.ts'
-import { noteLook } from './look-up-address.ts'
+import { auditLookUp } from './guard-address-search.ts'
 import { listed, orders } from './tables.ts'
 
 /** Orders that a text names, newest first: by their id or number, by the platform's number, or by a part of the id. */
@@ -38,7 +38,7 @@ export async function searchHolders(ctx: AppContext, by: Actor, ip: string, limi
   const held = await whoHeld(ctx.db, { ip, at: now })
   const ids = [...new Set(held.map(({ orderId }) => orderId))]
   const rows = await selectNamed(ctx.db, ids, limit, isNull(orders.endedAt))
-  if (rows.length > 0) await noteLook(ctx, by, ip, { at: iso(now) })
+  if (rows.length > 0) await auditLookUp(ctx, by, ip, { at: iso(now) })
   return rows.map(({ id, publicId, username }) => ({ id, order_id: publicId, username }))
 }
 

@@ -66,10 +66,10 @@ const ordersOf: TrafficPorts['ordersOf'] = async (db, usernames, { serverId, sin
 /** What the fleet's traffic counting needs from orders. */
 export const trafficPorts = ({ config }: Pick<AppContext, 'config'>): TrafficPorts => ({
   ordersOf,
-  tellOfQuota: tellOfQuota(config.publicUrl)
+  notifyQuota: notifyQuota(config.publicUrl)
 })
 
-const tellOfQuota =
+const notifyQuota =
   (publicUrl: string): QuotaPort =>
   async (unit, orderId, { share, used, allowed }) => {
     const [order] = await unit.tx

@@ -3,7 +3,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { next, type OrderEvent } from './states.ts'
 import { orderEvents, orders } from './tables.ts'
-import { tellOfTransition } from './tell-webhooks.ts'
+import { emitTransitionEvent } from './emit-events.ts'
 
 export type OrderRow = typeof orders.$inferSelect
 export type OrderChanges = Partial<Omit<typeof orders.$inferInsert, 'id' | 'state'>>
@@ -45,7 +45,7 @@ export async function transition(
     .returning()
   if (!changed) throw new Error(`There is no order ${order.id}`)
   await note(unit, order.id, event, { from: order.state, to, ...detail })
-  await tellOfTransition(unit, event, changed)
+  await emitTransitionEvent(unit, event, changed)
   unit.publish('order', changed.id, changed.userId)
   return changed
 }

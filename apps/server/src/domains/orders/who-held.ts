@@ -15,7 +15,7 @@ import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, whoHeld } 
 import { leaseBlocks } from '../inventory/tables.ts'
 import { abuseReplies } from './abuse-reply.ts'
 import { unservedSpans, type Unserved } from './ended-time.ts'
-import { noteLook } from './look-up-address.ts'
+import { auditLookUp } from './guard-address-search.ts'
 import { orderEvents, orders } from './tables.ts'
 
 type LeaseQuery = ListInput<'id'> & { address: string; from?: string | undefined; to?: string | undefined }
@@ -45,7 +45,7 @@ export function addressRoutes(mount: Mount, ctx: AppContext): void {
     const given = query.after === undefined ? undefined : openCursor(ctx, query.after)
     if (query.after !== undefined && given?.question !== look.question) return badCursor()
     // The next page of a recorded look needs no new entry. Each file, and each look that another person began, does.
-    if (given?.by !== look.by || format === 'csv') await noteLook(ctx, caller, range.cidr, { from, to, format })
+    if (given?.by !== look.by || format === 'csv') await auditLookUp(ctx, caller, range.cidr, { from, to, format })
     const asked = { ...query, address: range.cidr, after: given?.place }
     const answer = await answerList(ctx, leaseList, asked, { columns, reply })
     if (answer === SENT || !answer.ok) return answer
@@ -81,7 +81,7 @@ async function holdersOf(
   if (range.units !== 1) return refuse('invalid', { data: { errors: { address: 'Must be an IP address' } } })
   const [ip = ''] = range.cidr.split('/')
   const instant = instantOf(query.at) ?? ctx.now()
-  await noteLook(ctx, by, ip, { at: iso(instant) })
+  await auditLookUp(ctx, by, ip, { at: iso(instant) })
   const ever = await whoHeld(ctx.db, { ip })
   const held = ever.filter(one => one.from <= instant && (one.to === null || one.to > instant))
   const before = ever

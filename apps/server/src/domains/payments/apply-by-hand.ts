@@ -7,7 +7,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, resolveEventsOf, type EventRow } from '../commerce/index.ts'
-import { bringBack, lockOrderByPublicId, note, taskRequesterOf, type OrderRow } from '../orders/index.ts'
+import { restoreDeleted, lockOrderByPublicId, note, taskRequesterOf, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { useCoupons } from '../rewards/index.ts'
 import { accept, codesOf, deliver, renew, type Settling } from './apply.ts'
@@ -38,7 +38,7 @@ export async function applyByHand(
   if (other && other.id !== named.id) return refuse('payment_on_order', { params: { order: other.publicId } })
   if (payment.accepted && event.outcome !== 'too_late')
     return refuse('payment_settled', { params: { order: publicId } })
-  const order = await bringBack(unit, named)
+  const order = await restoreDeleted(unit, named)
   const kind = order.paidAt && order.state !== 'failed' ? 'renewal' : 'purchase'
   const about = await gatherOrder(unit.tx, order, { paid: paid ?? {}, kind, heardAt: payment.createdAt })
   const decision = judgeApplication(about, payment, unit.now)

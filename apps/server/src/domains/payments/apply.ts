@@ -6,7 +6,7 @@ import { enqueueTags, EventWaits, type EventResult } from '../commerce/index.ts'
 import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
   addToPaid,
-  bringBack,
+  restoreDeleted,
   failOrder,
   lockOrder,
   markPaid,
@@ -18,7 +18,7 @@ import {
 import { freeCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
-import { giveBackReported } from './give-back.ts'
+import { recordFullRefund } from './give-back.ts'
 import { addRefund, refundRowsOf } from './refund-rows.ts'
 import { isPaidBack } from './paid-order.ts'
 import { keptOf, lastAmountOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
@@ -41,11 +41,11 @@ export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: D
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
   if (decision.do === 'grow') return grow(unit, ctx, facts, decision.payment)
-  if (decision.do === 'give_back' && known) return giveBackReported(unit, ctx, paid)
+  if (decision.do === 'give_back' && known) return recordFullRefund(unit, ctx, paid)
   // As if the refund had come before the payment.
   const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
   const payment = await recordPayment(unit, { ...facts, refunds: [...facts.refunds, ...(reported ? [reported] : [])] })
-  const order = about && (known && decision.do === 'record' ? about.order : await bringBack(unit, about.order))
+  const order = about && (known && decision.do === 'record' ? about.order : await restoreDeleted(unit, about.order))
   const result = await follow(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, even if the payment settles nothing.
   if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))

@@ -10,8 +10,8 @@ import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { lockOrder, note } from '../orders/index.ts'
-import { askOfOrder } from './jobs.ts'
-import { meantPayment, planOf, type MeantPayment } from './refund-plan.ts'
+import { queueOrderRead } from './jobs.ts'
+import { selectPaymentToRefund, planOf, type PaymentToRefund } from './refund-plan.ts'
 import { addRefund, isRequest, moveRefund, refundRowsOf, underwayOf, type RefundRow } from './refund-rows.ts'
 import { refusedByApplication, refusedByRequest } from './refusals.ts'
 import { paymentOf } from './rows.ts'
@@ -32,7 +32,7 @@ type Started = { amount: string; platform_order: string }
 export async function refundOnPlatform(
   ctx: AppContext,
   by: UserActor,
-  meant: MeantPayment,
+  meant: PaymentToRefund,
   form: RefundAsked
 ): Promise<Result<Started>> {
   const opened = await openPlatform(ctx)
@@ -58,7 +58,7 @@ export async function refundOnPlatform(
   await command(ctx, by, unit => answered(unit, row, refundId))
   // The platform answers a repeat as it answered the first request. That refund may have failed since.
   if (isRepeated && refundId) {
-    const fate = await platform.refundFate(refundId)
+    const fate = await platform.refundOutcome(refundId)
     if (fate.ok && fate.value === 'failed') {
       await command(ctx, by, unit => refused(unit, row))
       return refundOnPlatform(ctx, by, meant, form)
@@ -86,27 +86,27 @@ async function refusedByFormer(
   ctx: AppContext,
   by: UserActor,
   platform: Shopify,
-  meant: MeantPayment
+  meant: PaymentToRefund
 ): Promise<Refusal | null> {
-  const platformOrderId = await meantPayment(ctx.db, meant)
+  const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
   const payment = platformOrderId && (await paymentOf(ctx.db, platformOrderId))
   if (!payment) return null
   const rows = await refundRowsOf(ctx.db, platformOrderId)
   const row = rows.findLast(({ state }) => state === 'answered')
   if (!row || underwayOf([row], ctx.now())) return null
-  const fate = await platform.refundFate(row.key.replace('refund:', ''))
+  const fate = await platform.refundOutcome(row.key.replace('refund:', ''))
   if (!fate.ok) return platformRefusal(fate)
   const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
   if (fate.value === 'pending') return refuse('refund_pending', { params })
   if (fate.value === 'made') {
-    await command(ctx, by, async unit => askOfOrder(unit, platformOrderId))
+    await command(ctx, by, async unit => queueOrderRead(unit, platformOrderId))
     return refuse('refund_uncounted', { params })
   }
   await command(ctx, by, unit => refused(unit, row))
   return null
 }
 
-type Request = { by: UserActor; meant: MeantPayment; form: RefundAsked }
+type Request = { by: UserActor; meant: PaymentToRefund; form: RefundAsked }
 type Requested = { row: RefundRow; amount: string; platform_order: string; isRepeated: boolean }
 
 async function request(
@@ -115,7 +115,7 @@ async function request(
   { by: { username: askedBy }, meant, form }: Request
 ): Promise<Result<Requested>> {
   const { tx, now } = unit
-  const platformOrderId = await meantPayment(tx, meant)
+  const platformOrderId = await selectPaymentToRefund(tx, meant)
   if (!platformOrderId) return refuse('order_without_payment')
   // Other changes to the payment's money wait for this lock.
   await lock(tx, 'platformOrder', platformOrderId)

@@ -4,7 +4,7 @@ import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { platformOrder, work } from '../reconciliation/platform-orders.fixture.ts'
-import { askForUnread } from '../reconciliation/read-order.ts'
+import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 
@@ -131,7 +131,7 @@ test('a payment that an administrator ignored stays ignored when its dispute is 
   expect(await b.FATES.won(paid)).toBe('dispute_won')
   b.world.platformOrders.known.set(String(paid.id), platformOrder(b.paymentFor(placed, { id: paid.id }), []))
   await work(b.world)
-  await askForUnread(b.world.shop.ctx)
+  await queueUnreadOrders(b.world.shop.ctx)
   await work(b.world)
   expect(await b.paymentRow(paid)).toMatchObject({ accepted: false, refundedAt: null })
   const [open, ...others] = await b.openOf(paid)

@@ -3,8 +3,8 @@ import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { ChangedRefund, DoubtfulRefund, EventResult } from '../commerce/index.ts'
-import { atOwnInstant, comeBack } from './come-back.ts'
-import { giveBack, subjectOf, type Refunding } from './give-back.ts'
+import { atOwnInstant, applyReturn } from './apply-return.ts'
+import { giveBack, paymentAndOrderOf, type Refunding } from './give-back.ts'
 import {
   addRefund,
   counted,
@@ -24,7 +24,7 @@ import { paymentRefunds } from './tables.ts'
 export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refunding): Promise<EventResult> {
   const { order_id: platformOrderId, key, known, amount } = changed
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const { payment, about } = await subjectOf(unit, platformOrderId)
+  const { payment, about } = await paymentAndOrderOf(unit, platformOrderId)
   const rows = rowsOf(await refundRowsOf(unit.tx, platformOrderId), key)
   const next = keyAfter(rows, key)
   if (!payment || totalOf(counted(rows), payment.charged) !== toCents(known)) return { outcome: 'ignored', about }
@@ -32,7 +32,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   if (more !== null && more < 0n) {
     const own = await atOwnInstant(unit, platformOrderId)
     await reverse(own, counted(rows), { less: -more, next })
-    return { ...(await comeBack(own, ctx, platformOrderId, 'refund_failed')), about }
+    return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
   const [kind, refundId] = key.split(':')
   return giveBack(unit, ctx, {
@@ -71,6 +71,6 @@ export async function doubtRefund(
   unit: Unit,
   { order_id, amount, status }: Omit<DoubtfulRefund, 'name'>
 ): Promise<EventResult> {
-  const { about, detail } = await subjectOf(unit, order_id)
+  const { about, detail } = await paymentAndOrderOf(unit, order_id)
   return { outcome: 'refund_doubtful', detail: { ...detail, amount, status }, about }
 }

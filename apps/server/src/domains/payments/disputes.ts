@@ -5,9 +5,9 @@ import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
-import { atOwnInstant, comeBack } from './come-back.ts'
-import { giveBack, moneyTold, subjectOf, type Refunding } from './give-back.ts'
-import { askOfOrder } from './jobs.ts'
+import { atOwnInstant, applyReturn } from './apply-return.ts'
+import { giveBack, reportedMoney, paymentAndOrderOf, type Refunding } from './give-back.ts'
+import { queueOrderRead } from './jobs.ts'
 import { addRefund, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 
 /** Statuses in which the buyer's bank has decided to keep the money. */
@@ -25,7 +25,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   if (dispute.order_id === null) return { outcome: 'ignored' }
   const platformOrderId = dispute.order_id
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const { payment, about, detail } = await subjectOf(unit, platformOrderId)
+  const { payment, about, detail } = await paymentAndOrderOf(unit, platformOrderId)
   const isTaken = TAKEN.has(dispute.status)
   const isKnown = isTaken || WON.has(dispute.status)
   if (!isKnown || (dispute.type === 'inquiry' && isTaken)) return { outcome: 'inquiry', detail, about }
@@ -35,7 +35,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   const key = await keyOfLoss(unit, platformOrderId, dispute)
   if (key === null) return { outcome: 'ignored', about }
   const { amount, currency } = dispute
-  const money = amount ? await moneyTold(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
+  const money = amount ? await reportedMoney(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
   // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.
   const taken = payment && money.foreignAmount ? { amount: null } : money
   return giveBack(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' })
@@ -82,8 +82,8 @@ async function winBack(
   const back = { reversedAt: own.now, awaitsDecision: true, foreignAmount: null }
   if (last) await moveRefund(own, last, 'return', back)
   else await addRefund(own, { ...back, key: keyOf(dispute), platformOrderId, amount: '0.00', state: 'returned' })
-  askOfOrder(unit, platformOrderId)
-  return comeBack(own, ctx, platformOrderId, 'dispute_won')
+  queueOrderRead(unit, platformOrderId)
+  return applyReturn(own, ctx, platformOrderId, 'dispute_won')
 }
 
 /** The platform's time of the decision; null if it does not say. */

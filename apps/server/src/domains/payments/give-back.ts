@@ -12,7 +12,7 @@ import { EventWaits, isCancelledThere, type EventResult } from '../commerce/inde
 import { endDelivery, expireTakenBack } from '../delivery/index.ts'
 import {
   awaitPayment,
-  bringBack,
+  restoreDeleted,
   lockOrder,
   note,
   partlyRefundOrder,
@@ -26,11 +26,11 @@ import { readSettings } from '../settings/index.ts'
 import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
 import { downToCents, isPaidBack } from './paid-order.ts'
-import { askOfOrder } from './jobs.ts'
+import { queueOrderRead } from './jobs.ts'
 import {
   addRefund,
   counted,
-  inCurrencyOf,
+  toPaymentCurrency,
   isListed,
   isRequest,
   keyAfter,
@@ -68,12 +68,12 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   const made = refund.transactions.filter(({ kind, status }) => kind === 'refund' && status === 'success')
   if (made.every(({ amount }) => Number(amount) <= 0)) return { outcome: 'ignored', about: { platformOrderId } }
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const money = await moneyTold(unit, ctx, platformOrderId, made)
+  const money = await reportedMoney(unit, ctx, platformOrderId, made)
   return giveBack(unit, ctx, { platformOrderId, key: `refund:${refundId}`, ...money, reason: 'refund', refundId })
 }
 
 /** Reported money in the payment's currency if it can be converted. */
-export async function moneyTold(
+export async function reportedMoney(
   { tx }: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
   platformOrderId: string,
@@ -81,7 +81,7 @@ export async function moneyTold(
 ): Promise<Pick<Returned, 'amount' | 'foreignAmount'>> {
   const rate = (await paymentOf(tx, platformOrderId)) ?? null
   const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
-  const known = told.map(one => inCurrencyOf(rate, own, one))
+  const known = told.map(one => toPaymentCurrency(rate, own, one))
   if (!known.includes(null)) return { amount: fromCents(known.reduce((sum, one) => sum + toCents(one ?? '0'), 0n)) }
   const sum = told.reduce((cents, { amount }) => cents + toCents(downToCents(amount)), 0n)
   return { amount: '0.00', foreignAmount: `${fromCents(sum)} ${told[0]?.currency ?? ''}`.slice(0, 100) }
@@ -94,8 +94,8 @@ export async function moneyTold(
 export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
   const { id: platformOrderId } = cancelled
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  if (isPaidBack(cancelled)) return giveBackReported(unit, ctx, cancelled)
-  const subject = await subjectOf(unit, platformOrderId)
+  if (isPaidBack(cancelled)) return recordFullRefund(unit, ctx, cancelled)
+  const subject = await paymentAndOrderOf(unit, platformOrderId)
   const { payment, about, detail } = subject
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
   if (!payment || payment.refundedAt || isKnown) return { outcome: 'ignored', about }
@@ -109,7 +109,7 @@ type Reported = Pick<PaidOrder, 'id' | 'updated_at'>
  * The platform's status says that all of an order was refunded, and names no refund. The key is new each time, because
  * the money may have come back since. Does nothing if it counts already, or if the report is not newer.
  */
-export async function giveBackReported(
+export async function recordFullRefund(
   unit: Unit,
   ctx: Refunding,
   told: Partial<Reported> & Pick<Reported, 'id'>
@@ -142,7 +142,7 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
     await tellOfDispute(unit, { key, money, payment: payment.platformOrderNumber, order: order?.publicId })
   }
   if (row.foreignAmount !== null) {
-    askOfOrder(unit, platformOrderId)
+    queueOrderRead(unit, platformOrderId)
     return { outcome: 'refunded', about }
   }
   const decision = judgeRefund(facts)
@@ -150,7 +150,7 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
     ? await apply(unit, ctx, facts, { decision, row, reason })
     : { outcome: 'ignored' }
   // A deleted order is restored, so that an administrator finds it in the lists.
-  if (order && result.outcome in ATTENTION && !result.resolved) await bringBack(unit, order)
+  if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
   return { ...result, about }
 }
 
@@ -232,7 +232,7 @@ async function daysBut(db: Executor, { id, proxyTime }: OrderRow, paymentId: num
 }
 
 /** The payment and the locked order of a platform order, and their names for an event. */
-export async function subjectOf(unit: Unit, platformOrderId: string) {
+export async function paymentAndOrderOf(unit: Unit, platformOrderId: string) {
   const payment = await paymentOf(unit.tx, platformOrderId)
   const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
   return { payment, order, ...subjectIn(payment, order, platformOrderId) }

@@ -4,7 +4,7 @@ import { orders } from '../orders/tables.ts'
 import { payments } from './tables.ts'
 
 /** Does the shop hold money of this user that settled nothing and was neither refunded nor ignored? */
-export async function holdsMoneyOf(db: Executor, userId: number): Promise<boolean> {
+export async function holdsUnsettledMoney(db: Executor, userId: number): Promise<boolean> {
   const [held] = await db
     .select({ id: payments.id })
     .from(payments)

@@ -8,23 +8,23 @@ export { changeRefund, doubtRefund } from './changed-refunds.ts'
 export { disputePayment } from './disputes.ts'
 export { ordersPaidBy } from './figures.ts'
 export { cancelPayment, giveBack, isPaidRenewal, refundPayment } from './give-back.ts'
-export { holdsMoneyOf, paidBy } from './held-money.ts'
-export { askOfOrder, paymentJobs, readOrderQueue } from './jobs.ts'
+export { holdsUnsettledMoney, paidBy } from './held-money.ts'
+export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {
   counted,
-  endAwaiting,
-  inCurrencyOf,
+  endAwaitedRead,
+  toPaymentCurrency,
   isListed,
   rowsOf,
   sumRefunds,
   totalOf,
   type RefundRow
 } from './refund-rows.ts'
-export { deliveryHeld, mayDeliver, refusedByRefund } from './refusals.ts'
+export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
 export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'
 export { keptOf, markIgnored, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
-export { tagEnded } from './tell.ts'
+export { tagOutcome } from './tell.ts'

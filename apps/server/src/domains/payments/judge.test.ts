@@ -157,7 +157,7 @@ class World {
     this.change(decision.ends === 'term_and_lease' ? { ...taken, state: 'expired', endedAt: now } : taken)
   }
 
-  comeBack(id: string): void {
+  applyReturn(id: string): void {
     const payment = this.payments.get(id)
     if (!payment) return
     const { order } = this
@@ -186,7 +186,7 @@ class World {
     }
     if (one.do === 'return') {
       this.refunds = this.refunds.filter(row => row.platformOrderId !== id)
-      this.comeBack(id)
+      this.applyReturn(id)
     }
     if (one.do === 'ignore' && payment && paymentStateOf(payment) === 'held')
       this.payments.set(id, { ...payment, ignoredAt: this.now })

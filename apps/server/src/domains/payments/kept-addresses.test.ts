@@ -53,8 +53,8 @@ async function buy(quantity: number): Promise<number> {
 
 async function ask(id: number, task: 'change' | 'reset'): Promise<void> {
   const { ctx } = world.shop
-  const mayDeliver = async () => null
-  const asked = await requestTask(ctx, userActor(buyer.user.id), id, task, { userId: buyer.user.id, mayDeliver })
+  const deliveryRefusal = async () => null
+  const asked = await requestTask(ctx, userActor(buyer.user.id), id, task, { userId: buyer.user.id, deliveryRefusal })
   if (!asked.ok) throw new Error(asked.reason)
   await runTask(ctx, deliveryPorts, { orderId: id, taskId: asked.data.task_id })
 }

@@ -5,7 +5,7 @@ import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
-import { askForUnread } from '../reconciliation/read-order.ts'
+import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let books: Books
@@ -104,7 +104,7 @@ test('an event that cannot be read keeps no refund of the same order from being 
 
 /** Runs the reconciliation's job and everything that follows from it. */
 async function look(): Promise<void> {
-  await askForUnread(books.world.shop.ctx)
+  await queueUnreadOrders(books.world.shop.ctx)
   await work(books.world)
   await reconcile(books)
 }

@@ -21,11 +21,11 @@ type Reading = Pick<AppContext, 'secrets'> & { tx: Executor; now: Date }
 /** What `refundOnPlatform` would refund now, and what would end with it. Changes nothing. */
 export async function planRefund(
   reading: Reading,
-  meant: MeantPayment,
+  meant: PaymentToRefund,
   { amount }: { amount?: string | undefined }
 ): Promise<Result<RefundPlan>> {
   const { tx, now } = reading
-  const platformOrderId = await meantPayment(tx, meant)
+  const platformOrderId = await selectPaymentToRefund(tx, meant)
   const payment = platformOrderId && (await paymentOf(tx, platformOrderId))
   if (!payment) return refuse('order_without_payment')
   const [order = null] = payment.orderId ? await tx.select().from(orders).where(eq(orders.id, payment.orderId)) : []
@@ -81,10 +81,10 @@ function endOf(decision: RefundDecision | null, order: OrderRow | null): End {
 }
 
 /** An order's latest payment with this platform number, or its purchase without one; or an event's payment. */
-export type MeantPayment = { orderId: number; named?: string | undefined } | { eventId: number }
+export type PaymentToRefund = { orderId: number; named?: string | undefined } | { eventId: number }
 
 /** The platform's id of that payment; undefined if there is none or it was fully refunded. */
-export async function meantPayment(db: Executor, meant: MeantPayment): Promise<string | undefined> {
+export async function selectPaymentToRefund(db: Executor, meant: PaymentToRefund): Promise<string | undefined> {
   if ('eventId' in meant) {
     const [payment] = await db
       .select({ platformOrderId: payments.platformOrderId })

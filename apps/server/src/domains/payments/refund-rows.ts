@@ -112,7 +112,11 @@ export type Told = { amount: string; currency?: string | null | undefined }
  * @param rate null: the payment is unknown, and its currency is `currency`
  * @returns null if the buyer's currency cannot be converted
  */
-export function inCurrencyOf(rate: Rate | null, currency: string, { amount, currency: told }: Told): string | null {
+export function toPaymentCurrency(
+  rate: Rate | null,
+  currency: string,
+  { amount, currency: told }: Told
+): string | null {
   if (!told || told === (rate?.currency ?? currency)) return downToCents(amount)
   if (!rate?.buyerAmount || rate.buyerCurrency !== told || toCents(rate.buyerAmount) === 0n) return null
   const whole = toCents(rate.buyerAmount)
@@ -128,7 +132,7 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
   for (const row of rows) {
     const [told = '', currency] = row.foreignAmount?.split(' ') ?? []
     if (currency === undefined || row.state !== 'counted') continue
-    const amount = inCurrencyOf(rate, rate.currency, { amount: told, currency })
+    const amount = toPaymentCurrency(rate, rate.currency, { amount: told, currency })
     if (amount === null && !row.key.startsWith('dispute:')) continue
     Object.assign(row, { amount, foreignAmount: null })
     await tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, row.id))
@@ -137,7 +141,7 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
 }
 
 /** The platform's order was read. @param which the refunds and disputes that this settles; undefined: all */
-export const endAwaiting = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
+export const endAwaitedRead = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
   tx
     .update(paymentRefunds)
     .set({ awaitsDecision: false })

@@ -28,7 +28,7 @@ export async function refusedByRefund(db: Executor, payment: PaymentRow, now: Da
  * Refuses to deliver a locked order if its account was deleted or its money is being refunded. If its payment does not
  * count yet, the delivery settles it, which only those who decide about money may do.
  */
-export async function mayDeliver({ tx, now, by }: Unit, order: OrderRow): Promise<Refusal | null> {
+export async function deliveryRefusal({ tx, now, by }: Unit, order: OrderRow): Promise<Refusal | null> {
   const { platformOrderId, userId, publicId } = order
   if (await isDeleted(tx, userId)) return refuse('order_of_deleted', { params: { order: publicId } })
   const payment = platformOrderId ? await paymentOf(tx, platformOrderId) : undefined
@@ -38,7 +38,7 @@ export async function mayDeliver({ tx, now, by }: Unit, order: OrderRow): Promis
 }
 
 /** The same as an expression over orders: the reason, or null. */
-export function deliveryHeld(by: Actor, now: Date): SQL<Reason | null> {
+export function deliveryRefusalSql(by: Actor, now: Date): SQL<Reason | null> {
   const ofDeleted = sql`exists (select 1 from ${users} where ${users.id} = ${orders.userId} and ${users.deletedAt} is not null)`
   return sql<Reason | null>`case when ${ofDeleted} then 'order_of_deleted' else (select case
       when not ${payments.accepted} and not ${decidesAboutMoney(by)}::boolean then 'role_not_allowed'

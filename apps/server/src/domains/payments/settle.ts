@@ -1,4 +1,4 @@
-import { orderNamed, type PaidOrder } from '../../integrations/shopify/index.ts'
+import { readOrderReference, type PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -45,7 +45,7 @@ async function gather(
   await lock(tx, 'platformOrder', paid.id)
   const payment = (await paymentOf(tx, paid.id)) ?? null
   const money = await readSettings(tx, secrets)
-  const naming = orderNamed(paid)
+  const naming = readOrderReference(paid)
   const order = await orderFor(unit, payment, naming?.order ?? null)
   // A note is free text: it names an order only if that order exists.
   const named = naming && (order || !naming.isByNote) ? naming.order : null

@@ -17,7 +17,7 @@ export function tagFailed(unit: Unit, platformOrderId: string, note: string): vo
 }
 
 /** Notes on the platform's order what happened to its money later: 'Ignored: …'. */
-export function tagEnded(unit: Unit, platformOrderId: string, tag: string, note: string): void {
+export function tagOutcome(unit: Unit, platformOrderId: string, tag: string, note: string): void {
   enqueueTags(unit, { platformOrderId, tags: [tag], note }, tag)
 }
 

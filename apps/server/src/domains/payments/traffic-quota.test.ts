@@ -105,7 +105,7 @@ test('the customer sees what is used and left, others see nothing, and one mail 
   // An agent reports nothing about a server that the order never had.
   expect(await ports.ordersOf(ctx.db, [order.proxyUsername], { serverId: 999_999, since })).toEqual(new Map())
   const news = { share: 100, used: 9 * GB, allowed: 8 * GB } as const
-  for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => ports.tellOfQuota(unit, order.id, news))
+  for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => ports.notifyQuota(unit, order.id, news))
   const { rows } = await ctx.db.execute<{ to: string; key: string }>(sql`
     select data ->> 'to' as to, data ->> 'key' as key from pgboss.job
     where name = 'send-mail' and data ->> 'template' = 'traffic-used'`)

@@ -134,9 +134,7 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
     fail: { code: 'lines_missing', params: { missing } }
   })
   expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
-  expect((await adminNotices(stack)).at(-1)).toContain(
-    `order ${order_id} was paid for less than is needed: ${missing}`
-  )
+  expect((await adminNotices(stack)).at(-1)).toContain(`order ${order_id} was paid for less than is needed: ${missing}`)
   expect(await customerMails(order_id)).toEqual(['payment-not-delivered'])
   expect(await tagsOf(event.id)).toEqual([
     { tags: ['delivery_fail'], note: `Paid for less than was ordered: ${missing}` }

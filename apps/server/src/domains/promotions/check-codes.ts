@@ -4,7 +4,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { noteCode, wantedCodes } from '../rewards/index.ts'
-import { compare } from './look-at-code.ts'
+import { compare } from './check-code.ts'
 import { checkCodesQueue, type CodesFrom } from './queues.ts'
 
 /** Codes in a page: five calls to the platform. */

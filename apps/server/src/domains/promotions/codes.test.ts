@@ -8,7 +8,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { writeSettings } from '../settings/index.ts'
 import { checkCodes } from './check-codes.ts'
-import { lookAtCode } from './look-at-code.ts'
+import { checkCodeOnPlatform } from './check-code.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 import { addRows } from '../../testing/rows.ts'
 import { newKey } from '../../testing/asking-once.ts'
@@ -237,10 +237,10 @@ test('two concurrent creations make one discount; an edit in between is not over
   const [job] = await world.waiting('platform-code')
   expect(job).toBeDefined()
   const order = { kind: 'gift_card', id: card.id, act: 'create' } as const
-  await Promise.all([lookAtCode(world.shop.ctx, order), lookAtCode(world.shop.ctx, order)])
+  await Promise.all([checkCodeOnPlatform(world.shop.ctx, order), checkCodeOnPlatform(world.shop.ctx, order)])
   expect(await world.discount(card.code)).toMatchObject({ value: '25.00' })
   // Its amount changes while the platform replies.
-  const looking = lookAtCode(world.shop.ctx, { ...order, act: 'check' })
+  const looking = checkCodeOnPlatform(world.shop.ctx, { ...order, act: 'check' })
   await world.admin.put(`/api/rewards/gift_card/${card.id}/`, { mount: '30.00', code: card.code, point: 10 })
   await looking
   await world.codes()

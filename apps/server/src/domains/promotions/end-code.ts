@@ -2,8 +2,8 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { openPlatform } from '../commerce/index.ts'
-import { followWhoeverHas } from '../rewards/index.ts'
-import { isOurs } from './look-at-code.ts'
+import { followCurrentOwner } from '../rewards/index.ts'
+import { isOurs } from './check-code.ts'
 
 /**
  * Ends the shop's discount of a code that was deleted, renamed or marked as used. It leaves discounts that the shop did
@@ -13,7 +13,7 @@ import { isOurs } from './look-at-code.ts'
 export async function endCode(ctx: AppContext, { code }: { code: string }): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
-  const isWanted = () => command(ctx, SYSTEM, unit => followWhoeverHas(unit, code))
+  const isWanted = () => command(ctx, SYSTEM, unit => followCurrentOwner(unit, code))
   if (await isWanted()) return
   const read = await platform.data.discounts([code])
   if (!read.ok) throw new Error(read.message)

@@ -3,7 +3,7 @@ import { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from '../rewar
 import { checkCodes } from './check-codes.ts'
 import { endCode } from './end-code.ts'
 import { compareCustomers, tagCustomer } from './level-tags.ts'
-import { lookAtCode } from './look-at-code.ts'
+import { checkCodeOnPlatform } from './check-code.ts'
 import { checkCodesQueue } from './queues.ts'
 
 export const promotionsJobs: Job[] = [
@@ -11,7 +11,7 @@ export const promotionsJobs: Job[] = [
     purpose: 'Looks at a promo code, gift card or level code on the platform, and creates or changes its discount.',
     concurrency: 2,
     importance: 'background',
-    run: lookAtCode
+    run: checkCodeOnPlatform
   }),
   job(endCodeQueue, {
     purpose: "Ends the shop's discount on the platform of a code that was deleted, renamed or marked as used.",

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { seedLevelCodes } from '../rewards/index.ts'
 import { endCode } from './end-code.ts'
-import { lookAtCode } from './look-at-code.ts'
+import { checkCodeOnPlatform } from './check-code.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 
 let world: Promotions
@@ -101,7 +101,7 @@ async function overtaken(
     ctx.platformLimits = limits
   }
 }
-const create = (id: number) => () => lookAtCode(world.shop.ctx, { kind: 'coupon', id, act: 'create' })
+const create = (id: number) => () => checkCodeOnPlatform(world.shop.ctx, { kind: 'coupon', id, act: 'create' })
 /** Runs all remaining work, in any order. */
 async function settle() {
   for (let n = 0; n < 3; n++) expect([...(await world.codes()), ...(await world.ends())]).toEqual([])

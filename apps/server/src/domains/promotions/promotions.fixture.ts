@@ -15,7 +15,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { endCode } from './end-code.ts'
-import { lookAtCode } from './look-at-code.ts'
+import { checkCodeOnPlatform } from './check-code.ts'
 
 export type Discount = {
   code: string
@@ -66,7 +66,7 @@ export async function startPromotions() {
     admin,
     waiting,
     work,
-    codes: () => work('platform-code', data => lookAtCode(shop.ctx, data)),
+    codes: () => work('platform-code', data => checkCodeOnPlatform(shop.ctx, data)),
     ends: () => work('end-platform-code', data => endCode(shop.ctx, data)),
     fault: (kind: string, more: { next?: number; after?: number } = {}) =>
       control(sandbox, 'POST', '/graphql/faults', { kind, ...more }),

@@ -1,7 +1,7 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { readOrderQueue } from '../payments/index.ts'
-import { askForUnread, readOrder } from './read-order.ts'
+import { queueUnreadOrders, readOrder } from './read-order.ts'
 import { reconcilePayments } from './reconcile.ts'
 
 export const reconciliationJobs: Job[] = [
@@ -9,7 +9,7 @@ export const reconciliationJobs: Job[] = [
     purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
     cron: '*/5 * * * *',
     async run(ctx) {
-      await askForUnread(ctx)
+      await queueUnreadOrders(ctx)
       await reconcilePayments(ctx)
     }
   }),

@@ -7,8 +7,8 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
-import { askOfOrder, endAwaiting, paymentOf, paymentStateOf } from '../payments/index.ts'
-import { asEvent, handledAmong, missedOf, oursAmong } from './reconcile.ts'
+import { queueOrderRead, endAwaitedRead, paymentOf, paymentStateOf } from '../payments/index.ts'
+import { asEvent, findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
 import { VOID_AFTER } from './refund-differences.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
@@ -26,18 +26,19 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
-    if (read.reason === 'not_found') await command(ctx, SYSTEM, unit => endAwaiting(unit, platformOrderId, undefined))
+    if (read.reason === 'not_found')
+      await command(ctx, SYSTEM, unit => endAwaitedRead(unit, platformOrderId, undefined))
     return
   }
-  const ours = await oursAmong(ctx, [read.value])
-  const missed = await missedOf(ctx, ours)
+  const ours = await selectOurOrders(ctx, [read.value])
+  const missed = await findMissedEvents(ctx, ours)
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   // Refunds can be compared only after the missed events are handled.
-  const areHandled = (await handledAmong(ctx, missed)).size === missed.length
+  const areHandled = (await findHandledEvents(ctx, missed)).size === missed.length
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await judgeHeldAgain(unit, read.value)
-    await endAwaiting(unit, platformOrderId, areHandled ? or(isDispute, isSettledRefund(unit.now)) : isDispute)
+    await endAwaitedRead(unit, platformOrderId, areHandled ? or(isDispute, isSettledRefund(unit.now)) : isDispute)
     unit.publish('platform_event')
   })
 }
@@ -75,13 +76,13 @@ function unreadOrders(db: Executor, now: Date) {
 }
 
 /** Queues reads of at most `MOST_ORDERS` orders. Each run takes the next ones, so that no order blocks others. */
-export async function askForUnread(ctx: AppContext): Promise<void> {
+export async function queueUnreadOrders(ctx: AppContext): Promise<void> {
   const unread = await unreadOrders(ctx.db, ctx.now())
   if (unread.length === 0) return
   const start =
     unread.length <= MOST_ORDERS ? 0 : (Math.floor(ctx.now().getTime() / EVERY) * MOST_ORDERS) % unread.length
   const next = [...unread.slice(start), ...unread.slice(0, start)].slice(0, MOST_ORDERS)
   await command(ctx, SYSTEM, async unit => {
-    for (const { platformOrderId } of next) askOfOrder(unit, platformOrderId)
+    for (const { platformOrderId } of next) queueOrderRead(unit, platformOrderId)
   })
 }

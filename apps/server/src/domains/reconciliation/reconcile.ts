@@ -2,7 +2,7 @@ import { toCents } from '@netlet/contract/money'
 import { and, asc, inArray, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import {
-  orderNamed,
+  readOrderReference,
   type ChangedOrders,
   type ShopifyOrder,
   type UnreadableOrder
@@ -50,8 +50,8 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
     throw new Error(error)
   }
   const { orders, unreadable, until, more } = changed.value
-  const ours = await oursAmong(ctx, orders)
-  const missed = [...(await missedOf(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
+  const ours = await selectOurOrders(ctx, orders)
+  const missed = [...(await findMissedEvents(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
   // The platform's clock may be ahead of ours.
@@ -84,7 +84,7 @@ function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
 }
 
 /** Orders that name an order of ours, hold one of our variants, or have a known payment. */
-export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<ShopifyOrder[]> {
+export async function selectOurOrders(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<ShopifyOrder[]> {
   const sold = await ourVariants(ctx.db, [...new Set(orders.flatMap(variantsOf))])
   const ids = orders.map(({ id }) => id)
   const known = await ctx.db
@@ -93,12 +93,12 @@ export async function oursAmong(ctx: AppContext, orders: readonly ShopifyOrder[]
     .where(sql`${payments.platformOrderId} = any(${sql.param(ids)}::text[])`)
   const isKnown = new Set(known.map(({ id }) => id))
   return orders.filter(
-    order => isKnown.has(order.id) || orderNamed(asEvent(order)) || variantsOf(order).some(id => sold.has(id))
+    order => isKnown.has(order.id) || readOrderReference(asEvent(order)) || variantsOf(order).some(id => sold.has(id))
   )
 }
 
 /** What no webhook reported about our orders, and refunds that differ from the platform's. */
-export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<Event[]> {
+export async function findMissedEvents(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<Event[]> {
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return []
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
@@ -113,7 +113,7 @@ export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): 
     const rows = refundsBy.get(order.id) ?? []
     return { order, payment, rows, missed: missedEvents(order, payment, new Set(rows.map(({ key }) => key))) }
   })
-  const handled = await handledAmong(
+  const handled = await findHandledEvents(
     ctx,
     compared.flatMap(({ missed }) => missed)
   )
@@ -129,7 +129,7 @@ export async function missedOf(ctx: AppContext, ours: readonly ShopifyOrder[]): 
 }
 
 /** The ids of the events that were found before and are handled, with any outcome. */
-export async function handledAmong({ db }: AppContext, events: readonly Event[]): Promise<Set<string>> {
+export async function findHandledEvents({ db }: AppContext, events: readonly Event[]): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const rows = await db
     .select({ eventId: platformEvents.eventId })

@@ -5,7 +5,7 @@ import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
 import {
   counted,
   downToCents,
-  inCurrencyOf,
+  toPaymentCurrency,
   isListed,
   type PaymentRow,
   type RefundRow,
@@ -65,7 +65,7 @@ function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, pay
  */
 export function amountOf({ amount, buyer }: ShopifyOrder['refunds'][number], payment: PaymentRow | undefined): string {
   const told = buyer && { amount: buyer.amount, currency: buyer.currency_code }
-  const converted = payment && told && inCurrencyOf(payment, payment.currency, told)
+  const converted = payment && told && toPaymentCurrency(payment, payment.currency, told)
   return converted ?? downToCents(amount)
 }
 

@@ -7,7 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { sameText } from '../../infra/secrets.ts'
+import { equalInConstantTime } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lockUserOfDiscord } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
@@ -33,7 +33,7 @@ export async function rewardChatMessage(
   const settings = await readSettings(ctx.db, ctx.secrets)
   const token = settings.discord_bot_token
   if (!token || typeof signature !== 'string') return refuse('bad_signature')
-  if (!sameText(signature.toLowerCase(), createHmac('sha256', token).update(rawBody).digest('hex')))
+  if (!equalInConstantTime(signature.toLowerCase(), createHmac('sha256', token).update(rawBody).digest('hex')))
     return refuse('bad_signature')
   const now = ctx.now()
   const at = new Date(report.at)

@@ -12,8 +12,8 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, oneOfCodes } from './codes.ts'
 import { tooManyPercent } from './discount-limits.ts'
-import { endCode, followCode, lookAtCode, presentSeen, withoutSeen } from './platform-codes.ts'
-import { noteStrangersUse } from './strangers-use.ts'
+import { endCode, followCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
+import { markUsedByOthers } from './strangers-use.ts'
 import { coupons } from './tables.ts'
 
 type CouponInput = {
@@ -75,7 +75,7 @@ export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Pro
       .values({ ...row.data, createdAt: unit.now })
       .returning({ id: coupons.id })
     if (!made) throw new Error('the promo code was not added')
-    await lookAtCode(unit, { kind: 'coupon', id: made.id })
+    await checkCodeOnPlatform(unit, { kind: 'coupon', id: made.id })
     const after = await readCoupon(tx, made.id)
     if (!after) throw new Error('the promo code is gone')
     unit.audit('coupon.create', made.id, { after: withoutSeen(after) })
@@ -138,7 +138,7 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
 }
 
 /**
- * Marks the holder's promo codes that a paid order used. Others' codes: see `noteStrangersUse`.
+ * Marks the holder's promo codes that a paid order used. Others' codes: see `markUsedByOthers`.
  * @param holderId null: the order has no user of the shop
  * @param payment the platform's id of that order: see `freeCoupons`
  */
@@ -149,7 +149,7 @@ export async function useCoupons(
 ): Promise<void> {
   if (codes.length === 0) return
   const named = codes.map(code => code.trim())
-  await noteStrangersUse(unit, named, holderId)
+  await markUsedByOthers(unit, named, holderId)
   if (holderId === null) return
   const used = await unit.tx
     .update(coupons)

@@ -8,7 +8,7 @@ import { countOutcomes, type Outcomes } from '../../infra/outcomes.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import { isCodeTaken, lockCodes } from './codes.ts'
-import { endCode, followCode, lookAtCode, withoutSeen } from './platform-codes.ts'
+import { endCode, followCode, checkCodeOnPlatform, withoutSeen } from './platform-codes.ts'
 import { giftCardFields as fieldsOf, presentGiftCard as present } from './list-gift-cards.ts'
 import { giftCards } from './tables.ts'
 
@@ -24,7 +24,7 @@ export function createGiftCard(ctx: AppContext, by: Actor, form: GiftCardInput):
       .values({ ...form, createdAt: unit.now })
       .returning()
     if (!made) throw new Error('the gift card was not added')
-    await lookAtCode(unit, { kind: 'gift_card', id: made.id })
+    await checkCodeOnPlatform(unit, { kind: 'gift_card', id: made.id })
     const after = present({ ...made, platformState: 'waiting' })
     unit.audit('gift_card.create', made.id, { after: masked(after) })
     return ok(after)

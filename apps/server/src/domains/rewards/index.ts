@@ -22,7 +22,7 @@ export { exportCodes, exportPoints, forgetInvited } from './own-rewards.ts'
 
 export {
   askPlatformIn,
-  followWhoeverHas,
+  followCurrentOwner,
   isAsWanted,
   noteCode,
   wantedCode,

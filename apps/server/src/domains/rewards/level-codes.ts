@@ -14,7 +14,7 @@ import { users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes } from './codes.ts'
 import { tooManyPercent } from './discount-limits.ts'
 import { followLevels } from './level-tags.ts'
-import { endCode, followCode, lookAtCode, presentSeen, withoutSeen } from './platform-codes.ts'
+import { endCode, followCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
 import { levelCodes } from './tables.ts'
 
 const SEED = [100, 5000, 10_000, 20_000, 50_000]
@@ -126,7 +126,7 @@ export function createLevelCode(
       .values({ ...columns, level: form.level })
       .returning()
     if (!made) throw new Error('the level was not added')
-    await lookAtCode(unit, { kind: 'level_code', id: made.id })
+    await checkCodeOnPlatform(unit, { kind: 'level_code', id: made.id })
     followLevels(unit)
     unit.audit('level_code.create', made.id, { after: withoutSeen(made) })
     return ok(present({ ...made, platformState: 'waiting' }))

@@ -8,7 +8,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { lockCodes, oneOfCodes } from './codes.ts'
 import { masked } from './gift-cards.ts'
 import { presentGiftCard as present } from './list-gift-cards.ts'
-import { lookAtCode } from './platform-codes.ts'
+import { checkCodeOnPlatform } from './platform-codes.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
 
 /** Characters of a code, about 5 bits each, so that it cannot be guessed. */
@@ -35,7 +35,7 @@ export function createGiftCards(
       .insert(giftCards)
       .values(codes.map(code => ({ code, mount, point, createdAt: unit.now })))
       .returning()
-    for (const { id } of made) await lookAtCode(unit, { kind: 'gift_card', id })
+    for (const { id } of made) await checkCodeOnPlatform(unit, { kind: 'gift_card', id })
     const cards = made.map(card => present({ ...card, platformState: 'waiting' })).toSorted((a, b) => a.id - b.id)
     for (const card of cards) unit.audit('gift_card.create', card.id, { after: masked(card) })
     return ok(cards)

@@ -193,7 +193,7 @@ export async function askPlatformIn(unit: Unit, ref: CodeRef, act: CodeAct): Pro
 }
 
 /** Call it after a code was added. */
-export const lookAtCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'check')
+export const checkCodeOnPlatform = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'check')
 
 /** Call it after a code or its value changed. The shop's own discount follows. */
 export const followCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'follow')
@@ -217,8 +217,8 @@ export function endCode(unit: Unit, code: string, startIn = 0): void {
   if (code !== '') unit.jobs.send(endCodeQueue, { code }, startIn > 0 ? { key: `late:${key}`, startIn } : { key })
 }
 
-/** A code was used by another customer than its holder; see `noteStrangersUse`. */
-export async function noteSpent(unit: Unit, ref: CodeRef): Promise<void> {
+/** A code was used by another customer than its holder; see `markUsedByOthers`. */
+export async function markSpent(unit: Unit, ref: CodeRef): Promise<void> {
   const { kind, id } = ref
   const table = tableOf(kind)
   await unit.tx
@@ -234,7 +234,7 @@ export async function noteSpent(unit: Unit, ref: CodeRef): Promise<void> {
  * Updates the discount of a code to what its current row wants. A used or handed-out code wants none.
  * @returns whether a row wants one
  */
-export async function followWhoeverHas(unit: Unit, code: string): Promise<boolean> {
+export async function followCurrentOwner(unit: Unit, code: string): Promise<boolean> {
   const refs: CodeRef[] = []
   for (const kind of CODE_KINDS) {
     const table = tableOf(kind)

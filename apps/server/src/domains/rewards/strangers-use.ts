@@ -1,7 +1,7 @@
 import { and, ne, not } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { oneOfCodes } from './codes.ts'
-import { noteSpent } from './platform-codes.ts'
+import { markSpent } from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
 
 /**
@@ -10,7 +10,7 @@ import { coupons, giftCards } from './tables.ts'
  * @param named codes, in any case
  * @param buyer null: not a user of the shop
  */
-export async function noteStrangersUse(unit: Unit, named: readonly string[], buyer: number | null): Promise<void> {
+export async function markUsedByOthers(unit: Unit, named: readonly string[], buyer: number | null): Promise<void> {
   // Cards first: if one is just being exchanged, this waits and then finds it among the promo codes.
   const cards = await unit.tx
     .select({ id: giftCards.id })
@@ -30,6 +30,6 @@ export async function noteStrangersUse(unit: Unit, named: readonly string[], buy
     )
     .orderBy(coupons.id)
     .for('update')
-  for (const { id } of cards) await noteSpent(unit, { kind: 'gift_card', id })
-  for (const { id } of others) await noteSpent(unit, { kind: 'coupon', id })
+  for (const { id } of cards) await markSpent(unit, { kind: 'gift_card', id })
+  for (const { id } of others) await markSpent(unit, { kind: 'coupon', id })
 }

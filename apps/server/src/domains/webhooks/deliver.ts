@@ -5,7 +5,7 @@ import { DAY, iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { startOf } from '../../infra/text.ts'
-import { postPublicly, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
+import { postToPublicAddress, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -41,7 +41,7 @@ export async function deliverWebhook(
   const reply =
     headers === null
       ? UNSIGNED
-      : await postPublicly(new URL(endpoint.url), {
+      : await postToPublicAddress(new URL(endpoint.url), {
           headers,
           body,
           policy: await readPolicy(ctx, sending, endpoint.userId),

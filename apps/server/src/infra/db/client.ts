@@ -95,7 +95,7 @@ export async function allowLongStatements(tx: Transaction, milliseconds: number)
  * @param milliseconds limit for each statement
  * @returns null if a statement exceeded the limit
  */
-export async function readWithin<T>(
+export async function readOrTimeOut<T>(
   db: Database,
   milliseconds: number,
   read: (tx: Executor) => Promise<T>

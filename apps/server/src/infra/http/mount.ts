@@ -118,7 +118,7 @@ export function validate(schema: z.ZodType, value: unknown): ReturnType<z.ZodTyp
 }
 
 /** More wrong fields than any form has. It bounds the reply for a body with endless fields. */
-export const MOST_TOLD = 200
+export const MAX_REPORTED_FIELDS = 200
 
 /** Checks each part against the contract. A refusal has each field's message, key and parameters. */
 function parse(route: Route, request: FastifyRequest): Result<Parts> {
@@ -130,7 +130,7 @@ function parse(route: Route, request: FastifyRequest): Result<Parts> {
     if (!parsed) return refuse('bad_request')
     if (!parsed.success) {
       const errors: Record<string, string> = {}
-      for (const issue of parsed.error.issues.slice(0, MOST_TOLD))
+      for (const issue of parsed.error.issues.slice(0, MAX_REPORTED_FIELDS))
         errors[issue.path.join('.') || part] ??= issue.message
       // A path with an invalid id names nothing. A form gets the message of its first wrong field.
       if (part === 'params') return refuse('not_found', { data: fieldReasons(errors) })

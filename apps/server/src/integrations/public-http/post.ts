@@ -53,7 +53,7 @@ export type PublicPost = {
  * @param url http: or https:
  * @returns any answer with its status; failures are results without any data of the request
  */
-export async function postPublicly(url: URL, post: PublicPost): Promise<PublicReply | PublicFailure> {
+export async function postToPublicAddress(url: URL, post: PublicPost): Promise<PublicReply | PublicFailure> {
   const started = performance.now()
   const since = () => Math.round(performance.now() - started)
   const signal = AbortSignal.timeout(post.timeoutMs)

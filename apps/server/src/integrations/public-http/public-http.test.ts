@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { isPublicAddress } from './address.ts'
-import { postPublicly, type PublicPost } from './post.ts'
+import { postToPublicAddress, type PublicPost } from './post.ts'
 import { forbiddenTarget, type PublicHttpPolicy } from './target.ts'
 
 const closing: (() => void)[] = []
@@ -93,7 +93,7 @@ test('the post arrives, and the start of the answer is kept', async () => {
     got = { url: request.url, body: Buffer.concat(parts).toString(), headers: request.headers }
     reply.writeHead(429, { 'retry-after': '7' }).end('x'.repeat(5000))
   })
-  const reply = await postPublicly(url, post(allowing))
+  const reply = await postToPublicAddress(url, post(allowing))
   expect(reply).toMatchObject({ ok: true, status: 429, retryAfter: '7', answer: 'x'.repeat(1000) })
   expect(got).toMatchObject({ url: '/hook?a=1', body: '{"a":"ü"}' })
   expect(got?.headers).toMatchObject({ host: url.host, 'content-length': '10', connection: 'close' })
@@ -117,12 +117,12 @@ test('the connection goes to the checked address, even if DNS changes a moment l
     forbids: (address: string) => (address === checked ? null : ('not_public' as const))
   }
   const url = new URL('http://rebind.example:8080/')
-  await expect(postPublicly(url, post(rebinding))).resolves.toMatchObject({ ok: true, status: 200 })
+  await expect(postToPublicAddress(url, post(rebinding))).resolves.toMatchObject({ ok: true, status: 200 })
   // Resolved once, so no second DNS answer can be used.
   expect(asked).toEqual(['rebind.example'])
   expect(hits).toEqual(['checked'])
   // The next post checks again, and does not connect.
-  await expect(postPublicly(url, post(rebinding))).resolves.toMatchObject({ ok: false, failure: 'not_public' })
+  await expect(postToPublicAddress(url, post(rebinding))).resolves.toMatchObject({ ok: false, failure: 'not_public' })
   expect(hits).toEqual(['checked'])
 })
 
@@ -134,13 +134,16 @@ test.each([
   ["the shop's own address", ['8.8.8.8'], 'own_address']
 ])('nothing is sent to %s', async (_what, addresses, failure) => {
   const own = { policy: { ...policy, areOwn: async () => true } }
-  const reply = await postPublicly(new URL('http://a.example/'), post({ ...own, resolve: async () => addresses }))
+  const reply = await postToPublicAddress(
+    new URL('http://a.example/'),
+    post({ ...own, resolve: async () => addresses })
+  )
   expect(reply).toMatchObject({ ok: false, failure })
 })
 
 test('a silent name server takes no longer than the timeout of the exchange', async () => {
   const silent = { resolve: () => new Promise<string[]>(() => {}), timeoutMs: 50 }
-  await expect(postPublicly(new URL('http://a.example/'), post(silent))).resolves.toMatchObject({
+  await expect(postToPublicAddress(new URL('http://a.example/'), post(silent))).resolves.toMatchObject({
     ok: false,
     failure: 'timeout',
     detail: 'DNS'
@@ -156,18 +159,20 @@ test('a redirect is an answer, and is not followed', async () => {
   const { url, allowing } = await serve((_request, reply) => {
     reply.writeHead(307, { location: target.url.href }).end()
   })
-  await expect(postPublicly(url, post(allowing))).resolves.toMatchObject({ ok: true, status: 307 })
+  await expect(postToPublicAddress(url, post(allowing))).resolves.toMatchObject({ ok: true, status: 307 })
   expect(followed).toBe(0)
 })
 
 test('silence ends at the timeout, before and within the answer', async () => {
   const silent = await speak(() => {})
-  await expect(postPublicly(silent.url, post({ ...silent.allowing, timeoutMs: 80 }))).resolves.toMatchObject({
+  await expect(postToPublicAddress(silent.url, post({ ...silent.allowing, timeoutMs: 80 }))).resolves.toMatchObject({
     ok: false,
     failure: 'timeout'
   })
   const dripping = await speak(socket => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'))
-  await expect(postPublicly(dripping.url, post({ ...dripping.allowing, timeoutMs: 1500 }))).resolves.toMatchObject({
+  await expect(
+    postToPublicAddress(dripping.url, post({ ...dripping.allowing, timeoutMs: 1500 }))
+  ).resolves.toMatchObject({
     ok: false,
     failure: 'timeout',
     status: 200
@@ -176,7 +181,11 @@ test('silence ends at the timeout, before and within the answer', async () => {
 
 test('half a body is a failure, with the status of its headers', async () => {
   const { url, allowing } = await speak(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'))
-  await expect(postPublicly(url, post(allowing))).resolves.toMatchObject({ ok: false, failure: 'cut_off', status: 200 })
+  await expect(postToPublicAddress(url, post(allowing))).resolves.toMatchObject({
+    ok: false,
+    failure: 'cut_off',
+    status: 200
+  })
 })
 
 test('an endless answer is read no further than needed', async () => {
@@ -185,7 +194,7 @@ test('an endless answer is read no further than needed', async () => {
     const write = () => void (socket.writable && socket.write(block, write))
     socket.write('HTTP/1.1 200 OK\r\n\r\n', write)
   })
-  await expect(postPublicly(url, post(allowing))).resolves.toMatchObject({
+  await expect(postToPublicAddress(url, post(allowing))).resolves.toMatchObject({
     ok: true,
     status: 200,
     answer: 'a'.repeat(1000)
@@ -198,14 +207,14 @@ test.each([
   ['headers without an end', `HTTP/1.1 200 OK\r\na: ${'b'.repeat(20_000)}\r\n\r\n`]
 ])('%s is a failure', async (_what, words) => {
   const { url, allowing } = await speak(socket => socket.end(words))
-  await expect(postPublicly(url, post(allowing))).resolves.toMatchObject({ ok: false, failure: 'network' })
+  await expect(postToPublicAddress(url, post(allowing))).resolves.toMatchObject({ ok: false, failure: 'network' })
 })
 
 test('a port that is closed, or that does not speak TLS, is a failure', async () => {
   const { url, allowing } = await speak(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const secure = new URL(url.href.replace('http:', 'https:'))
   const toSecure = { policy: { ...policy, allowedUrls: [`${secure.origin}/`] } }
-  await expect(postPublicly(secure, post(toSecure))).resolves.toMatchObject({ ok: false, failure: 'tls' })
+  await expect(postToPublicAddress(secure, post(toSecure))).resolves.toMatchObject({ ok: false, failure: 'tls' })
   for (const close of closing.splice(0)) close()
-  await expect.poll(async () => (await postPublicly(url, post(allowing))).ok).toBe(false)
+  await expect.poll(async () => (await postToPublicAddress(url, post(allowing))).ok).toBe(false)
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { startNameServer } from '../mail/name-server.fixture.ts'
-import { lookUpPublicly } from './resolve.ts'
+import { resolvePublicHost } from './resolve.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
 const dns = useStarted(startNameServer)
 
-const ask = (name: string) => lookUpPublicly(name, AbortSignal.timeout(20_000), [dns.address])
+const ask = (name: string) => resolvePublicHost(name, AbortSignal.timeout(20_000), [dns.address])
 
 test('a name that does not exist has no addresses, and a failing name server gives null', async () => {
   dns.publish({})

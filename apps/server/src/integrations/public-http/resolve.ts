@@ -9,7 +9,7 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
  * @param servers as in `DNS_SERVERS`; empty for those of the machine
  * @returns null if DNS fails
  */
-export async function lookUpPublicly(
+export async function resolvePublicHost(
   host: string,
   signal: AbortSignal,
   servers: readonly string[] = []
@@ -27,4 +27,4 @@ export async function lookUpPublicly(
   }
 }
 
-export const resolvePublicly: Resolve = async (host, signal) => (await lookUpPublicly(host, signal)) ?? []
+export const resolvePublicly: Resolve = async (host, signal) => (await resolvePublicHost(host, signal)) ?? []

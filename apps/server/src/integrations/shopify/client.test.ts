@@ -13,7 +13,7 @@ import {
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { API_VERSION, documents } from './documents.ts'
-import { PaidOrder, createShopify, orderNamed, type ShopifyResult } from './index.ts'
+import { PaidOrder, createShopify, readOrderReference, type ShopifyResult } from './index.ts'
 
 const shop = useStarted(startReceiver)
 const sandbox: Sandbox = useStarted(() => launchAlone(shop.url))
@@ -136,7 +136,7 @@ test('collections with their pictures, and the tags in use', async () => {
 test('a payment comes back signed, with our order id, and reconciliation sees the same', async () => {
   const { hook, order } = await buy('501', true)
   expect(client().verifyWebhook(hook.body, String(hook.headers['x-shopify-hmac-sha256']))).toBe(true)
-  expect(orderNamed(order)).toEqual({ order: '501', isRenewal: true, isByNote: false })
+  expect(readOrderReference(order)).toEqual({ order: '501', isRenewal: true, isByNote: false })
   expect(order.total_price).toBe('18.55')
   const seen = value(await client().order(order.id))
   expect(seen).toMatchObject({

@@ -190,7 +190,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     ): Promise<ShopifyResult<string | null>> => refundOrder(execute, orderId, refund),
 
     /** The state of a refund that `refund` started, by its id. */
-    refundFate: (refundId: string): Promise<ShopifyResult<RefundFate>> => readRefundFate(execute, refundId),
+    refundOutcome: (refundId: string): Promise<ShopifyResult<RefundFate>> => readRefundFate(execute, refundId),
 
     /** Adds tags, removes those in `without`, and with `note` replaces the order's note. Idempotent. */
     async tagOrder(

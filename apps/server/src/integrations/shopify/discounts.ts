@@ -7,7 +7,7 @@ import { Money, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
 /** Tags the discounts that the shop made. It changes and ends no others. */
-export const MADE_BY_SHOP = 'netlet'
+export const SHOP_DISCOUNT_TAG = 'netlet'
 
 /** A code's discount as the shop wants it: off the whole order, from now on, without an end. */
 export type WantedDiscount = {
@@ -193,7 +193,7 @@ async function inputOf(
   return done({
     title: wanted.title,
     code: wanted.code,
-    tags: [...new Set([...(found?.basic?.tags ?? []), MADE_BY_SHOP])],
+    tags: [...new Set([...(found?.basic?.tags ?? []), SHOP_DISCOUNT_TAG])],
     customerGets: { value, items: { all: true } },
     usageLimit: wanted.uses,
     appliesOncePerCustomer: wanted.oncePerCustomer,

@@ -4,7 +4,7 @@ export { API_VERSION } from './documents.ts'
 export { createShopify, type Shopify } from './client.ts'
 export { type ShopifyCustomer } from './customers.ts'
 export { parseExact } from './ids.ts'
-export { differencesOf, MADE_BY_SHOP, type FoundDiscount, type WantedDiscount } from './discounts.ts'
+export { differencesOf, SHOP_DISCOUNT_TAG, type FoundDiscount, type WantedDiscount } from './discounts.ts'
 export { ALL_ORDERS } from './old-orders.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export {
@@ -26,7 +26,7 @@ export {
   ProductDeletedEvent,
   ProductEvent,
   RefundEvent,
-  orderNamed,
+  readOrderReference,
   purchaseNote,
   renewalNote,
   verifyWebhook,

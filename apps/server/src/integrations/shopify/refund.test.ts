@@ -75,5 +75,5 @@ test.for([
     apiSecret: 'secret',
     fetch: () => Promise.resolve(Response.json({ data: { refund: nodes ? { transactions: { nodes } } : null } }))
   })
-  expect(await platform.refundFate('1')).toEqual({ ok: true, value: fate })
+  expect(await platform.refundOutcome('1')).toEqual({ ok: true, value: fate })
 })

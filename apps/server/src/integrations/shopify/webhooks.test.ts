@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseExact } from './ids.ts'
-import { PaidOrder, ProductDeletedEvent, ProductEvent, orderNamed, verifyWebhook, webhookHeaders } from './webhooks.ts'
+import {
+  PaidOrder,
+  ProductDeletedEvent,
+  ProductEvent,
+  readOrderReference,
+  verifyWebhook,
+  webhookHeaders
+} from './webhooks.ts'
 
 // RFC 4231, test case 2.
 const secret = 'Jefe'
@@ -59,7 +66,7 @@ test('an order id beyond 2^53 keeps its last digits', () => {
 
 test('attributes are found by name; money stays text; unknown fields are ignored', () => {
   const order = PaidOrder.parse(paid)
-  expect(orderNamed(order)).toEqual({ order: '77', isRenewal: true, isByNote: false })
+  expect(readOrderReference(order)).toEqual({ order: '77', isRenewal: true, isByNote: false })
   expect(order).toMatchObject({ total_price: '388.00', subtotal_price: '378.00' })
   expect(order.line_items[0]?.variant_id).toBe('808950810')
 })

@@ -157,7 +157,7 @@ export const renewalNote = (order: string, days: number): string =>
 const NOTE = /^(Order|Renewal of order) ([\w-]{1,40})(?: for \d+ days?)?$/
 
 /** Our order that a paid order names, by the attributes of our checkout link or else by its note; null if none. */
-export function orderNamed({
+export function readOrderReference({
   note_attributes,
   note
 }: Pick<PaidOrder, 'note_attributes' | 'note'>): { order: string; isRenewal: boolean; isByNote: boolean } | null {

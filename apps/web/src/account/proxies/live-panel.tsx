@@ -9,7 +9,7 @@ import { orderFailure } from '../../kit/order-failure.ts'
 import { hasProxies } from '../../kit/order-may.ts'
 import classes from './panel.module.css'
 import { snippetOf } from './snippets.ts'
-import type { TakeOut } from './use-take-out.ts'
+import type { TakeOut } from './use-copy-and-export.ts'
 
 type Props = { order: Order; first: Proxy | undefined; takeOut: TakeOut; onDismiss: () => void }
 

@@ -5,7 +5,7 @@ import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh } from '@tabl
 import { Link } from 'react-router'
 import { useT, type T } from '../../i18n/proxies.ts'
 import { isRunning, whyNotAsk, type Obstacle } from '../../kit/order-may.ts'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { ClientAccessButton } from './client-access.tsx'
 import classes from './panel.module.css'
 import type { useOrderTasks } from './use-order-tasks.ts'
@@ -50,7 +50,7 @@ export function OrderActions({ order, loading, tasks }: Props) {
           if (most === 0 || most === undefined || !isRunning(order) || (why && UNSERVED.has(why))) return null
           const usedUp = left === 0 && most !== null
           return (
-            <WithReason key={task} why={usedUp ? t(`${task}.usedUp`, { most }) : whyNotNow(order, task, t)}>
+            <UnavailableHint key={task} why={usedUp ? t(`${task}.usedUp`, { most }) : whyNotNow(order, task, t)}>
               <Button
                 variant="default"
                 size="sm"
@@ -62,7 +62,7 @@ export function OrderActions({ order, loading, tasks }: Props) {
                 {t(`${task}.do`)}{' '}
                 {left !== null && <span className={classes.left}>{t('change.leftShort', { left: left ?? 0 })}</span>}
               </Button>
-            </WithReason>
+            </UnavailableHint>
           )
         })}
       {order?.pay_status === 1 && (

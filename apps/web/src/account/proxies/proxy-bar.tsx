@@ -6,7 +6,7 @@ import { useT } from '../../i18n/proxies.ts'
 import { passFocus } from '../../kit/focus-return.ts'
 import { numberText } from '../../kit/number.ts'
 import { hasProxies } from '../../kit/order-may.ts'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { CodeDialog } from './code-dialog.tsx'
 import { FormatPicker } from './format-picker.tsx'
 import type { FormatChoice } from './formats.ts'
@@ -15,7 +15,7 @@ import { whyNotNow } from './proxy-actions.tsx'
 import { addressOf } from './proxy-cells.tsx'
 import type { Reveal } from './reveal.ts'
 import type { useOrderTasks } from './use-order-tasks.ts'
-import type { TakeOut } from './use-take-out.ts'
+import type { TakeOut } from './use-copy-and-export.ts'
 
 type Props = {
   order: Order | undefined
@@ -83,7 +83,7 @@ export function ProxyBar(props: Props) {
         </Button>
       )}
       <span className={classes.gap} />
-      <WithReason why={order && whyNotNow(order, 'check', t)}>
+      <UnavailableHint why={order && whyNotNow(order, 'check', t)}>
         <Button
           variant="default"
           size="sm"
@@ -94,7 +94,7 @@ export function ProxyBar(props: Props) {
         >
           {t('proxy.check')}
         </Button>
-      </WithReason>
+      </UnavailableHint>
       <Button
         variant="default"
         size="sm"

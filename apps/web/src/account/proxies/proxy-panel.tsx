@@ -30,7 +30,7 @@ import { useReveal } from './reveal.ts'
 import tableClasses from './table.module.css'
 import { useOrderTasks } from './use-order-tasks.ts'
 import { isFiltered, SIZES, useProxyList, type ProxyList } from './use-proxy-list.ts'
-import { useTakeOut } from './use-take-out.ts'
+import { useCopyAndExport } from './use-copy-and-export.ts'
 
 type Props = {
   order: Order | undefined
@@ -57,7 +57,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
     () => (kept.format === 'https' && !secure ? { ...kept, format: 'line' as const } : kept),
     [kept, secure]
   )
-  const takeOut = useTakeOut(now, choice)
+  const takeOut = useCopyAndExport(now, choice)
   const reveal = useReveal()
   const [picked, setPicked] = useState(NOBODY)
   // The selected proxies are replaced by others.

@@ -7,7 +7,7 @@ import { useMutation } from '../../api/use-mutation.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/proxies.ts'
 import { draftOf } from '../../kit/draft.ts'
-import { useInPlace } from '../../kit/focus-return.ts'
+import { useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 
 /**
@@ -25,7 +25,7 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
     return kept.before === before && kept.text ? kept.text : null
   })
   const [takesFocus, setTakesFocus] = useState(false)
-  const button = useInPlace(text !== null)
+  const button = useFocusAfterReplace(text !== null)
   const open = () => {
     setTakesFocus(true)
     setText(before)

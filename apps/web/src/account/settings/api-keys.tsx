@@ -11,7 +11,7 @@ import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
-import { useInPlace } from '../../kit/focus-return.ts'
+import { useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { ShownOnce } from '../../kit/shown-once.tsx'
 import { ErrorState } from '../../kit/states.tsx'
@@ -23,7 +23,7 @@ import classes from './api-keys.module.css'
 export function ApiKeys() {
   const t = useT()
   const [made, setMade] = useState<string | null>(null)
-  const create = useInPlace(made !== null)
+  const create = useFocusAfterReplace(made !== null)
   const { data, isPending, error, refetch } = useQuery(read(accounts.apiKeys))
   return (
     <>

@@ -6,7 +6,7 @@ import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { reloadSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
-import { passFocus, useInPlace } from '../../kit/focus-return.ts'
+import { passFocus, useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { ConfirmForm } from './confirm-form.tsx'
 
@@ -14,8 +14,8 @@ import { ConfirmForm } from './confirm-form.tsx'
 export function ChatAccount({ user }: { user: CurrentUser }) {
   const t = useT()
   const [asked, setAsked] = useState<'bind' | 'unbind' | null>(null)
-  const ask = useInPlace(asked === 'bind')
-  const takeOff = useInPlace(asked === 'unbind')
+  const ask = useFocusAfterReplace(asked === 'bind')
+  const takeOff = useFocusAfterReplace(asked === 'unbind')
   const close = () => setAsked(null)
   const bind = async (password: string) => {
     const { discord_auth_url } = await call(accounts.bindDiscord, { body: { password } })

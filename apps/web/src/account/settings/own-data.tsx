@@ -9,7 +9,7 @@ import { endSession } from '../../api/end-session.ts'
 import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
-import { useInPlace } from '../../kit/focus-return.ts'
+import { useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { leaveForGood } from '../../kit/return-path.ts'
 import { ConfirmForm } from './confirm-form.tsx'
@@ -27,7 +27,7 @@ export function OwnData({ canDelete }: { canDelete: boolean }) {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
   const [asked, setAsked] = useState(false)
-  const ask = useInPlace(asked)
+  const ask = useFocusAfterReplace(asked)
   const remove = async (password: string) => {
     await endSession(
       () => call(accounts.deleteAccount, { body: { password } }),

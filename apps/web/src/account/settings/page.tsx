@@ -6,7 +6,7 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import { reloadSession, useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/account.ts'
-import { useInPlace } from '../../kit/focus-return.ts'
+import { useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { useAddress } from '../../kit/use-address.ts'
@@ -24,7 +24,7 @@ export default function SettingsPage() {
   const t = useT()
   const { user } = useSession()
   const [changing, setChanging] = useState(false)
-  const change = useInPlace(changing)
+  const change = useFocusAfterReplace(changing)
   useBindNotice()
   if (!user) return null
   return (

@@ -9,7 +9,7 @@ import { accounts } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { CountryName } from '../../kit/country.tsx'
-import { passFocus, useInPlace } from '../../kit/focus-return.ts'
+import { passFocus, useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
@@ -58,7 +58,7 @@ type OthersProps = { count: number; isAll: boolean; onEnded: () => void }
 function EndOthers({ count, isAll, onEnded }: OthersProps) {
   const t = useT()
   const [asked, setAsked] = useState(false)
-  const ask = useInPlace(asked)
+  const ask = useFocusAfterReplace(asked)
   const end = async (password: string) => {
     const { ended } = await call(accounts.endOtherSessions, { body: { password } })
     notify('good', t('sessions.othersEnded', { count: ended }))
@@ -83,7 +83,7 @@ function Session({ session, onEnded }: { session: OwnSession; onEnded: () => voi
   const t = useT()
   const language = useLanguage()
   const [asked, setAsked] = useState(false)
-  const ask = useInPlace(asked)
+  const ask = useFocusAfterReplace(asked)
   const device = session.device === null ? t('sessions.unknown') : deviceIn(language, session.device)
   const end = async (password: string) => {
     await call(accounts.endSession, { params: { id: session.id }, body: { password } })

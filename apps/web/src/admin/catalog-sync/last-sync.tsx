@@ -4,7 +4,7 @@ import { read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { Ago } from '../../kit/time.tsx'
-import { useCommand, WithReason, WorkButton } from '../kit/index.ts'
+import { useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
 import { SHOWN } from './runs.ts'
 import classes from './sync.module.css'
 
@@ -29,7 +29,7 @@ export function LastSyncLine({ onUndone }: { onUndone: () => void }) {
       {last.undone_at ? (
         <span className="dim">{t('sync.undone')}</span>
       ) : (
-        <WithReason
+        <UnavailableHint
           why={
             last.changed_count > 0
               ? t('sync.whyNotUndo', { count: last.changed_count, names: last.changed.join(', ') })
@@ -39,7 +39,7 @@ export function LastSyncLine({ onUndone }: { onUndone: () => void }) {
           <WorkButton size="compact-sm" variant="default" working={undo.running} onClick={() => void start()}>
             {t('sync.undo')}
           </WorkButton>
-        </WithReason>
+        </UnavailableHint>
       )}
     </section>
   )

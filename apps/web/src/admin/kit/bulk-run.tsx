@@ -12,7 +12,7 @@ import { ErrorState } from '../../kit/states.tsx'
 import { actionName, CancelRun, countsOf, goesOn, RunProgress } from './bulk-progress.tsx'
 import classes from './bulk-run.module.css'
 import { RESULTS } from './list-state.ts'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 
 /** Milliseconds between polls of an active run. */
 const WATCH = 1000
@@ -133,17 +133,17 @@ function Results({ run }: { run: BulkRun }) {
       </ul>
       {total > ROWS && (
         <div className={classes.runFoot}>
-          <WithReason why={page <= 1 ? t('list.isFirst') : undefined}>
+          <UnavailableHint why={page <= 1 ? t('list.isFirst') : undefined}>
             <Button size="compact-sm" variant="default" onClick={() => setPage(page - 1)}>
               {t('list.previous')}
             </Button>
-          </WithReason>
+          </UnavailableHint>
           <span className="num">{t('list.page', { page })}</span>
-          <WithReason why={page * ROWS >= total ? t('list.isLast') : undefined}>
+          <UnavailableHint why={page * ROWS >= total ? t('list.isLast') : undefined}>
             <Button size="compact-sm" variant="default" onClick={() => setPage(page + 1)}>
               {t('list.next')}
             </Button>
-          </WithReason>
+          </UnavailableHint>
         </div>
       )}
     </details>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
 import { ToolbarPopover } from './toolbar-popover.tsx'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { useWords } from './words.ts'
 
 type Choice = { key: string; shown: boolean }
@@ -31,16 +31,16 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
       <ul className={classes.choices}>
         {arranged.map(({ key, shown: on }, at) => (
           <li key={key}>
-            <WithReason why={on && shown === 1 ? t('columns.last') : undefined}>
+            <UnavailableHint why={on && shown === 1 ? t('columns.last') : undefined}>
               <Checkbox
                 size="xs"
                 label={words(key)}
                 checked={on}
                 onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
               />
-            </WithReason>
+            </UnavailableHint>
             <span className={classes.moves}>
-              <WithReason why={at === 0 ? t('columns.isFirst') : undefined}>
+              <UnavailableHint why={at === 0 ? t('columns.isFirst') : undefined}>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
@@ -49,8 +49,8 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
                 >
                   <IconArrowUp size={15} aria-hidden />
                 </ActionIcon>
-              </WithReason>
-              <WithReason why={at === arranged.length - 1 ? t('columns.isLast') : undefined}>
+              </UnavailableHint>
+              <UnavailableHint why={at === arranged.length - 1 ? t('columns.isLast') : undefined}>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
@@ -59,7 +59,7 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
                 >
                   <IconArrowDown size={15} aria-hidden />
                 </ActionIcon>
-              </WithReason>
+              </UnavailableHint>
             </span>
           </li>
         ))}

@@ -48,7 +48,7 @@ export const switchField = <const N extends string>(name: N): Field<N> => ({
     )
   },
   shown: value => (value === true || value === 1 ? '1' : '0'),
-  useTold: () => {
+  useDescription: () => {
     const t = useT()
     return value => t(value === '1' ? 'list.yes' : 'list.no')
   },
@@ -80,7 +80,7 @@ export const choiceField = <const N extends string>(name: N, values: readonly st
     const options = values.map(value => ({ value, label: t(`${words}.${value}` as Key) }))
     return <NativeSelect data={[{ value: '', label: '', disabled: true }, ...options]} {...props} />
   },
-  useTold: () => {
+  useDescription: () => {
     const t = useT()
     return value => (value === '' ? '' : t(`${words}.${value}` as Key))
   }

@@ -150,7 +150,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
     // oxlint-disable-next-line react/exhaustive-deps -- once per attempt, not when the form object changes
   }, [wrong])
   /** Merges what another user saved with what is entered here. */
-  const goOnFrom = (current: Row) => {
+  const mergeSaved = (current: Row) => {
     const theirs = valuesOf(current)
     const merged = merge(valuesOf(base.current), form.getValues(), theirs)
     base.current = current as typeof row
@@ -179,7 +179,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
       if (!isOpen()) return notify('bad', failureText(error))
       const found = errorsByKey(fields, fieldTexts(error))
       const own = Object.fromEntries(Object.entries(found).filter(([key]) => fields.some(one => keyOf(one) === key)))
-      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current)
+      if (error instanceof ApiError && error.refusal.current) mergeSaved(error.refusal.current)
       form.setErrors(own)
       // Errors of unknown fields show above the form.
       if (Object.keys(own).length === 0) setFailure(failureText(error))
@@ -192,7 +192,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
   const wordOf = (field: Field | undefined) =>
     field?.translates ? t('form.inChinese', { field: labelOf(field.translates.like) }) : labelOf(field?.name ?? '')
   // oxlint-disable-next-line react/rules-of-hooks -- a form's fields do not change while it is open
-  const told = new Map(fields.map(field => [keyOf(field), (field.useTold ?? usePlain)()]))
+  const told = new Map(fields.map(field => [keyOf(field), (field.useDescription ?? usePlain)()]))
   const fieldAt = (path: Path) => fields.find(field => keyOf(field) === path.join())
   const input = (field: Field) => {
     const { Input, optional, placeholder, help, unit } = field

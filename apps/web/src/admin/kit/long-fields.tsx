@@ -45,7 +45,7 @@ export const idsField = <const N extends string>(
   Input: props => <Picker {...(props as PickerProps)} useOptions={useOptions} />,
   shown: value => (isNamed(value) ? value.map(({ id }) => id).join(',') : ''),
   sent: value => value.split(',').filter(Boolean).map(Number),
-  useTold: () => {
+  useDescription: () => {
     const options = useOptions()
     const nameOf = (id: string) => options?.find(({ value }) => value === id)?.label ?? id
     return value => value.split(',').filter(Boolean).map(nameOf).join(', ')

@@ -6,7 +6,7 @@ import { numberText } from '../../kit/number.ts'
 import { pageWithin } from '../../kit/use-paging.ts'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { countText } from './words.ts'
 
 type Props = {
@@ -74,24 +74,24 @@ function Steps({ list, page }: Pick<Props, 'list' | 'page'>) {
   const step = (to: number, after: string) => list.go({ page: to, after })
   return (
     <nav className={shared.foot} style={{ border: 0, padding: 0 }} aria-label={t('list.pages')}>
-      <WithReason why={atFirst}>
+      <UnavailableHint why={atFirst}>
         <Button size="compact-sm" variant="default" onClick={() => step(1, '')}>
           {t('list.first')}
         </Button>
-      </WithReason>
-      <WithReason why={atFirst ?? (reachable ? undefined : t('list.unreachable'))}>
+      </UnavailableHint>
+      <UnavailableHint why={atFirst ?? (reachable ? undefined : t('list.unreachable'))}>
         <Button size="compact-sm" variant="default" onClick={() => step(back, key ?? '')}>
           {t('list.previous')}
         </Button>
-      </WithReason>
+      </UnavailableHint>
       <span className="num" aria-current="page">
         {t('list.page', { page: list.page })}
       </span>
-      <WithReason why={page.next ? undefined : t('list.isLast')}>
+      <UnavailableHint why={page.next ? undefined : t('list.isLast')}>
         <Button size="compact-sm" variant="default" onClick={() => page.next && step(list.page + 1, page.next)}>
           {t('list.next')}
         </Button>
-      </WithReason>
+      </UnavailableHint>
     </nav>
   )
 }

@@ -64,7 +64,7 @@ export type Field<Name extends string = string> = {
   shown?: (value: unknown, row: Record<string, unknown>) => string
   sent?: (value: string, row: Record<string, unknown>) => unknown
   /** Describes the input's value if the value itself is not readable. */
-  useTold?: () => (value: string) => string
+  useDescription?: () => (value: string) => string
   /** Only for a new row, or only for an edit. */
   only?: 'new' | 'edit'
   /** The translation of the row's text `text`; `like` is the form's field for the original. */

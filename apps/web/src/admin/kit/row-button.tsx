@@ -13,7 +13,7 @@ type Props = {
   onClick: () => void
 }
 
-/** A row's icon button, native because a list has hundreds. Other props, as from `WithReason`, go to it. */
+/** A row's icon button, native because a list has hundreds. Other props, as from `UnavailableHint`, go to it. */
 export function RowButton({ label, name, icon: Sign, busy, danger = false, titled = true, ...rest }: Props) {
   return (
     <button

@@ -6,7 +6,7 @@ import classes from './kit.module.css'
 import { Anchor, useOpener } from './opener.tsx'
 import { RowButton } from './row-button.tsx'
 import type { Action } from './row-actions.tsx'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 
 export function ActionButton({ action }: { action: Action }) {
   const [busy, setBusy] = useState(false)
@@ -119,9 +119,9 @@ function IconAction({
   // A list has hundreds of these, and most have no reason to show.
   if (whyNot === undefined) return button
   return (
-    <WithReason why={whyNot} shown={`${label}: ${whyNot}`}>
+    <UnavailableHint why={whyNot} shown={`${label}: ${whyNot}`}>
       {button}
-    </WithReason>
+    </UnavailableHint>
   )
 }
 

@@ -16,7 +16,7 @@ import shared from '../../kit/data-table.module.css'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import type { Column, Resource, Row } from './resource.ts'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { Tick } from './tick.tsx'
 import { useWords } from './words.ts'
 
@@ -220,7 +220,7 @@ type RowTickProps = { name: string; all: boolean; ticked: boolean; onTick: () =>
 function RowTick({ name, all, ticked, onTick }: RowTickProps) {
   const t = useT()
   const tick = <Tick aria-label={t('list.selectRow', { name })} checked={all || ticked} onChange={onTick} />
-  return all ? <WithReason why={t('list.allSelected')}>{tick}</WithReason> : tick
+  return all ? <UnavailableHint why={t('list.allSelected')}>{tick}</UnavailableHint> : tick
 }
 
 function PageTick<R extends Row>({ table, all, label }: { table: ListTable<R>; all: boolean; label?: string }) {
@@ -228,7 +228,7 @@ function PageTick<R extends Row>({ table, all, label }: { table: ListTable<R>; a
   const { rows } = table.getRowModel()
   const ticked = rows.filter(row => row.getIsSelected()).length
   return (
-    <WithReason why={all ? t('list.allSelected') : undefined}>
+    <UnavailableHint why={all ? t('list.allSelected') : undefined}>
       <Tick
         label={label}
         aria-label={label ? undefined : t('list.selectPage')}
@@ -243,7 +243,7 @@ function PageTick<R extends Row>({ table, all, label }: { table: ListTable<R>; a
           table.setRowSelection(next)
         }}
       />
-    </WithReason>
+    </UnavailableHint>
   )
 }
 

@@ -3,7 +3,7 @@ import { IconBookmark, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { notify } from '../../kit/notify.ts'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import { openView, type ListPreferences, type PreferencesChange, type View } from './preferences.ts'
@@ -78,11 +78,11 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
           value={name}
           onChange={event => setName(event.currentTarget.value)}
         />
-        <WithReason why={name.trim() ? undefined : t('views.needsName')}>
+        <UnavailableHint why={name.trim() ? undefined : t('views.needsName')}>
           <Button size="xs" type="submit">
             {t('views.save')}
           </Button>
-        </WithReason>
+        </UnavailableHint>
       </form>
     </ToolbarPopover>
   )

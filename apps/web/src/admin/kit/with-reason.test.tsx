@@ -2,7 +2,7 @@ import { screen, waitFor } from '@testing-library/react'
 import { describe, expect, it, vi } from 'vitest'
 import { Button, Checkbox } from '@mantine/core'
 import { renderScreen } from './screen.fixture.tsx'
-import { WithReason } from '../../kit/with-reason.tsx'
+import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { WorkButton } from './work-button.tsx'
 
 describe('a control that cannot be used now', () => {
@@ -10,17 +10,17 @@ describe('a control that cannot be used now', () => {
     const [pressed, sent] = [vi.fn(), vi.fn((event: { preventDefault: () => void }) => event.preventDefault())]
     const { user } = renderScreen(
       <form onSubmit={sent}>
-        <WithReason why="It is empty.">
+        <UnavailableHint why="It is empty.">
           <Button onClick={pressed}>Press</Button>
-        </WithReason>
-        <WithReason why="It is empty.">
+        </UnavailableHint>
+        <UnavailableHint why="It is empty.">
           <WorkButton type="submit" working={false}>
             Send
           </WorkButton>
-        </WithReason>
-        <WithReason why="It is empty.">
+        </UnavailableHint>
+        <UnavailableHint why="It is empty.">
           <Checkbox label="Tick" checked={false} onChange={pressed} />
-        </WithReason>
+        </UnavailableHint>
       </form>
     )
     const controls = [

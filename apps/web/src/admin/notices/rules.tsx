@@ -69,7 +69,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const typedOver = (rules: Rules, saved: Rules) =>
     Object.fromEntries(Object.entries(rules).filter(([name, value]) => !isSame(value, saved[name as keyof Rules])))
   /** Merges what another user saved with what is entered here. */
-  const goOnFrom = (current: ShownNoticeRules) => {
+  const mergeSaved = (current: ShownNoticeRules) => {
     const theirs = rulesOf(current)
     const merged = merge(rulesOf(base), rulesOf(latest.current), theirs)
     setTyped(typedOver(merged.values, theirs))
@@ -99,7 +99,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       await refresh(...invalidate)
     } catch (error) {
       const current = error instanceof ApiError ? (error.refusal.current as ShownNoticeRules | undefined) : undefined
-      if (current) goOnFrom(current)
+      if (current) mergeSaved(current)
       setErrors(fieldTexts(error))
       setFailure(failureText(error))
     } finally {

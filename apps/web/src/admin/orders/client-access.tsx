@@ -9,7 +9,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
 import { whyNoProxies } from '../../kit/order-may.ts'
 import { Moment } from '../../kit/time.tsx'
-import { FactList, May, WithReason, type Fact } from '../kit/index.ts'
+import { FactList, May, UnavailableHint, type Fact } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 
 export function OrderClientAccess({ order }: { order: Order }) {
@@ -40,11 +40,11 @@ function ChangeAccess({ order }: { order: Order }) {
   const why = obstacle(whyNoProxies(order))
   return (
     <p>
-      <WithReason why={why && t(why)}>
+      <UnavailableHint why={why && t(why)}>
         <Button variant="default" size="compact-sm" onClick={() => setOpen(true)}>
           {t('orders.clientAccessChange')}
         </Button>
-      </WithReason>
+      </UnavailableHint>
       {open && <ClientAccessDialog orderId={order.id} ofOperator onClose={() => setOpen(false)} />}
     </p>
   )

@@ -2,7 +2,7 @@ import { useMay } from '../../api/may.ts'
 import { catalog, inventory, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
-import { useCommand, WithReason, WorkButton } from '../kit/index.ts'
+import { useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
 import classes from './choices.module.css'
 
 const invalidate = [catalog.priceDrift, catalog.products, inventory.rules, settings.health]
@@ -45,7 +45,7 @@ export function PriceChoices({ drift, whyNot, onDone }: Props) {
   }
   return (
     <div className={classes.choices}>
-      <WithReason why={whyNot}>
+      <UnavailableHint why={whyNot}>
         <WorkButton
           size="compact-sm"
           variant="default"
@@ -54,8 +54,8 @@ export function PriceChoices({ drift, whyNot, onDone }: Props) {
         >
           {t('health.drift.take')}
         </WorkButton>
-      </WithReason>
-      <WithReason why={whyNot}>
+      </UnavailableHint>
+      <UnavailableHint why={whyNot}>
         <WorkButton
           size="compact-sm"
           variant="default"
@@ -64,7 +64,7 @@ export function PriceChoices({ drift, whyNot, onDone }: Props) {
         >
           {t('health.drift.write')}
         </WorkButton>
-      </WithReason>
+      </UnavailableHint>
     </div>
   )
 }

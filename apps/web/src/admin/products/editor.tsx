@@ -116,7 +116,7 @@ export function Editor(props: Props) {
     edit({ variants: draft.variants.filter(one => one !== variant) })
     setErrors({})
   }
-  const goOnFrom = (current: Product) => {
+  const mergeSaved = (current: Product) => {
     const { draft: merged, taken, clashes } = mergeDrafts(start, latest.current, draftOf(current))
     setMeanwhile({ taken, clashes, before: start })
     setDraft(merged)
@@ -144,7 +144,7 @@ export function Editor(props: Props) {
     } catch (error) {
       setErrors(fieldTexts(error))
       setFailure(failureText(error))
-      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current as unknown as Product)
+      if (error instanceof ApiError && error.refusal.current) mergeSaved(error.refusal.current as unknown as Product)
     } finally {
       setSaving(false)
     }

@@ -21,7 +21,7 @@ import { CopyButton } from '../../kit/copy-button.tsx'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { UndecidedClashes, useTyped, WithReason, WorkButton, type T } from '../kit/index.ts'
+import { UndecidedClashes, useTyped, UnavailableHint, WorkButton, type T } from '../kit/index.ts'
 import { pendingSettings } from './install.ts'
 import classes from './servers.module.css'
 import { isInstalling } from './state.ts'
@@ -142,16 +142,16 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
       {!isApplied && <p className={classes.trouble}>{t('agentSettings.notApplied')}</p>}
       {canChange && (
         <div className={classes.head}>
-          <WithReason why={whyNot ?? noLogin}>
+          <UnavailableHint why={whyNot ?? noLogin}>
             <WorkButton size="sm" working={working} onClick={() => void save(true)}>
               {t('agentSettings.apply')}
             </WorkButton>
-          </WithReason>
-          <WithReason why={dirty ? whyNot : t('agentSettings.nothing')}>
+          </UnavailableHint>
+          <UnavailableHint why={dirty ? whyNot : t('agentSettings.nothing')}>
             <Button size="sm" variant="default" onClick={() => void save(false)}>
               {t('agentSettings.save')}
             </Button>
-          </WithReason>
+          </UnavailableHint>
           {data.lines !== '' && (
             <span className={classes.end}>
               <CopyButton text={data.lines} variant="default" size="sm" />

@@ -5,7 +5,7 @@ import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { numberText } from '../../kit/number.ts'
-import { WithReason } from '../kit/index.ts'
+import { UnavailableHint } from '../kit/index.ts'
 import classes from './servers.module.css'
 
 /** Milliseconds between polls, and the largest number of lines shown. */
@@ -47,11 +47,11 @@ export function LiveLog({ serverId }: { serverId: number }) {
         <Button type="submit" size="sm">
           {t('live.follow')}
         </Button>
-        <WithReason why={following === null ? t('live.notFollowing') : undefined}>
+        <UnavailableHint why={following === null ? t('live.notFollowing') : undefined}>
           <Button size="sm" variant="default" onClick={() => setFollowing(null)}>
             {t('live.stop')}
           </Button>
-        </WithReason>
+        </UnavailableHint>
       </form>
       {shown.problem !== '' && <p role="alert">{shown.problem}</p>}
       {shown.missed > 0 && <p className="dim">{t('live.missed', { count: numberText(shown.missed) })}</p>}

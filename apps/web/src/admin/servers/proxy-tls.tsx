@@ -18,7 +18,7 @@ import { numberText } from '../../kit/number.ts'
 import { SECRET_KEPT } from '../../kit/schemas.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
-import { UndecidedClashes, useTyped, WithReason, WorkButton } from '../kit/index.ts'
+import { UndecidedClashes, useTyped, UnavailableHint, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 
 const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]
@@ -289,11 +289,11 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
       )}
       {canChange && (
         <div className={classes.head}>
-          <WithReason why={dirty ? undefined : t('proxyTls.nothing')}>
+          <UnavailableHint why={dirty ? undefined : t('proxyTls.nothing')}>
             <WorkButton size="sm" working={working} onClick={() => source !== 'unset' && void save(source)}>
               {t('proxyTls.save')}
             </WorkButton>
-          </WithReason>
+          </UnavailableHint>
         </div>
       )}
     </div>

@@ -74,7 +74,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     setBase(now)
   }
   /** Merges what another user saved with what is entered here. */
-  const goOnFrom = (current: ShownSettings) => {
+  const mergeSaved = (current: ShownSettings) => {
     const [before, now] = [valuesOf(base), valuesOf(current)]
     const merged = merge(before, { ...before, ...latest.current }, now)
     setTyped(Object.fromEntries(Object.entries(merged.values).filter(([name, value]) => value !== now[name])))
@@ -100,7 +100,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
     } catch (error) {
       const current = error instanceof ApiError ? (error.refusal.current as ShownSettings | undefined) : undefined
       if (current) {
-        goOnFrom(current)
+        mergeSaved(current)
         setFailure(failureText(error))
       } else {
         const found = fieldTexts(error)

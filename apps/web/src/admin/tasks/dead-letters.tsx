@@ -9,7 +9,7 @@ import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { Keyed, risky, useCommand, WithReason, WorkButton } from '../kit/index.ts'
+import { Keyed, risky, useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
 import { nameOf } from './name.ts'
 import classes from './tasks.module.css'
 
@@ -112,7 +112,7 @@ function Actions({ ids, name }: { ids: readonly string[]; name: string }) {
   const whyNot = ids.length === 0 ? t('tasks.noneSelected') : undefined
   return (
     <span className={classes.actions}>
-      <WithReason why={whyNot}>
+      <UnavailableHint why={whyNot}>
         <WorkButton
           size="compact-sm"
           variant="default"
@@ -122,8 +122,8 @@ function Actions({ ids, name }: { ids: readonly string[]; name: string }) {
         >
           {t('tasks.retry')}
         </WorkButton>
-      </WithReason>
-      <WithReason why={whyNot}>
+      </UnavailableHint>
+      <UnavailableHint why={whyNot}>
         <WorkButton
           size="compact-sm"
           variant="subtle"
@@ -135,7 +135,7 @@ function Actions({ ids, name }: { ids: readonly string[]; name: string }) {
         >
           {t('tasks.discard')}
         </WorkButton>
-      </WithReason>
+      </UnavailableHint>
     </span>
   )
 }

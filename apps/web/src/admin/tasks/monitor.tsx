@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconArrowLeft, IconArrowRight, IconRefresh } from '@tabler/icons-react'
 import { useCallback, useRef, useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
-import { WithReason } from '../kit/index.ts'
+import { UnavailableHint } from '../kit/index.ts'
 import classes from './tasks.module.css'
 
 /** The job queue's own monitor in a frame. It is on our origin, so we can navigate it. */
@@ -26,7 +26,7 @@ export function Monitor() {
   return (
     <div className="stack">
       <div className={classes.tools}>
-        <WithReason why={can.back ? undefined : t('tasks.noBack')}>
+        <UnavailableHint why={can.back ? undefined : t('tasks.noBack')}>
           <Button
             variant="default"
             leftSection={<IconArrowLeft size={16} aria-hidden />}
@@ -34,8 +34,8 @@ export function Monitor() {
           >
             {t('tasks.back')}
           </Button>
-        </WithReason>
-        <WithReason why={can.forward ? undefined : t('tasks.noForward')}>
+        </UnavailableHint>
+        <UnavailableHint why={can.forward ? undefined : t('tasks.noForward')}>
           <Button
             variant="default"
             leftSection={<IconArrowRight size={16} aria-hidden />}
@@ -43,7 +43,7 @@ export function Monitor() {
           >
             {t('tasks.forward')}
           </Button>
-        </WithReason>
+        </UnavailableHint>
         <Button
           variant="default"
           leftSection={<IconRefresh size={16} aria-hidden />}

@@ -128,7 +128,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
   const after = reward_points + amountOf(form.values.change)
 
   /** Merges what another user saved with what is entered here. */
-  const goOnFrom = (current: User) => {
+  const mergeSaved = (current: User) => {
     const before = base.current
     const theirs = valuesOf(current)
     const merged = merge(comparedOf(valuesOf(before)), comparedOf(form.getValues()), comparedOf(theirs))
@@ -178,7 +178,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
       if (!isOpen()) return notify('bad', failureText(error))
       const { email: wrongEmail, reward_points_change: wrongChange } = fieldTexts(error)
       const wrong = { ...(wrongEmail && { email: wrongEmail }), ...(wrongChange && { change: wrongChange }) }
-      if (error instanceof ApiError && error.refusal.current) goOnFrom(error.refusal.current as User)
+      if (error instanceof ApiError && error.refusal.current) mergeSaved(error.refusal.current as User)
       form.setErrors(wrong)
       focusFirst(wrong)
       if (!wrongEmail && !wrongChange) setFailure(failureText(error))

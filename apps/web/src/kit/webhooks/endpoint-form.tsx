@@ -77,7 +77,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const failure = useFormFailure(form)
   const isShown = useIsShown()
   /** Merges what another user saved with what is entered here, so that the next save can succeed. */
-  const goOnFrom = (current: WebhookEndpoint) => {
+  const mergeSaved = (current: WebhookEndpoint) => {
     const theirs = valuesOf(current)
     const merged = merge(form.getInitialValues(), form.getValues(), theirs)
     form.setInitialValues(theirs)
@@ -110,7 +110,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
       if (stale) void refresh(calls.list)
       // The form was closed while the call was in flight.
       if (!isShown()) return notify('bad', failureText(error))
-      const clashes = stale && error.refusal.current ? goOnFrom(error.refusal.current as WebhookEndpoint) : []
+      const clashes = stale && error.refusal.current ? mergeSaved(error.refusal.current as WebhookEndpoint) : []
       if (clashes.length === 0) failure.refused(error)
       else failure.invalid({}, () => [failureText(error), ...clashes.map(clashText)].join(' '))
     }

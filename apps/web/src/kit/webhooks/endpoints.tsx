@@ -12,12 +12,12 @@ import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../confirm.ts'
-import { useInPlace } from '../focus-return.ts'
+import { useFocusAfterReplace } from '../focus-return.ts'
 import { notify } from '../notify.ts'
 import { ShownOnce } from '../shown-once.tsx'
 import { ErrorState } from '../states.tsx'
 import { Ago } from '../time.tsx'
-import { WithReason } from '../with-reason.tsx'
+import { UnavailableHint } from '../unavailable-hint.tsx'
 import { ownEndpoints, type EndpointCalls } from './calls.ts'
 import { EndpointState } from './cells.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
@@ -41,7 +41,7 @@ export function Endpoints({ calls, onLog, canChange = true }: Props) {
   const t = useT()
   const [form, setForm] = useState<{ endpoint?: WebhookEndpoint } | null>(null)
   const [made, setMade] = useState<Made | null>(null)
-  const add = useInPlace(made?.of === null)
+  const add = useFocusAfterReplace(made?.of === null)
   const { data, isPending, error, refetch } = useEndpoints(calls)
   const most = calls === ownEndpoints ? MAX_ENDPOINTS.customer : MAX_ENDPOINTS.operators
   const isFull = (data?.length ?? 0) >= most
@@ -116,7 +116,7 @@ type EndpointProps = {
 function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret, showsSecret }: EndpointProps) {
   const t = useT()
   const { id, url, description, events, last_sent_at: sent, former_secret_until: former } = endpoint
-  const rotation = useInPlace(showsSecret)
+  const rotation = useFocusAfterReplace(showsSecret)
   const failed = (error: unknown) => notify('bad', failureText(error))
   const reread = () => refresh(calls.list, webhooks.deliveries, webhooks.allDeliveries)
   const remove = useMutation({ mutationFn: () => calls.remove(id), onError: failed, onSettled: reread })
@@ -166,7 +166,7 @@ function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret, showsSe
         </Button>
         {canChange && (
           <>
-            <WithReason why={endpoint.enabled ? undefined : t('hooks.testOff')}>
+            <UnavailableHint why={endpoint.enabled ? undefined : t('hooks.testOff')}>
               <Button
                 size="xs"
                 variant="default"
@@ -176,7 +176,7 @@ function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret, showsSe
               >
                 {t('hooks.test')}
               </Button>
-            </WithReason>
+            </UnavailableHint>
             <Button size="xs" variant="default" aria-label={named(t('hooks.editShort'))} onClick={onEdit}>
               {t('hooks.editShort')}
             </Button>

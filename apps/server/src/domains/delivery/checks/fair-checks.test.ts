@@ -14,7 +14,7 @@ import { deliveryJobs } from '../jobs.ts'
 import { checkTaskQueue } from '../queues.ts'
 import { proxies } from '../tables.ts'
 import { checkSlice, requestTaskIn } from '../tasks.ts'
-import { mayDeliver } from '../../payments/index.ts'
+import { deliveryRefusal } from '../../payments/index.ts'
 
 const jobs = deliveryJobs({ acceptPayment: () => async () => undefined }).filter(
   ({ queue }) => queue === checkTaskQueue
@@ -87,7 +87,9 @@ async function addDelivered({ ctx: { db } }: TestShop, port: number, quantities:
 }
 
 async function ask({ ctx }: TestShop, orderId: number) {
-  const asked = await command(ctx, SYSTEM, unit => requestTaskIn(unit, orderId, 'check', { userId: null, mayDeliver }))
+  const asked = await command(ctx, SYSTEM, unit =>
+    requestTaskIn(unit, orderId, 'check', { userId: null, deliveryRefusal })
+  )
   if (!asked.ok) throw new Error(asked.reason)
   return asked.data.task_id
 }

@@ -142,17 +142,22 @@ export async function moveOrder(
  * Delivers an order that ended before any of its addresses worked: its term starts with the delivery. Also an order
  * with time left after a dispute about its payment was won: that time starts now.
  */
-export async function reopen(ctx: AppContext, by: Actor, id: number, mayDeliver: MayDeliver): Promise<Result<Order>> {
-  const reopened = await command(ctx, by, unit => reopenIn(unit, id, mayDeliver))
+export async function reopen(
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  deliveryRefusal: MayDeliver
+): Promise<Result<Order>> {
+  const reopened = await command(ctx, by, unit => reopenIn(unit, id, deliveryRefusal))
   return reopened.ok ? findOrder(ctx.db, id, null, ctx.now()) : reopened
 }
 
-async function reopenIn(unit: Unit, id: number, mayDeliver: MayDeliver): Promise<Result<null>> {
+async function reopenIn(unit: Unit, id: number, deliveryRefusal: MayDeliver): Promise<Result<null>> {
   const { tx } = unit
   const order = await lockOrder(unit, id)
   if (!order || order.deletedAt) return refuse('not_found')
   if (!canReopen(order, unit.now)) return refuse('order_was_delivered')
-  const held = await mayDeliver(unit, order)
+  const held = await deliveryRefusal(unit, order)
   if (held) return held
   // Agents may still serve its former addresses, so these go back once the agents have confirmed, as in any move.
   await markReplaced(

@@ -15,7 +15,7 @@ import { moveOrder, reopen } from './commands.ts'
 import { lostTimeOf } from './lost-time-of-order.ts'
 import { creditOrder } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
-import { mayDeliver } from '../../payments/index.ts'
+import { deliveryRefusal } from '../../payments/index.ts'
 import { addRow } from '../../../testing/rows.ts'
 
 let stack: ServersStack
@@ -113,7 +113,7 @@ test('an order past its grace is listed with the time it lost, and can be reopen
   expect(await stack.order(id)).toMatchObject({ state: 'expired' })
   expect(await preview(away)).toMatchObject({ ...counts, credited: 1, ended_meanwhile: [{ ...row, credited: true }] })
 
-  expect((await reopen(ctx, SYSTEM, id, mayDeliver)).ok).toBe(true)
+  expect((await reopen(ctx, SYSTEM, id, deliveryRefusal)).ok).toBe(true)
   await stack.settle()
   const left = (await end(id)) - ctx.now().getTime()
   expect(left).toBeGreaterThan(5 * HOUR - MINUTE)

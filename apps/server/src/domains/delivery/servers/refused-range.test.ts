@@ -4,7 +4,7 @@ import type { Health } from '@netlet/contract'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'
-import { bumpPrefixes } from '../../fleet/index.ts'
+import { renewPrefixes } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
 import { assignCidrs } from '../../inventory/index.ts'
 import { readSettings } from '../../settings/index.ts'
@@ -33,7 +33,7 @@ const assign = (ranges: string[]) =>
   command(stack.ctx, SYSTEM, async unit => {
     const assigned = await assignCidrs(unit, stack.first.id, ranges)
     if (!assigned.ok) throw new Error(assigned.reason)
-    await bumpPrefixes(unit, stack.first.id)
+    await renewPrefixes(unit, stack.first.id)
   })
 const addressesOf = async (orderId: number) => {
   const { rows } = await stack.ctx.db.execute<{ ip: string }>(

@@ -12,7 +12,7 @@ import {
   splitByRanges,
   type LeaseShare
 } from '../../inventory/index.ts'
-import { failTask, isServed, note, taskStateOf, tellOfOrder, type OrderRow } from '../../orders/index.ts'
+import { failTask, isServed, note, taskStateOf, emitOrderEvent, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, retireProxies, sumOf } from '../holdings.ts'
 import { keepReplaced } from '../keep-replaced.ts'
@@ -103,7 +103,7 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
     })
   await advance(unit, [order.id])
   if (served && lost > 0 && (await missingOf(tx, order)) > 0) await tellAdmins(unit, serverId)
-  if (served && worked > 0) await tellOfOrder(unit, 'proxies.changed', order)
+  if (served && worked > 0) await emitOrderEvent(unit, 'proxies.changed', order)
   return worked
 }
 

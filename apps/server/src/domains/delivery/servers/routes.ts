@@ -10,7 +10,11 @@ import { outagesList, readOutage, readOutageOrders } from './list-outages.ts'
 import { removeUncredited } from './remove-outage.ts'
 
 /** Routes of servers that change the orders there. */
-export function serverOrderRoutes(mount: Mount, ctx: AppContext, { mayDeliver }: Pick<Asked, 'mayDeliver'>): void {
+export function serverOrderRoutes(
+  mount: Mount,
+  ctx: AppContext,
+  { deliveryRefusal }: Pick<Asked, 'deliveryRefusal'>
+): void {
   const { fleet, orders } = routes
   mount(fleet.impact, call => impactOf(ctx.db, call.params.id))
   mount(fleet.plan, call => planAction(ctx, call.caller, call.params.id, call.query))
@@ -24,5 +28,5 @@ export function serverOrderRoutes(mount: Mount, ctx: AppContext, { mayDeliver }:
   mount(fleet.previewCredit, call => previewCredit(ctx.db, call.params.id, ctx.now()))
   mount(fleet.creditOutage, call => creditOutage(ctx, call.caller, call.params.id, call.body?.incident_id))
   mount(orders.move, call => moveOrder(ctx, call.caller, call.params.id, call.body))
-  mount(orders.reopen, call => reopen(ctx, call.caller, call.params.id, mayDeliver))
+  mount(orders.reopen, call => reopen(ctx, call.caller, call.params.id, deliveryRefusal))
 }

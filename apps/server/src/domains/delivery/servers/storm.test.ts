@@ -23,7 +23,7 @@ import { platformEvents } from '../../commerce/tables.ts'
 import { leaveServer } from './leave-server.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
-import { mayDeliver } from '../../payments/index.ts'
+import { deliveryRefusal } from '../../payments/index.ts'
 import { payments } from '../../payments/tables.ts'
 import { fromNow } from '../../../testing/later.ts'
 
@@ -140,7 +140,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
       () =>
         requestTask(ctx, SYSTEM, some(ids), some<OrderTask>(['change', 'reset', 'deliver']), {
           userId: null,
-          mayDeliver
+          deliveryRefusal
         }).then(runTasks),
       runTasks,
       () => command(ctx, SYSTEM, unit => advance(unit, ids.toSorted(() => random(3) - 1).slice(0, 4))),
@@ -186,7 +186,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
     await timeOutOrders(ctx)
     await expireOrders(ctx)
     for (const { id } of await db.select({ id: orders.id }).from(orders).where(eq(orders.state, 'failed')))
-      await requestTask(ctx, SYSTEM, id, 'deliver', { userId: null, mayDeliver })
+      await requestTask(ctx, SYSTEM, id, 'deliver', { userId: null, deliveryRefusal })
     await runTasks()
     for (const server of all) if (server !== doomed) await stack.converge(server.id)
     await sweep(ctx)

@@ -16,7 +16,7 @@ export function enqueueProofs(unit: Unit, serverId: number, startIn?: number): v
 }
 
 /** Agents have confirmed that these users are gone, so their credentials are tried. Users made by hand are left out. */
-export async function askRevocations(unit: Unit, users: User[], cause: ProofCause): Promise<void> {
+export async function requestRevocationProofs(unit: Unit, users: User[], cause: ProofCause): Promise<void> {
   const rows = users.flatMap(({ serverId, username, orderId, password, prefixes }) =>
     orderId === null || prefixes.length === 0
       ? []
@@ -43,7 +43,11 @@ export async function readHeld({ tx }: Unit, users: Pick<User, 'serverId' | 'use
 }
 
 /** These users have another password or fewer addresses. The old ones are tried once the agents have confirmed. */
-export async function askReplaced(unit: Unit, held: Held[], now: (User & { generation: number })[]): Promise<void> {
+export async function requestReplacedProofs(
+  unit: Unit,
+  held: Held[],
+  now: (User & { generation: number })[]
+): Promise<void> {
   const rows = held.flatMap(before => {
     const next = now.find(user => user.serverId === before.serverId && user.username === before.username)
     if (!next || before.orderId === null) return []
@@ -74,7 +78,7 @@ export async function confirmReplaced(
 }
 
 /** Records that the end of these users cannot be proved, because their agent will never confirm it. */
-export async function noteUnproved(unit: Unit, users: User[], answer: ProofAnswer): Promise<void> {
+export async function recordUnproved(unit: Unit, users: User[], answer: ProofAnswer): Promise<void> {
   const { now } = unit
   const rows = users.flatMap(({ serverId, username, orderId, prefixes }) =>
     orderId === null || prefixes.length === 0

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { closedToOthers, effectOn, serviceOf, shutsOut } from './effect.ts'
 import { layoutOf, unitOf } from './layout.ts'
 import { contentOf } from './machine.ts'
-import { barOf, mayReplace } from './good.ts'
+import { requiredLevel, mayReplace } from './good.ts'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { handsOverToOurs, outcomeOf, programIn } from './takeover.ts'
 
@@ -60,13 +60,13 @@ test('a first installation lets only the console and its other machines in, and 
 })
 
 test('a new program must get as far as the kept one got just before, or as is known of it', () => {
-  expect(barOf(null, 'serves')).toBe('serves')
-  expect(barOf({ level: null, runs: true }, 'reaches')).toBe('reaches')
+  expect(requiredLevel(null, 'serves')).toBe('serves')
+  expect(requiredLevel({ level: null, runs: true }, 'reaches')).toBe('reaches')
   // If no one reaches a site today, that is no fault of the new program.
-  expect(barOf({ level: 'reaches', runs: true }, 'serves')).toBe('serves')
+  expect(requiredLevel({ level: 'reaches', runs: true }, 'serves')).toBe('serves')
   // No measurement, or one of a program that an installation left behind.
-  expect(barOf({ level: 'reaches', runs: true }, null)).toBe('reaches')
-  expect(barOf({ level: 'reaches', runs: false }, 'silent')).toBe('reaches')
+  expect(requiredLevel({ level: 'reaches', runs: true }, null)).toBe('reaches')
+  expect(requiredLevel({ level: 'reaches', runs: false }, 'silent')).toBe('reaches')
 })
 
 test('a silent program takes the place of no other one than a silent one', () => {

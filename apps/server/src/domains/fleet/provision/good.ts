@@ -59,7 +59,7 @@ export async function keepGood(
  * @param options.before how far a request through the running program got
  * @param options.isStarted what is installed is what runs: nothing was written since its start
  */
-export async function ensureGood(
+export async function ensureKept(
   machine: Machine,
   layout: Layout,
   service: Service,
@@ -98,7 +98,7 @@ const rank = (level: ProxyLevel | null): number => (level === null ? -1 : LEVELS
  * How far a request through a new program must get. The level just measured counts if the kept program ran. Otherwise,
  * as after an installation that died or was cancelled, the kept program's stored level counts.
  */
-export function barOf(found: Kept | null, before: ProxyLevel | null): ProxyLevel | null {
+export function requiredLevel(found: Kept | null, before: ProxyLevel | null): ProxyLevel | null {
   if (found === null || found.level === null) return before
   return found.runs ? (before ?? found.level) : found.level
 }

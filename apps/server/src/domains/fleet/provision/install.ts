@@ -4,7 +4,7 @@ import { startOf } from '../../../infra/text.ts'
 import { goBack } from './back.ts'
 import { bundleAgent, type Bundle } from './bundle.ts'
 import type { ProxyLevel } from './check.ts'
-import { barOf, ensureGood, keepGood, mayReplace, type Service } from './good.ts'
+import { requiredLevel, ensureKept, keepGood, mayReplace, type Service } from './good.ts'
 import { CLIENT_LIST, closedToOthers, serviceOf, shutsOut } from './effect.ts'
 import type { Found, Installation, Installed, Learning, Place, Progress } from './installation.ts'
 import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
@@ -36,7 +36,7 @@ export async function installAgent(
     : { file: layout.control, restart: `${quote(layout.control)} restart` }
   const unstarted = await readUnstarted(machine, layout)
   const isStarted = unstarted.length === 0
-  const good = await ensureGood(machine, layout, service, { before: installation.before, isStarted })
+  const good = await ensureKept(machine, layout, service, { before: installation.before, isStarted })
   const runsGood = good?.runs ?? false
   const place: Place = {
     machine,
@@ -70,7 +70,7 @@ export async function installAgent(
       said,
       settings,
       service: await serviceThere(machine, found, service),
-      bar: barOf(good, installation.before),
+      bar: requiredLevel(good, installation.before),
       keep,
       giveUp
     }

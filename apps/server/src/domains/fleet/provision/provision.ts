@@ -17,7 +17,7 @@ import { provisionQueue } from '../queues.ts'
 import type { ServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
 import { settingsOf, withSettings } from '../proxy-tls/kept.ts'
-import { isOtherPort } from '../told-port.ts'
+import { isWrongPort } from '../reported-port.ts'
 import { firstAddressOf, markServed, markUnserved, showUnserved, tryProxy } from '../unserved.ts'
 import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
 import { LEVELS, type ProxyAddress, type ProxyLevel } from './check.ts'
@@ -273,7 +273,7 @@ async function checkServing(
     const told = agentLocalNames?.includes('PROXY_PORT') ? await agent.info() : null
     const theirs = told?.ok ? Number(told.data.proxy_port) : server.proxyPort
     return installed.giveUp(
-      isOtherPort(server, theirs)
+      isWrongPort(server, theirs)
         ? new StepFailed('local_port', { theirs, ours: server.proxyPort, file: layoutOf(target.root).local })
         : new StepFailed('check_failed', { before: bar, after: after ?? 'silent' })
     )

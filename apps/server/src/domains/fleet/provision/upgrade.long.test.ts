@@ -8,7 +8,7 @@ import { freePort } from '../../../testing/free-ports.ts'
 import { agentOf } from '../agents.ts'
 import { removeUsersByHand } from '../by-hand.ts'
 import { convergeServer } from '../converge.ts'
-import { bumpPrefixes } from '../desired.ts'
+import { renewPrefixes } from '../desired.ts'
 import { assignCidrs } from '../../inventory/index.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
@@ -228,7 +228,7 @@ test.skipIf(process.getuid?.() !== 0)('a server of IPv6 ranges alone is tried th
   await command(one.world.ctx, SYSTEM, async unit => {
     await removeUsersByHand(unit, one.id)
     await assignCidrs(unit, one.id, [IPV6])
-    await bumpPrefixes(unit, one.id)
+    await renewPrefixes(unit, one.id)
   })
   await convergeServer(one.world.ctx, one.id, noOrders(one.world.ctx))
   const good = await readFile(one.layout.agent, 'utf8')

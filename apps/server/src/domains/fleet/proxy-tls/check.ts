@@ -7,7 +7,7 @@ import { ok, type Result } from '../../../infra/result.ts'
 import type { SyncContext } from '../agents.ts'
 import { readServerRow } from '../server-row.ts'
 import { firstAddressOf } from '../unserved.ts'
-import { lookAtNames, lookUpBy } from './leads.ts'
+import { resolveProxyNames, lookUpBy } from './leads.ts'
 import { httpsHost } from './names.ts'
 import { readOffer } from './offer.ts'
 import { seenOf } from './pair.ts'
@@ -29,7 +29,7 @@ export async function checkProxyTls(
   const at = await firstAddressOf(ctx, server)
   const nothing = { address: '', port: server.proxyPort, host: '', leads: [], seen: null }
   if (!at) return ok({ ...nothing, findings: ['no_address'] })
-  await lookAtNames(ctx, id, ask)
+  await resolveProxyNames(ctx, id, ask)
   const offer = await readOffer(ctx.db, id, ctx.now())
   const host = (offer && httpsHost(offer, at.host)?.host) ?? ''
   const isName = host !== '' && isIP(host) === 0

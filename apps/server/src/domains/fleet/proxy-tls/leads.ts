@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
-import { lookUpPublicly } from '../../../integrations/public-http/index.ts'
+import { resolvePublicHost } from '../../../integrations/public-http/index.ts'
 import type { SyncContext } from '../agents.ts'
 import { proxyNamesQueue } from '../queues.ts'
 import { lockServer, readServerRow } from '../server-row.ts'
@@ -28,7 +28,7 @@ const MOST_ADDRESSES = 4
 export const lookUpBy =
   ({ dnsServers }: SyncContext['config']): LookUp =>
   async name => {
-    const found = await lookUpPublicly(name, AbortSignal.timeout(PATIENCE), dnsServers)
+    const found = await resolvePublicHost(name, AbortSignal.timeout(PATIENCE), dnsServers)
     // Sorted, because name servers rotate their answers.
     return found && [...new Set(found.map(address => ipaddr.process(address).toString()))].toSorted()
   }
@@ -37,7 +37,7 @@ export const lookUpBy =
  * Looks up where the names of a server's proxies lead, so that customers are shown those that lead to their proxies. If
  * no name server answers, the last result stays.
  */
-export async function lookAtNames(ctx: SyncContext, serverId: number, ask = lookUpBy(ctx.config)): Promise<void> {
+export async function resolveProxyNames(ctx: SyncContext, serverId: number, ask = lookUpBy(ctx.config)): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   const kept = server && tlsOf(server)
   if (!server || !kept) return
@@ -68,7 +68,7 @@ export async function lookAtNames(ctx: SyncContext, serverId: number, ask = look
 }
 
 /** Asks for the same for each server. One job each, so that unanswered names delay no other server. */
-export async function lookAtAllNames(ctx: SyncContext): Promise<void> {
+export async function resolveAllProxyNames(ctx: SyncContext): Promise<void> {
   const all = await ctx.db.select().from(servers).where(isNull(servers.deletedAt))
   await command(ctx, SYSTEM, async unit => {
     for (const server of all)

@@ -20,7 +20,7 @@ import { certificateMaker, type Pair } from '../../../testing/certificates.ts'
 import { useStarted } from '../../../testing/use-started.ts'
 import { checkProxyTls, dial } from './check.ts'
 import { tlsOf } from './kept.ts'
-import { lookAtAllNames, lookAtNames } from './leads.ts'
+import { resolveAllProxyNames, resolveProxyNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
 import { addRow } from '../../../testing/rows.ts'
 import { fromNow } from '../../../testing/later.ts'
@@ -275,9 +275,9 @@ test('a name that leads to a proxy is its name; a group offers TLS if all of its
   await save(pasted(make.selfSigned(['DNS:*.group.test'])))
   await converge()
   const leads = async () => (await readOffer(ctx.db, server, ctx.now()))?.leads
-  await lookAtNames(ctx, server, name => Promise.resolve(name.startsWith('127-44') ? [first()] : []))
+  await resolveProxyNames(ctx, server, name => Promise.resolve(name.startsWith('127-44') ? [first()] : []))
   expect(await leads()).toEqual({ '*.group.test': [first()] })
-  await lookAtNames(ctx, server, () => Promise.resolve(['198.51.100.9']))
+  await resolveProxyNames(ctx, server, () => Promise.resolve(['198.51.100.9']))
   expect(await leads()).toEqual({ '*.group.test': [] })
 
   const { id: group } = await addRow(ctx, serverGroups, { name: `group ${count}` })
@@ -358,7 +358,7 @@ test('an agent whose machine decides is asked once, and its log is not filled', 
 test('names of all servers are looked at by a job for each that shows TLS', async () => {
   await save(pasted(make.selfSigned(['DNS:each.test'])))
   const withoutTls = await addTestServer(world.ctx, 'no tls', { agent, ranges: ['127.45.0.0/24'] })
-  await lookAtAllNames(world.ctx)
+  await resolveAllProxyNames(world.ctx)
   const { rows } = await world.ctx.db.execute<{ id: number }>(
     sql`select (data ->> 'serverId')::int as id from pgboss.job where name = 'look-at-proxy-names'`
   )
@@ -378,13 +378,13 @@ test('if no name server answers, the last result stays; an unchanged result is n
     ).rows[0]
   const leads = { 'zz.names.test': [first()], 'a.names.test': ['198.51.100.9'] }
   const ask = (name: string) => Promise.resolve(leads[name as keyof typeof leads])
-  await lookAtNames(ctx, server, ask)
+  await resolveProxyNames(ctx, server, ask)
   const before = await written()
   expect(before).toMatchObject({ leads })
-  await lookAtNames(ctx, server, ask)
-  await lookAtNames(ctx, server, () => Promise.resolve(null))
-  await lookAtNames(ctx, server)
+  await resolveProxyNames(ctx, server, ask)
+  await resolveProxyNames(ctx, server, () => Promise.resolve(null))
+  await resolveProxyNames(ctx, server)
   expect(await written()).toEqual(before)
-  await lookAtNames(ctx, server, () => Promise.resolve([]))
+  await resolveProxyNames(ctx, server, () => Promise.resolve([]))
   expect(await written()).toMatchObject({ leads: { 'zz.names.test': [], 'a.names.test': [] } })
 })

@@ -20,7 +20,7 @@ import { keyOf, type OrdersOf, whoseRows } from './whose.ts'
 
 export type TrafficPorts = {
   ordersOf: OrdersOf
-  tellOfQuota: QuotaPort
+  notifyQuota: QuotaPort
 }
 
 type Page = { serverId: number; asked: { epoch: string; cursor: number }; page: AgentTrafficChanges }
@@ -111,7 +111,7 @@ async function writeMarks(
 
 const recordset = (rows: readonly object[]) => sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`
 
-async function count(unit: Unit, serverId: number, grown: Grown[], { tellOfQuota }: TrafficPorts): Promise<void> {
+async function count(unit: Unit, serverId: number, grown: Grown[], { notifyQuota }: TrafficPorts): Promise<void> {
   if (grown.length === 0) return
   const { tx } = unit
   const ofUsers = grown.filter(one => one.orderId !== undefined)
@@ -125,7 +125,7 @@ async function count(unit: Unit, serverId: number, grown: Grown[], { tellOfQuota
   const used = ofUsers.flatMap(({ orderId, username, up, down }) =>
     orderId === null || orderId === undefined ? [] : [{ orderId, username, bytes: up + down }]
   )
-  await useTraffic(unit, serverId, used, tellOfQuota)
+  await useTraffic(unit, serverId, used, notifyQuota)
 }
 
 /** A number holds sums up to this exactly. They never grow beyond it, whatever an agent reports. */

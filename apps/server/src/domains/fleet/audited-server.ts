@@ -1,7 +1,7 @@
 import type { Server, ServerForm } from '@netlet/contract'
 
 /** A server for the audit log: what its form shows, without what its agent reports. */
-export const toldServer = (server: Server) => ({
+export const auditedServer = (server: Server) => ({
   name: server.name,
   ip: server.ip,
   description: server.description,

@@ -11,7 +11,7 @@ import { done } from '../../infra/result.ts'
  * @param address an address or a range
  * @param asked the instant or the span, as in the call
  */
-export const noteLook = (ctx: AppContext, by: Actor, address: string, asked: object) =>
+export const auditLookUp = (ctx: AppContext, by: Actor, address: string, asked: object) =>
   command(ctx, by, async unit => {
     unit.audit('cidr.look_up', address, { after: asked })
     return done
@@ -30,7 +30,7 @@ const looksOf = new WeakMap<AppContext, Map<string, number>>()
  * Guards searches of all orders by address. They reveal who holds an address now, so they need the permission for
  * address look-ups, and the audit log records them. Customers find only their own orders.
  */
-export async function openAddressSearch(ctx: AppContext, caller: UserActor, query: Query): Promise<Refusal | null> {
+export async function guardAddressSearch(ctx: AppContext, caller: UserActor, query: Query): Promise<Refusal | null> {
   const { search: address, format } = query
   if (!caller.isSuperuser || address === undefined || !isInet(address)) return null
   if (!mayOperate(caller.role, 'addresses.view')) return refuse('role_not_allowed')
@@ -40,7 +40,7 @@ export async function openAddressSearch(ctx: AppContext, caller: UserActor, quer
   const look = `${caller.id} ${address} ${format}`
   const last = looks.get(look)
   if (last !== undefined && now.getTime() - last < SAME_LOOK) return null
-  await noteLook(ctx, caller, address, { at: iso(now), format })
+  await auditLookUp(ctx, caller, address, { at: iso(now), format })
   if (looks.size >= MOST_LOOKS) looks.clear()
   looks.set(look, now.getTime())
   return null

@@ -2,7 +2,7 @@
 const NO_PICTURE = 100
 
 /** Waits for the browser to paint. On a slow machine, requesting code takes longer than painting the placeholder. */
-export const nextPicture = (): Promise<void> =>
+export const nextPaint = (): Promise<void> =>
   new Promise(done => {
     setTimeout(done, NO_PICTURE)
     // The frame callback runs before the paint, a timeout in it after.

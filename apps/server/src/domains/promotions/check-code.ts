@@ -4,7 +4,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import {
   differencesOf,
-  MADE_BY_SHOP,
+  SHOP_DISCOUNT_TAG,
   type FoundDiscount,
   type Shopify,
   type ShopifyFailure,
@@ -22,7 +22,7 @@ const ROUNDS = 3
  * finds what was made. The row is read again after each write, so the last write matches the last change.
  * @throws if a retry may help; until then the row shows why it failed
  */
-export async function lookAtCode(
+export async function checkCodeOnPlatform(
   ctx: AppContext,
   { kind, id, act }: CodeRef & { act: CodeAct | 'follow' }
 ): Promise<void> {
@@ -79,4 +79,4 @@ export function compare(there: FoundDiscount | null, wanted: WantedDiscount): Se
   return { state: 'differs', differs: isOurs(there) ? differs : [...differs, 'foreign'] }
 }
 
-export const isOurs = ({ basic }: FoundDiscount): boolean => basic?.tags.includes(MADE_BY_SHOP) ?? false
+export const isOurs = ({ basic }: FoundDiscount): boolean => basic?.tags.includes(SHOP_DISCOUNT_TAG) ?? false

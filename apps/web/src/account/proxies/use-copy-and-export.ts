@@ -13,7 +13,7 @@ import { fileOf, type FormatChoice } from './formats.ts'
 const EXPORT_TIMEOUT = 30_000
 
 /** Copies or exports the given proxies ('ip:port') or all. Fetched each time, because a password may have changed. */
-export function useTakeOut(order: Order | undefined, choice: FormatChoice) {
+export function useCopyAndExport(order: Order | undefined, choice: FormatChoice) {
   const t = useT()
   const chosen = () => {
     if (!order) throw new Error(t('proxy.selectFirst'))
@@ -44,4 +44,4 @@ export function useTakeOut(order: Order | undefined, choice: FormatChoice) {
   })
   return { copy, save }
 }
-export type TakeOut = ReturnType<typeof useTakeOut>
+export type TakeOut = ReturnType<typeof useCopyAndExport>

@@ -10,7 +10,7 @@ const NO_NEWS: ReadonlySet<EventOutcome> = new Set(['ignored', 'not_paid'])
  * Sends the outcome of a report about money to the operators' webhooks, and whether it needs attention. Amounts and the
  * buyer's data are only in the console.
  */
-export async function tellOfPayment(
+export async function emitPaymentEvent(
   unit: Unit,
   topic: string,
   { outcome, about, resolved }: EventResult

@@ -18,7 +18,7 @@ const nothing = () => undefined
  * A control that may be unavailable. It stays focusable, so that pointer, keyboard, touch and screen reader users learn
  * why. A `disabled` control would be skipped by the keyboard and lose the focus.
  */
-export function WithReason({ why, shown = why, children }: Props) {
+export function UnavailableHint({ why, shown = why, children }: Props) {
   const id = useId()
   const place = useRef<HTMLSpanElement>(null)
   const [isShown, setIsShown] = useState(false)

@@ -10,7 +10,7 @@ type Told = Pick<
 >
 
 /** Emits an order's event to webhooks: ids, state, times. Programs read credentials with an API key instead. */
-export const tellOfOrder = (unit: Unit, type: Happened['type'], order: Told, more: object = {}): Promise<void> =>
+export const emitOrderEvent = (unit: Unit, type: Happened['type'], order: Told, more: object = {}): Promise<void> =>
   emitEvent(unit, {
     type,
     userId: order.userId,
@@ -36,7 +36,7 @@ const TOLD: Partial<Record<OrderEvent, Happened['type']>> = {
 }
 
 /** Emits the webhook event of a transition, if it has one. */
-export async function tellOfTransition(unit: Unit, event: OrderEvent, order: Told): Promise<void> {
+export async function emitTransitionEvent(unit: Unit, event: OrderEvent, order: Told): Promise<void> {
   const type = TOLD[event]
-  if (type) await tellOfOrder(unit, type, order, type === 'order.failed' ? { failure: order.failCode } : {})
+  if (type) await emitOrderEvent(unit, type, order, type === 'order.failed' ? { failure: order.failCode } : {})
 }

@@ -1,7 +1,15 @@
 import { eq, max } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { EventResult } from '../commerce/index.ts'
-import { bringBack, isServed, note, restoreOrder, restorePart, restoreTerm, type OrderRow } from '../orders/index.ts'
+import {
+  restoreDeleted,
+  isServed,
+  note,
+  restoreOrder,
+  restorePart,
+  restoreTerm,
+  type OrderRow
+} from '../orders/index.ts'
 import { useCouponsAgain } from '../rewards/index.ts'
 import { earnAgain } from './apply.ts'
 import { gatherBalance, type Refunding } from './give-back.ts'
@@ -24,7 +32,7 @@ export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise
 type Reason = 'dispute_won' | 'refund_failed'
 
 /** Applies the effects of refunded money that came back. The caller has recorded the return. */
-export async function comeBack(
+export async function applyReturn(
   unit: Unit,
   ctx: Refunding,
   platformOrderId: string,
@@ -40,7 +48,7 @@ export async function comeBack(
     .update(payments)
     .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null })
     .where(eq(payments.id, payment.id))
-  const order = facts.order && (await bringBack(unit, facts.order))
+  const order = facts.order && (await restoreDeleted(unit, facts.order))
   unit.publish('platform_event')
   const { platformOrderNumber: platform_order } = payment
   const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount }

@@ -10,7 +10,7 @@ const KEPT = /^program-[0-9a-f]+\.mjs$/
  * Copies the agent's program into its folder, because an upgrade replaces the file and restarted workers must run the same program as
  * their manager. Sources, and programs that cannot be copied, stay where they are.
  */
-export async function keepProgram(file: string, folder: string): Promise<string> {
+export async function copyProgram(file: string, folder: string): Promise<string> {
   if (!file.endsWith('.mjs')) return file
   const code = await readFile(file).catch(() => null)
   if (code === null) return file
@@ -29,7 +29,7 @@ export async function keepProgram(file: string, folder: string): Promise<string>
 }
 
 /** Removes the copies of other programs. */
-export async function forgetOthers(kept: string, folder: string): Promise<void> {
+export async function removeOtherCopies(kept: string, folder: string): Promise<void> {
   const names = (await readdir(folder)).filter(name => KEPT.test(name) && join(folder, name) !== kept)
   await Promise.all(names.map(name => rm(join(folder, name), { force: true })))
 }
