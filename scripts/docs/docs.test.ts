@@ -14,7 +14,8 @@ test('the documents that are made from the code are not stale: npm run docs writ
   expect(made.length).toBeGreaterThan(1)
   for (const { path, text } of made)
     expect(existsSync(join(root, path)) && readFileSync(join(root, path), 'utf8'), path).toBe(text)
-})
+  // It reads the imports of all files.
+}, 240_000)
 
 test('the worked examples of the code style are in the files that they name', () => {
   const unindented = (text: string) => text.replaceAll(/^ +/gm, '').trim()

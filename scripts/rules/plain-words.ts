@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import type { Violation } from './violation.ts'
@@ -23,7 +23,8 @@ const phrase = new RegExp(`\\b(?:${PHRASES.join('|')})\\b`, 'i')
 
 /** Comments, and subjects of commits since this rule, that hold such a phrase. */
 export function plainWordViolations(root: string): Violation[] {
-  return [...FOLDERS.flatMap(folder => sourcesIn(root, folder)).flatMap(commentsIn), ...subjectsIn(root)].flatMap(
+  const folders = FOLDERS.filter(folder => existsSync(join(root, folder)))
+  return [...folders.flatMap(folder => sourcesIn(root, folder)).flatMap(commentsIn), ...subjectsIn(root)].flatMap(
     ({ where, text }) => {
       const found = phrase.exec(text.replaceAll(/\s+(?:\*\s+)?/g, ' '))?.[0]
       return found ? [{ rule: 'plain-words', where, what: `says '${found}': ${HOW}` }] : []
