@@ -21,6 +21,7 @@ const API: Record<GraphqlFault['kind'], string> = {
   timeout: 'Silence',
   garbage: 'A page in HTML',
   unauthorized: '401: the token is not taken',
+  locked: '423: the shop is locked',
   half: 'Done, and the answer breaks off',
   lost: 'Done, without an answer',
   no_emails: 'Without the addresses of customers',

@@ -14,6 +14,8 @@ export const GRAPHQL_FAULTS = [
   'timeout',
   'garbage',
   'unauthorized',
+  /** The shop is locked. */
+  'locked',
   /** Executed, but the connection breaks within the answer. */
   'half',
   /** Executed, but the connection breaks before the answer. */
@@ -146,6 +148,7 @@ export async function answerFault(
 ) {
   if (kind === 'error500') return reply.code(500).send({ errors: 'Internal Server Error' })
   if (kind === 'unauthorized') return unauthorized(reply)
+  if (kind === 'locked') return reply.code(423).send({ errors: 'This shop is unavailable' })
   if (kind === 'garbage') return reply.type('text/html').send('<html><title>Something is in the way</title></html>')
   if (kind === 'too_many')
     return reply.code(429).header('retry-after', retryAfter.toFixed(1)).send({ errors: 'Exceeded 2 calls per second' })

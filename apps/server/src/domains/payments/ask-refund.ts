@@ -74,6 +74,7 @@ const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
   'not_configured',
   'unauthorized',
   'throttled',
+  'inactive',
   'rejected',
   'not_found'
 ])

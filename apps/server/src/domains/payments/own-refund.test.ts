@@ -190,6 +190,16 @@ test('a refund whose answer was lost and that failed since is made again on the 
   expect(world.refundsMade).toHaveLength(made + 2)
 })
 
+test('a refund that a frozen shop refuses was not made and is asked for again at once', async () => {
+  const { ask } = await bought()
+  const made = world.refundsMade.length
+  world.refundReplies.as = 'inactive'
+  expect(await ask()).toMatchObject({ status: 503, data: { platform: 'inactive' } })
+  world.refundReplies.as = 'whole'
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made + 1)
+})
+
 test('a request that is repeated and limited then is still the same one to the platform', async () => {
   const { ask } = await bought()
   world.refundReplies.as = 'half'

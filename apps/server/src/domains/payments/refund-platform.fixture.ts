@@ -12,7 +12,7 @@ export type RefundMade = {
 
 /** How the platform answers a refund request. `before`: runs between the refund and its answer. */
 export type RefundReplies = {
-  as: 'whole' | 'half' | 'error' | 'refused'
+  as: 'whole' | 'half' | 'error' | 'refused' | 'inactive'
   before?: ((made: RefundMade) => Promise<void>) | undefined
   /** It does not answer what became of a refund. */
   fatesAreAway?: boolean
@@ -58,6 +58,8 @@ export async function startRefundPlatform() {
     const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'test' }
     if (input && replies.as === 'refused')
       return JSON.stringify({ data: { refundCreate: { refund: null, userErrors: [{ message: 'Not now' }] } } })
+    if (input && replies.as === 'inactive')
+      return JSON.stringify({ errors: [{ message: 'Inactive', extensions: { code: 'SHOP_INACTIVE' } }] })
     if (input && !ids.has(key)) {
       const one = {
         platformOrderId: idOf(input.orderId),

@@ -206,6 +206,7 @@ test.each([
   ['error500', 'fault of its own'],
   ['garbage', 'is not the shop platform'],
   ['unauthorized', 'refused the access token'],
+  ['locked', 'frozen or locked'],
   ['half', 'cannot be reached'],
   ['lost', 'cannot be reached'],
   ['timeout', 'did not answer within'],

@@ -58,7 +58,7 @@ test('a user whom the platform does not know is tagged nowhere, and nothing fail
   expect(await tagsOf(other.user.email)).toBeUndefined()
 })
 
-test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'timeout', 'throttled', 'too_many'])(
+test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'locked', 'timeout', 'throttled', 'too_many'])(
   '%s: the job waits for another try, and tags once',
   async kind => {
     await earn(20_000)
@@ -97,7 +97,7 @@ test('the repair finds customers whose tags differ, page by page, a bounded numb
   expect(await world.waiting('compare-customer-tags')).toHaveLength(1)
 })
 
-test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'timeout', 'throttled', 'too_many'])(
+test.each(['error500', 'garbage', 'half', 'lost', 'unauthorized', 'locked', 'timeout', 'throttled', 'too_many'])(
   '%s: the repair waits for another try, and finds what differs then',
   async kind => {
     await earn(100)

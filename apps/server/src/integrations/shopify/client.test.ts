@@ -329,6 +329,15 @@ test.each([
   expect(value(await client().collections())).toHaveLength(3)
 })
 
+test.each([
+  ['HTTP 402', () => new Response('Unavailable Shop', { status: 402 })],
+  ['HTTP 423', () => new Response('', { status: 423 })],
+  ['SHOP_INACTIVE', () => Response.json({ errors: [{ message: 'Inactive', extensions: { code: 'SHOP_INACTIVE' } }] })]
+])('a shop that is frozen or locked (%s) fails every call, and a retry may help', async (_what, answer) => {
+  const frozen = client({ fetch: async () => answer() })
+  expect(await frozen.collections()).toMatchObject({ ok: false, reason: 'inactive', retryable: true })
+})
+
 test('silence ends at the timeout', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'timeout', next: 1 })
   expect(await client({ timeoutMs: 100 }).collections()).toMatchObject({

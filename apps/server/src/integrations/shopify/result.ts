@@ -7,6 +7,8 @@ export type ShopifyReason =
   | 'network'
   | 'server_error'
   | 'bad_reply'
+  /** The shop is frozen or locked there, and nothing was done. */
+  | 'inactive'
   | 'rejected'
   | 'not_found'
 
@@ -15,7 +17,13 @@ export type ShopifyFailure = { ok: false; reason: ShopifyReason; message: string
 
 export type ShopifyResult<T> = { ok: true; value: T } | ShopifyFailure
 
-const retryableReasons: ReadonlySet<ShopifyReason> = new Set(['throttled', 'timeout', 'network', 'server_error'])
+const retryableReasons: ReadonlySet<ShopifyReason> = new Set([
+  'throttled',
+  'timeout',
+  'network',
+  'server_error',
+  'inactive'
+])
 
 export const done = <T>(value: T): ShopifyResult<T> => ({ ok: true, value })
 

@@ -73,6 +73,8 @@ const failure = (...args: Parameters<typeof failed>): ShopifyFailureKind => ({
   failure: failed(...args)
 })
 
+const inactive = failure('inactive', 'The shop is frozen or locked at the shop platform. Look at its account there.')
+
 /**
  * The platform's GraphQL endpoint as a function. Throttled calls wait as the platform requests and retry, at most 6
  * times and a minute in all. A call whose token is refused retries once with the next one.
@@ -146,6 +148,7 @@ export function createTransport(options: ShopifyOptions): Execute {
 function readReply({ status, headers, text }: HttpReply, base: string): Exchange {
   if (status === 401 || status === 403) return { kind: 'refused', failure: refused }
   if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(headers.get('retry-after')) }
+  if (status === 402 || status === 423) return inactive
   if (status >= 500) return failure('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
   if (status === 404)
     return failure('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
@@ -165,6 +168,7 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
     for (const { path } of list) leaveOut(data, path ?? [])
     return { kind: 'reply', data, denied }
   }
+  if (code('SHOP_INACTIVE')) return inactive
   if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
   // An error without a code and a location is not about our query, so a retry may help.
   if (!list.some(isAboutCall))
