@@ -134,6 +134,9 @@ const Changed = z
 /** 'taken': another discount already has the code. */
 export type Written = 'written' | 'taken'
 
+/** How far our clock may be ahead of the platform's, which would only schedule a discount that starts later than now. */
+const AHEAD_MS = 10 * 60_000
+
 /** Creates a discount. A repeat, also after a lost answer, gets 'taken'. */
 export async function createDiscount(
   execute: Execute,
@@ -144,7 +147,13 @@ export async function createDiscount(
   if (!input.ok) return input
   const reply = await execute(
     documents.createDiscount,
-    { discount: { ...input.value, startsAt: at.toISOString(), combinesWith: { orderDiscounts: true } } },
+    {
+      discount: {
+        ...input.value,
+        startsAt: new Date(at.getTime() - AHEAD_MS).toISOString(),
+        combinesWith: { orderDiscounts: true }
+      }
+    },
     z.object({ discountCodeBasicCreate: Changed })
   )
   return reply.ok ? outcomeOf(reply.value.discountCodeBasicCreate) : reply

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { control, launchAlone, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { createShopify, differencesOf, type WantedDiscount } from './index.ts'
 import type { ShopifyResult } from './result.ts'
@@ -49,6 +50,12 @@ test('a discount is created as wanted, for its holder, once', async () => {
   expect(await differences(wanted)).toEqual([])
   // The platform may write the holder's address differently.
   expect(value(await client().customer('holder@example.test'))).toMatchObject({ email: 'holder@example.test' })
+})
+
+test('a discount counts at once, even if our clock is five minutes ahead of the platform’s', async () => {
+  const wanted = gift('AHEAD')
+  value(await client().createDiscount(wanted, new Date(Date.now() + 5 * MINUTE)))
+  expect(await differences(wanted)).toEqual([])
 })
 
 test('each difference is named', async () => {
