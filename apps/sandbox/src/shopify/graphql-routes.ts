@@ -29,8 +29,11 @@ export const GRAPHQL_FAULTS = [
 ] as const
 /** The query is executed before these faults apply to its answer. */
 const DONE = ['half', 'lost', 'no_emails', 'no_publishing', 'other_version']
-/** The field that each of these hides from the app. */
-const HIDDEN: Partial<Record<GraphqlFault['kind'], string>> = { no_emails: 'email', no_publishing: 'publishedAt' }
+/** The fields that each of these hides from the app. */
+const HIDDEN: Partial<Record<GraphqlFault['kind'], string[]>> = {
+  no_emails: ['email', 'defaultEmailAddress'],
+  no_publishing: ['publishedAt']
+}
 /** `after`: number of correct answers before the fault. `retryAfter`: seconds for 'too_many'. */
 export type GraphqlFault = {
   kind: (typeof GRAPHQL_FAULTS)[number]
@@ -92,16 +95,16 @@ function longestList(value: unknown): number {
   return Math.max(Array.isArray(value) ? value.length : 0, ...Object.values(value).map(longestList))
 }
 
-/** The answer for an app that may not read this field. */
-function without(field: string, { data }: ExecutionResult): object {
+/** The answer for an app that may not read these fields. */
+function without(fields: readonly string[], { data }: ExecutionResult): object {
   const errors: object[] = []
   const hide = (value: unknown, path: (string | number)[]): unknown => {
     if (Array.isArray(value)) return value.map((one, at) => hide(one, [...path, at]))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => {
-        if (key !== field) return [key, hide(inner, [...path, key])]
-        const message = `This app is not approved to use the ${field} field.`
+        if (!fields.includes(key)) return [key, hide(inner, [...path, key])]
+        const message = `This app is not approved to use the ${key} field.`
         errors.push({ message, path: [...path, key], extensions: { code: 'ACCESS_DENIED' } })
         return [key, null]
       })

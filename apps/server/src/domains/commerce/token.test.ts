@@ -159,7 +159,9 @@ test('a saved token that any job finds refused causes a notice at once, until it
   await writeSettings(shop.ctx, { shopify_app_key: 'wrong' })
   const before = await asked()
   const platform = await openPlatform(shop.ctx)
-  expect(platform.ok && (await platform.data.discounts(['A']))).toMatchObject({ reason: 'unauthorized' })
+  expect(platform.ok && (await platform.data.discounts([{ code: 'A', holder: null }]))).toMatchObject({
+    reason: 'unauthorized'
+  })
   expect(await raised()).toEqual(['The token of E-commerce platform is not taken'])
   expect(await found()).toEqual([['platform', 'token']])
   await renewToken(shop.ctx)

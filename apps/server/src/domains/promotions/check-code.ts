@@ -55,7 +55,7 @@ async function looked(
   wanted: WantedDiscount,
   { act, now }: { act: CodeAct | 'follow'; now: Date }
 ): Promise<Looked> {
-  const read = await platform.discounts([wanted.code])
+  const read = await platform.discounts([wanted])
   if (!read.ok) return { found: read, isWritten: false }
   const there = read.value.get(wanted.code) ?? null
   const seen = compare(there, wanted)
@@ -64,7 +64,7 @@ async function looked(
   const written = there ? await platform.updateDiscount(there, wanted) : await platform.createDiscount(wanted, now)
   if (!written.ok) return { found: written, isWritten: true }
   // Reads it again: another discount may have come first, or the platform may have changed ours.
-  const after = await platform.discounts([wanted.code])
+  const after = await platform.discounts([wanted])
   return { found: after.ok ? compare(after.value.get(wanted.code) ?? null, wanted) : after, isWritten: true }
 }
 

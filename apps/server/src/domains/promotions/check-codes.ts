@@ -2,6 +2,7 @@ import { CODE_KINDS, type CodeKind } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { Shopify } from '../../integrations/shopify/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { noteCode, wantedCodes } from '../rewards/index.ts'
 import { compare } from './check-code.ts'
@@ -28,17 +29,14 @@ export async function checkCodes(
   for (let count = 0; at !== undefined && count < pages; count++) {
     const ofKind: CodeKind = at
     const rows = await wantedCodes(ctx.db, ofKind, { after: from, limit: page })
-    const seen = await platform.data.discounts(rows.map(({ wanted }) => wanted.code))
-    if (!seen.ok) {
-      if (seen.retryable) throw new Error(seen.message)
-      return ctx.log.warn({ reason: seen.message }, 'the platform was not asked about codes')
-    }
+    const seen = await readAll(ctx, platform.data, rows)
     await command(ctx, SYSTEM, async unit => {
-      for (const { id, wanted } of rows)
-        await noteCode(unit, { kind: ofKind, id }, wanted, compare(seen.value.get(wanted.code) ?? null, wanted))
+      for (const { id, wanted, there } of seen)
+        await noteCode(unit, { kind: ofKind, id }, wanted, compare(there, wanted))
     })
     from = rows.at(-1)?.id ?? from
-    if (rows.length === page) continue
+    // If a whole page cannot be read, the rest of its kind cannot be read either.
+    if (rows.length === page && seen.length > 0) continue
     ;[at, from] = [CODE_KINDS[CODE_KINDS.indexOf(ofKind) + 1], 0]
   }
   const next = at
@@ -46,4 +44,26 @@ export async function checkCodes(
   await command(ctx, SYSTEM, async unit =>
     unit.jobs.send(checkCodesQueue, { kind: next, after: from }, { key: `${next}:${from}` })
   )
+}
+
+type Row = Awaited<ReturnType<typeof wantedCodes>>[number]
+
+/**
+ * The codes that can be read, with what the platform has under them. One that cannot be read fails its whole call, so
+ * the others are then read one by one.
+ * @throws if a retry may help
+ */
+async function readAll(ctx: AppContext, platform: Shopify, rows: readonly Row[]) {
+  const read = async (part: readonly Row[]) => {
+    const found = await platform.discounts(part.map(({ wanted }) => wanted))
+    if (found.ok) return part.map(row => ({ ...row, there: found.value.get(row.wanted.code) ?? null }))
+    if (found.retryable) throw new Error(found.message)
+    if (part.length === 1) ctx.log.warn({ code: part[0]?.id, reason: found.message }, 'a code cannot be read')
+    return null
+  }
+  const whole = await read(rows)
+  if (whole) return whole
+  const seen = []
+  for (const row of rows) seen.push(...((await read([row])) ?? []))
+  return seen
 }

@@ -15,7 +15,7 @@ export async function endCode(ctx: AppContext, { code }: { code: string }): Prom
   if (!platform.ok) return
   const isWanted = () => command(ctx, SYSTEM, unit => followCurrentOwner(unit, code))
   if (await isWanted()) return
-  const read = await platform.data.discounts([code])
+  const read = await platform.data.discounts([{ code, holder: null }])
   if (!read.ok) throw new Error(read.message)
   const there = read.value.get(code)
   if (!there || !isOurs(there) || there.basic?.status === 'EXPIRED') return

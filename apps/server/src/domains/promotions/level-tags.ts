@@ -4,7 +4,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
-import type { Shopify, ShopifyCustomer, ShopifyResult } from '../../integrations/shopify/index.ts'
+import type { ListedCustomer, Shopify, ShopifyCustomer, ShopifyResult } from '../../integrations/shopify/index.ts'
 import { levelOf } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { openPlatform } from '../commerce/index.ts'
@@ -51,8 +51,8 @@ async function correct(platform: Shopify, customer: ShopifyCustomer, level: numb
 const BOUNDS = { pages: 20, changes: 100 }
 
 /**
- * Corrects the level tags of all the platform's customers. Customers without a user here get none. An interrupted run
- * resumes where its job says.
+ * Corrects the level tags of all the platform's customers. Customers without a user here get none; those whose address
+ * the app may not read keep theirs. An interrupted run resumes where its job says.
  * @throws if a retry may help
  */
 export async function compareCustomers(
@@ -69,6 +69,7 @@ export async function compareCustomers(
     if (!page.ok) throw new Error(page.message)
     const levelFor = await levels(ctx.db, page.value.nodes)
     for (const customer of page.value.nodes) {
+      if (customer.email === undefined) continue
       const corrected = await correct(platform.data, customer, levelFor(customer))
       if (!corrected.ok && corrected.reason !== 'rejected') throw new Error(corrected.message)
       if (!corrected.ok) ctx.log.error({ reason: corrected.message }, 'the platform did not tag a customer')
@@ -86,7 +87,7 @@ export async function compareCustomers(
 }
 
 /** The level of each of these customers, with two queries for a page. */
-async function levels(db: Executor, customers: readonly ShopifyCustomer[]) {
+async function levels(db: Executor, customers: readonly ListedCustomer[]) {
   const emails = customers.flatMap(({ email }) => (email ? [email.toLowerCase()] : []))
   const thresholds = await levelThresholds(db)
   const rows =
@@ -97,5 +98,5 @@ async function levels(db: Executor, customers: readonly ShopifyCustomer[]) {
           .from(users)
           .where(and(inArray(lower(users.email), emails), isNull(users.deletedAt)))
   const byEmail = new Map(rows.map(({ email, points }) => [email.toLowerCase(), levelOf(points, thresholds)]))
-  return ({ email }: ShopifyCustomer): number => byEmail.get(email?.toLowerCase() ?? '') ?? 0
+  return ({ email }: ListedCustomer): number => byEmail.get(email?.toLowerCase() ?? '') ?? 0
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { checkoutUrl, type CheckoutInput } from './checkout-url.ts'
-import { readCustomer, readCustomers, tagCustomer, type ShopifyCustomer } from './customers.ts'
+import { readCustomer, readCustomers, tagCustomer, type ListedCustomer, type ShopifyCustomer } from './customers.ts'
 import {
   createDiscount,
   endDiscount,
@@ -225,8 +225,9 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       )
     },
 
-    discounts: (codes: readonly string[]): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> =>
-      readDiscounts(execute, codes),
+    discounts: (
+      wanted: readonly Pick<WantedDiscount, 'code' | 'holder'>[]
+    ): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> => readDiscounts(execute, wanted),
     createDiscount: (wanted: WantedDiscount, at: Date): Promise<ShopifyResult<Written>> =>
       createDiscount(execute, wanted, at),
     updateDiscount: (found: FoundDiscount, wanted: WantedDiscount): Promise<ShopifyResult<Written>> =>
@@ -234,7 +235,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     endDiscount: (found: FoundDiscount): Promise<ShopifyResult<Written>> => endDiscount(execute, found),
 
     customer: (email: string): Promise<ShopifyResult<ShopifyCustomer | null>> => readCustomer(execute, email),
-    customers: (after: string | null): Promise<ShopifyResult<{ nodes: ShopifyCustomer[]; next: string | null }>> =>
+    customers: (after: string | null): Promise<ShopifyResult<{ nodes: ListedCustomer[]; next: string | null }>> =>
       readCustomers(execute, after),
     tagCustomer: (
       id: string,

@@ -4,14 +4,18 @@ import { done, failed, type ShopifyResult } from './result.ts'
 import { page, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
-const Customer = z
-  .object({
-    id: z.string(),
-    defaultEmailAddress: z.object({ emailAddress: z.string() }).nullable(),
-    tags: z.array(z.string())
-  })
-  .transform(({ id, defaultEmailAddress, tags }) => ({ id, email: defaultEmailAddress?.emailAddress ?? null, tags }))
+const Customer = z.object({ id: z.string(), tags: z.array(z.string()) })
 export type ShopifyCustomer = z.infer<typeof Customer>
+
+/** `email`: null for a customer without an address; undefined if the app may not read it. */
+const Listed = Customer.extend({
+  defaultEmailAddress: z.object({ emailAddress: z.string().optional() }).nullish()
+}).transform(({ id, tags, defaultEmailAddress: address }) => ({
+  id,
+  tags,
+  email: address === null ? null : address?.emailAddress
+}))
+export type ListedCustomer = z.infer<typeof Listed>
 
 /** The platform's customer with an e-mail address; null if there is none. */
 export async function readCustomer(execute: Execute, email: string): Promise<ShopifyResult<ShopifyCustomer | null>> {
@@ -23,11 +27,11 @@ export async function readCustomer(execute: Execute, email: string): Promise<Sho
 export function readCustomers(
   execute: Execute,
   after: string | null
-): Promise<ShopifyResult<{ nodes: ShopifyCustomer[]; next: string | null }>> {
+): Promise<ShopifyResult<{ nodes: ListedCustomer[]; next: string | null }>> {
   return execute(
     documents.customers,
     { after },
-    z.object({ customers: page(Customer) }).transform(data => data.customers)
+    z.object({ customers: page(Listed) }).transform(data => data.customers)
   )
 }
 

@@ -35,9 +35,7 @@ const Discount = z.object({
   context: z.union([
     z.object({
       __typename: z.literal('DiscountCustomers'),
-      customers: z.array(
-        z.object({ id: z.string(), defaultEmailAddress: z.object({ emailAddress: z.string() }).nullable() })
-      )
+      customers: z.array(z.object({ id: z.string() })).optional()
     }),
     z.object({ __typename: z.string() })
   ]),
@@ -59,30 +57,39 @@ const Node = z
   .object({ id: z.string(), codeDiscount: z.union([Discount, z.object({ __typename: z.string() })]) })
   .transform(({ id, codeDiscount }) => ({ id, basic: Discount.safeParse(codeDiscount).data }))
 
-/** The platform's discount of a code. `basic` is undefined for other kinds of discounts, such as free shipping. */
-export type FoundDiscount = z.infer<typeof Node>
+/**
+ * The platform's discount of a code. `basic` is undefined for other kinds of discounts, such as free shipping.
+ * `holderId`: the platform's id of the holder that was asked for; null if it has no such customer.
+ */
+export type FoundDiscount = z.infer<typeof Node> & { holderId: string | null }
 
-const Answer = z.record(z.string(), Node.nullable())
+const Answer = z.record(z.string(), z.union([Node, z.object({ id: z.string() })]).nullable())
 
-/** The platform's discounts by code, as requested; null if there is none. 10 per call. */
+/**
+ * The platform's discounts by code, as requested; null if there is none. 10 per call. The holder is found by id, because
+ * the app may not be allowed to read addresses; without one, no customer is read.
+ */
 export async function readDiscounts(
   execute: Execute,
-  codes: readonly string[]
+  wanted: readonly Pick<WantedDiscount, 'code' | 'holder'>[]
 ): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> {
   const found = new Map<string, FoundDiscount | null>()
-  for (let at = 0; at < codes.length; at += CODES_A_CALL) {
-    const part = codes.slice(at, at + CODES_A_CALL)
+  for (let at = 0; at < wanted.length; at += CODES_A_CALL) {
+    const part = wanted.slice(at, at + CODES_A_CALL)
     const variables: Record<string, unknown> = {}
     for (let n = 0; n < CODES_A_CALL; n++) {
-      variables[`code${n}`] = part[n] ?? ''
-      variables[`with${n}`] = n < part.length
+      const { code = '', holder = null } = part[n] ?? {}
+      Object.assign(variables, { [`code${n}`]: code, [`with${n}`]: n < part.length })
+      Object.assign(variables, { [`holder${n}`]: holder ?? '', [`held${n}`]: holder !== null })
     }
     const reply = await execute(documents.discounts, variables, Answer)
     if (!reply.ok) return reply
-    for (const [n, code] of part.entries()) {
-      const one = reply.value[`code${n}`]
-      if (one === undefined) return failed('bad_reply', "The shop platform's reply leaves out a discount code.")
-      found.set(code, one)
+    for (const [n, { code, holder }] of part.entries()) {
+      const there = reply.value[`code${n}`]
+      const customer = reply.value[`holder${n}`]
+      if (there === undefined || (there && !('basic' in there)) || (holder !== null && customer === undefined))
+        return failed('bad_reply', "The shop platform's reply leaves out a discount code.")
+      found.set(code, there && { ...there, holderId: customer?.id ?? null })
     }
   }
   return done(found)
@@ -92,13 +99,13 @@ export async function readDiscounts(
  * How a discount differs from what the shop wants; empty if it is equivalent. Compares who gets what. Its title, and
  * whether it combines with other codes, are the operator's choice.
  */
-export function differencesOf({ basic }: FoundDiscount, wanted: WantedDiscount): CodeDifference[] {
+export function differencesOf({ basic, holderId }: FoundDiscount, wanted: WantedDiscount): CodeDifference[] {
   if (!basic) return ['kind']
   const wrong: [CodeDifference, boolean][] = [
     ['value', !isValue(basic.customerGets.value, wanted)],
     ['items', basic.customerGets.items.__typename !== 'AllDiscountItems'],
     ['minimum', basic.minimumRequirement !== null],
-    ['holder', !isFor(basic.context, wanted)],
+    ['holder', !isFor(basic.context, holderId, wanted)],
     ['uses', basic.usageLimit !== wanted.uses],
     ['once', basic.appliesOncePerCustomer !== wanted.oncePerCustomer],
     ['ended', basic.status !== 'ACTIVE'],
@@ -115,16 +122,19 @@ function isValue(value: Basic['customerGets']['value'], wanted: WantedDiscount):
   return 'amount' in value && !value.appliesOnEachItem && Math.round(Number(value.amount.amount) * 100) === hundredths
 }
 
-const emailsOf = (context: Basic['context']): string[] | null =>
-  'customers' in context
-    ? context.customers.map(one => one.defaultEmailAddress?.emailAddress.toLowerCase() ?? '')
-    : null
+const customersOf = (context: Basic['context'] | undefined): string[] =>
+  context && 'customers' in context ? (context.customers ?? []).map(({ id }) => id) : []
 
 /** Operators may restrict a code without a limit of uses to segments; a gift card must work for anyone. */
-function isFor(context: Basic['context'], { holder, uses }: WantedDiscount): boolean {
-  const emails = emailsOf(context)
-  if (holder === null) return uses === null ? emails === null : context.__typename === 'DiscountBuyerSelectionAll'
-  return emails?.length === 1 && emails[0] === holder.toLowerCase()
+function isFor(
+  context: Basic['context'],
+  holderId: string | null,
+  { holder, uses }: Pick<WantedDiscount, 'holder' | 'uses'>
+): boolean {
+  const { __typename: kind } = context
+  if (holder === null) return uses === null ? kind !== 'DiscountCustomers' : kind === 'DiscountBuyerSelectionAll'
+  const customers = customersOf(context)
+  return customers.length === 1 && customers[0] === holderId
 }
 
 const Changed = z
@@ -229,7 +239,6 @@ async function contextOf(
   if (!set) return failed('bad_reply', 'The shop platform did not say which customer it is.')
   if (!set.customer) return failed('rejected', set.userErrors.map(error => error.message).join('; '))
   const id = set.customer.id
-  const context = found?.basic?.context
-  const others = context && 'customers' in context ? context.customers.map(one => one.id).filter(one => one !== id) : []
+  const others = customersOf(found?.basic?.context).filter(one => one !== id)
   return done({ customers: { add: [id], remove: others } })
 }

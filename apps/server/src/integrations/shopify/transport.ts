@@ -177,16 +177,22 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
 }
 
 /** Optional fields, without which the rest of an answer is still useful. */
-const WITHHELD: readonly unknown[] = ['email', 'publishedAt']
+const WITHHELD: readonly unknown[] = ['email', 'defaultEmailAddress', 'emailAddress', 'publishedAt']
 
 const isWithheld = ({ path, extensions }: GraphqlError): boolean =>
   extensions?.code === 'ACCESS_DENIED' && WITHHELD.includes(path?.at(-1))
 
-/** Removes a field, because null would mean that there is no value. */
+/**
+ * Removes a field, because null would mean that there is no value. If the field cannot be null, the platform answers
+ * null for what contains it.
+ */
 function leaveOut(data: unknown, path: readonly unknown[]): void {
-  let inner = data as Record<string, unknown> | undefined
-  for (const key of path.slice(0, -1)) inner = inner?.[String(key)] as typeof inner
-  if (typeof inner === 'object' && inner !== null) delete inner[String(path.at(-1))]
+  const [key, ...rest] = path
+  if (typeof data !== 'object' || data === null) return
+  const fields = data as Record<string, unknown>
+  const inner = fields[String(key)]
+  if (rest.length === 0 || inner === null) delete fields[String(key)]
+  else leaveOut(inner, rest)
 }
 
 /** Does the error point to something in the call? */
