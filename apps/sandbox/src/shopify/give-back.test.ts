@@ -29,7 +29,7 @@ async function buy(): Promise<PlatformOrder> {
 type Asked = [payment: number | string, amount: string][]
 
 /** Requests a refund like an app. @returns the platform's errors */
-async function refund(order: PlatformOrder, asked: Asked, key: string): Promise<string[]> {
+async function refund(order: PlatformOrder, asked: Asked, key: string, note = ''): Promise<string[]> {
   const query = `mutation ($input: RefundInput!, $key: String!) {
     refundCreate(input: $input) @idempotent(key: $key) { userErrors { message } }
   }`
@@ -44,7 +44,7 @@ async function refund(order: PlatformOrder, asked: Asked, key: string): Promise<
   const response = await fetch(`${sandbox.url}/admin/api/2026-07/graphql.json`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-shopify-access-token': secrets.accessToken },
-    body: JSON.stringify({ query, variables: { input: { orderId, transactions }, key } })
+    body: JSON.stringify({ query, variables: { input: { orderId, note, transactions }, key } })
   })
   const { data } = (await response.json()) as { data: { refundCreate: { userErrors: { message: string }[] } } }
   return data.refundCreate.userErrors.map(({ message }) => message)
@@ -74,10 +74,10 @@ test('no payment refunds more than it has left', async () => {
 test('a known key repeats the answer to the same request, and refuses another one', async () => {
   const order = await buy()
   expect(await refund(order, [[0, '5.00']], 'key')).toEqual([])
-  expect(await refund(order, [[0, '5']], 'key')).toEqual([])
-  expect(await refund(order, [[1, '5.00']], 'key')).toEqual([
-    'The same idempotency key cannot be used with different operation parameters.'
-  ])
+  expect(await refund(order, [[0, '5.00']], 'key')).toEqual([])
+  const otherInput = ['The same idempotency key cannot be used with different operation parameters.']
+  expect(await refund(order, [[1, '5.00']], 'key')).toEqual(otherInput)
+  expect(await refund(order, [[0, '5.00']], 'key', 'by another')).toEqual(otherInput)
   const now = (await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).find(({ id }) => id === order.id)
   expect(now?.refunds.map(({ amount }) => amount)).toEqual(['5.00'])
 })

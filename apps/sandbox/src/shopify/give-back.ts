@@ -38,20 +38,21 @@ export function createGiveBack(options: {
   const { store, deliveries, base, now } = options
   const at = () => new Date(now()).toISOString()
 
-  /** Refunds these parts. @param key idempotency key */
+  /** Refunds these parts. @param input all that was sent: the platform takes a key again only with the same input */
   async function refundParts(
     order: PlatformOrder,
     asked: AskedParts,
-    { key = null, note = '' }: { key?: string | null; note?: string } = {}
+    { key = null, input, note = '' }: { key?: string | null; input?: string; note?: string } = {}
   ): Promise<Refunded> {
     const before = key === null ? undefined : order.refunds.find(one => one.key === key)
-    if (before) return isSame(before, asked) ? { ok: true, refund: before } : { ok: false, message: OTHER_PARAMETERS }
+    if (before) return before.input === input ? { ok: true, refund: before } : { ok: false, message: OTHER_PARAMETERS }
     const message = wrongIn(order, asked)
     if (message !== null) return { ok: false, message }
     const made: OrderRefund = {
       id: nextId(store.data),
       amount: toMoney(sumOf(asked)),
       key,
+      ...(input === undefined ? {} : { input }),
       note,
       createdAt: at(),
       parts: asked.map(({ parentId, amount }) => ({
@@ -93,11 +94,6 @@ export function createGiveBack(options: {
 const OTHER_PARAMETERS = 'The same idempotency key cannot be used with different operation parameters.'
 const tooMuch = (left: number) => `Refund amount must be between 0.01 and ${toMoney(left)}`
 const sumOf = (parts: AskedParts): number => parts.reduce((sum, { amount }) => sum + toCents(amount), 0)
-
-function isSame({ parts = [] }: OrderRefund, asked: AskedParts): boolean {
-  const text = (list: AskedParts) => list.map(({ parentId, amount }) => `${parentId}:${toCents(amount)}`).join()
-  return text(parts) === text(asked)
-}
 
 /** No payment refunds more than it has left. */
 function wrongIn(order: PlatformOrder, asked: AskedParts): string | null {

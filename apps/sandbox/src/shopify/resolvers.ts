@@ -228,7 +228,11 @@ export function createResolvers(
         parentId: idOf(parentId ?? '', 'OrderTransaction') ?? '',
         amount
       }))
-      const made = await giveBack.refundParts(found, asked, { key, note: input.note ?? '' })
+      const made = await giveBack.refundParts(found, asked, {
+        key,
+        input: JSON.stringify(input),
+        note: input.note ?? ''
+      })
       return made.ok
         ? { order: order(found), refund: refund(found, made.refund), userErrors: [] }
         : { order: order(found), refund: null, userErrors: [{ field: ['transactions'], message: made.message }] }

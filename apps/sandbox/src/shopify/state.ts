@@ -64,11 +64,12 @@ export type Checkout = {
 export type OrderPayment = { id: string; gateway: string; amount: string }
 /** The part of a refund for one payment. */
 export type RefundPart = { id: string; parentId: string; amount: string }
-/** `key`: idempotency key of the request; null if the merchant made it on the platform. */
+/** `key`: idempotency key of the request, with its `input` as JSON; null if the merchant made it on the platform. */
 export type OrderRefund = {
   id: string
   amount: string
   key: string | null
+  input?: string
   createdAt: string
   note?: string
   /** Missing if the only payment gets all of it. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { refuse, type Refusal } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
-import type { Shopify, ShopifyFailure } from '../../integrations/shopify/index.ts'
+import type { RefundInput, Shopify, ShopifyFailure } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -43,15 +43,12 @@ export async function refundOnPlatform(
   const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form }))
   if (!asked.ok) return asked
   const { row, amount, platform_order, isRepeated } = asked.data
-  const made = await platform.refund(row.platformOrderId, {
-    amount,
-    // The platform executes requests with the same key once, so a repeat is safe if the answer was lost.
-    key: row.key.replace('asked:', 'netlet-'),
-    note: `Refund by ${by.username}`
-  })
+  const input = await inputOf(ctx, by, platform, asked.data)
+  if (!input.ok) return input
+  // The platform executes requests with the same key once, so a repeat is safe if the answer was lost.
+  const made = await platform.refund(input.data, row.key.replace('asked:', 'netlet-'))
   if (!made.ok && NOT_MADE.has(made.reason)) {
-    // A refused repeat says nothing about the first request, which may have succeeded.
-    await command(ctx, by, unit => (isRepeated ? answered(unit, row, null) : refused(unit, row)))
+    await command(ctx, by, unit => notMade(unit, asked.data))
     return platformRefusal(made)
   }
   const refundId = made.ok ? made.value : null
@@ -78,6 +75,21 @@ const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
   'rejected',
   'not_found'
 ])
+
+/** The input to send: made from the order's payments the first time, and the same in every repeat. */
+async function inputOf(
+  ctx: AppContext,
+  by: UserActor,
+  platform: Shopify,
+  requested: Requested
+): Promise<Result<RefundInput>> {
+  const { row, amount } = requested
+  if (row.input) return ok(row.input)
+  const read = await platform.refundInput(row.platformOrderId, { amount, note: `Refund by ${by.username}` })
+  if (read.ok) return command(ctx, by, unit => keepInput(unit, row, read.value))
+  await command(ctx, by, unit => notMade(unit, requested))
+  return platformRefusal(read)
+}
 
 /**
  * Asks the platform about an earlier request that it answered but has not reported. If that refund is pending, made or
@@ -156,7 +168,8 @@ async function askFor(
   wanted: Wanted
 ): Promise<Result<Pick<Requested, 'row' | 'isRepeated'>>> {
   const last = refunds.findLast(row => isRequest(row) && row.state !== 'answered')
-  const isOver = last && last.createdAt.getTime() <= unit.now.getTime() - KEY_KEPT
+  // One that was never sent was not made: its process ended before.
+  const isOver = last && (!last.sentAt || last.createdAt.getTime() <= unit.now.getTime() - KEY_KEPT)
   if (isOver) await moveRefund(unit, last, 'refuse')
   const open = isOver ? undefined : last
   if (open && open.amount !== wanted.amount)
@@ -175,6 +188,24 @@ async function openRow(unit: Unit, { id, platformOrderId }: RefundRow): Promise<
   await lock(unit.tx, 'platformOrder', platformOrderId)
   return (await refundRowsOf(unit.tx, platformOrderId)).find(row => row.id === id && isRequest(row))
 }
+
+/** Stores the input before it is sent. Refuses if the request has ended. */
+async function keepInput(unit: Unit, asked: RefundRow, input: RefundInput): Promise<Result<RefundInput>> {
+  const row = await openRow(unit, asked)
+  if (row?.state !== 'asked') return refuse('stale')
+  if (row.input) return ok(row.input)
+  const [kept] = await unit.tx
+    .update(paymentRefunds)
+    .set({ input, sentAt: row.sentAt ?? unit.now })
+    .where(eq(paymentRefunds.id, row.id))
+    .returning({ input: paymentRefunds.input })
+  if (!kept?.input) throw new Error('the input of a refund was not kept')
+  return ok(kept.input)
+}
+
+/** The platform was not asked, or refused. A repeat stays open, because the first request may have succeeded. */
+const notMade = (unit: Unit, { row, isRepeated }: Requested): Promise<void> =>
+  isRepeated ? answered(unit, row, null) : refused(unit, row)
 
 /**
  * Stores the refund id that the platform's report will carry. If that report came first, it replaces the request.

@@ -1,12 +1,13 @@
 import type { InboxEntry, RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
 import { one, tell, type Told } from './told.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
+import { WHOLE_REPLIES } from './refund-platform.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -19,7 +20,7 @@ beforeAll(async () => {
   boss = await world.admin('boss1')
 }, 120_000)
 afterAll(() => world?.close())
-afterEach(() => void Object.assign(world.refundReplies, { as: 'whole', before: undefined, fatesAreAway: false }))
+afterEach(() => void Object.assign(world.refundReplies, WHOLE_REPLIES))
 
 const entryOf = async ({ id }: Pick<Told, 'id'>) =>
   (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
@@ -198,32 +199,6 @@ test('a refund that a frozen shop refuses was not made and is asked for again at
   world.refundReplies.as = 'whole'
   expect(await ask()).toMatchObject({ code: 2000 })
   expect(world.refundsMade).toHaveLength(made + 1)
-})
-
-test('a request that is repeated and limited then is still the same one to the platform', async () => {
-  const { ask } = await bought()
-  world.refundReplies.as = 'half'
-  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
-  const made = world.refundsMade.length
-  await world.advance(11 * MINUTE)
-  world.refundReplies.as = 'refused'
-  expect(await ask()).toMatchObject({ status: 503 })
-  world.refundReplies.as = 'whole'
-  await world.advance(11 * MINUTE)
-  expect(await ask()).toMatchObject({ code: 2000 })
-  expect(world.refundsMade).toHaveLength(made)
-})
-
-test('another amount is refused while a request is without an answer, for a day', async () => {
-  const { ask } = await bought()
-  world.refundReplies.as = 'half'
-  expect(await ask()).toMatchObject({ status: 503 })
-  world.refundReplies.as = 'whole'
-  await world.advance(11 * MINUTE)
-  const params = { by: 'boss1', amount: '5.00' }
-  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered', params } })
-  await world.advance(DAY)
-  expect(await ask('1.00')).toMatchObject({ code: 2000 })
 })
 
 test('while the platform does not say what became of a request, no other one is made', async () => {

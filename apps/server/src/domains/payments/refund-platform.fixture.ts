@@ -16,7 +16,20 @@ export type RefundReplies = {
   before?: ((made: RefundMade) => Promise<void>) | undefined
   /** It does not answer what became of a refund. */
   fatesAreAway?: boolean
+  /** It does not say how an order was paid, which is asked before a refund of it. */
+  paymentsAreAway?: boolean
+  /** What happens between that question and its answer. */
+  beforePayments?: (() => Promise<unknown>) | undefined
 }
+
+/** As at the start, for `Object.assign`. */
+export const WHOLE_REPLIES = {
+  as: 'whole',
+  before: undefined,
+  fatesAreAway: false,
+  paymentsAreAway: false,
+  beforePayments: undefined
+} satisfies RefundReplies
 
 type KnownOrder = { updatedAt: string } & Record<string, unknown>
 
@@ -44,23 +57,30 @@ function changedSince(known: PlatformOrders['known'], query = ''): object[] {
     .toSorted((one, other) => changedAt(one) - changedAt(other))
 }
 
+const errorOf = (message: string): string =>
+  JSON.stringify({ data: { refundCreate: { refund: null, userErrors: [{ field: null, message }] } } })
+
 let lastId = 880_000
 
 /** A platform that knows every order and makes every refund. It reports nothing: the test does. */
 export async function startRefundPlatform() {
   const made: RefundMade[] = []
   const ids = new Map<string, number>()
+  const inputs = new Map<string, string>()
   const replies: RefundReplies = { as: 'whole' }
   const orders: PlatformOrders = { known: new Map(), isAway: false, asked: 0 }
   const answer = async (asked: string): Promise<string> => {
     const { query, variables } = JSON.parse(asked) as Asked
     const { input, key = '' } = variables
     const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'test' }
-    if (input && replies.as === 'refused')
-      return JSON.stringify({ data: { refundCreate: { refund: null, userErrors: [{ message: 'Not now' }] } } })
+    if (input && replies.as === 'refused') return errorOf('Not now')
     if (input && replies.as === 'inactive')
       return JSON.stringify({ errors: [{ message: 'Inactive', extensions: { code: 'SHOP_INACTIVE' } }] })
+    const text = JSON.stringify(input)
+    if (input && (inputs.get(key) ?? text) !== text)
+      return errorOf('The same idempotency key cannot be used with different operation parameters.')
     if (input && !ids.has(key)) {
+      inputs.set(key, text)
       const one = {
         platformOrderId: idOf(input.orderId),
         amount: input.transactions[0]?.amount ?? '',
@@ -71,6 +91,8 @@ export async function startRefundPlatform() {
       made.push(one)
       await replies.before?.(one)
     }
+    const isPaid = query.includes('query OrderTransactions(')
+    if (isPaid) await replies.beforePayments?.()
     const isReading = query.includes('query Order(')
     if (isReading) orders.asked += 1
     const isListing = query.includes('query Orders(')
@@ -87,10 +109,13 @@ export async function startRefundPlatform() {
       : isListing
         ? { orders: listed }
         : { order, refund: status }
-    const isAway = (isReading && orders.isAway) || (query.includes('query RefundStatus(') && replies.fatesAreAway)
+    const isAway =
+      (isReading && orders.isAway) ||
+      (isPaid && replies.paymentsAreAway) ||
+      (query.includes('query RefundStatus(') && replies.fatesAreAway)
     const broken = input ? replies.as : isAway ? 'error' : 'whole'
-    const text = JSON.stringify(broken === 'error' ? { errors: [{ message: 'Timeout' }] } : { data })
-    return broken === 'half' ? text.slice(0, text.length / 2) : text
+    const reply = JSON.stringify(broken === 'error' ? { errors: [{ message: 'Timeout' }] } : { data })
+    return broken === 'half' ? reply.slice(0, reply.length / 2) : reply
   }
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

@@ -2,6 +2,7 @@ import { REFUND_STATES, type RefundState } from '@netlet/contract/payment-codes'
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
+import type { RefundInput } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
 import { orders } from '../orders/tables.ts'
 
@@ -84,6 +85,10 @@ export const paymentRefunds = pgTable(
     foreignAmount: text(),
     /** The administrator who requested it in the console. */
     askedBy: text(),
+    /** What is sent to the platform, which takes an idempotency key again only with the same input. */
+    input: jsonb().$type<RefundInput>(),
+    /** When it was sent first, and the key with it. Null: the platform was not asked for it. */
+    sentAt: instant(),
     /**
      * The platform's order is still to be read: after a won dispute, and after a refund, which may have been reported
      * late or may have failed since.

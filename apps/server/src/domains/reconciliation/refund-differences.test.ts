@@ -14,6 +14,8 @@ const row = (key: string, amount: string | null, more: Partial<RefundRow> = {}):
   amount,
   state: 'counted',
   askedBy: null,
+  input: null,
+  sentAt: null,
   foreignAmount: null,
   awaitsDecision: false,
   reversedAt: null,

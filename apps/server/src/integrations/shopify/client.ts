@@ -13,7 +13,7 @@ import {
 import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
 import { orderNotShown } from './old-orders.ts'
-import { readRefundFate, refundOrder, type RefundFate } from './refund.ts'
+import { readRefundFate, readRefundInput, refundOrder, type RefundFate, type RefundInput } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
@@ -180,14 +180,18 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       readChangedOrders(execute, withAllLines, since, most),
 
     /**
-     * Refunds money of an order.
+     * What `refund` takes, from the order's payments. Refunds nothing.
      * @param amount in the shop's currency: '12.30'
-     * @param key idempotency key
      */
-    refund: (
-      orderId: string,
-      refund: { amount: string; key: string; note: string }
-    ): Promise<ShopifyResult<string | null>> => refundOrder(execute, orderId, refund),
+    refundInput: (orderId: string, refund: { amount: string; note: string }): Promise<ShopifyResult<RefundInput>> =>
+      readRefundInput(execute, orderId, refund),
+
+    /**
+     * Refunds money of an order.
+     * @param key idempotency key; a repeat needs the same input
+     */
+    refund: (input: RefundInput, key: string): Promise<ShopifyResult<string | null>> =>
+      refundOrder(execute, input, key),
 
     /** The state of a refund that `refund` started, by its id. */
     refundOutcome: (refundId: string): Promise<ShopifyResult<RefundFate>> => readRefundFate(execute, refundId),

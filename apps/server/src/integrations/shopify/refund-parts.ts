@@ -67,7 +67,7 @@ export function spreadOver(
     if (part > 0) parts.push({ payment, units: part })
     open -= Math.max(0, part)
   }
-  // The amount exceeds the payments. The platform refuses it, or recognises a repeat of the same refund.
+  // The amount exceeds the payments, so the platform refuses it.
   if (open > 0 && payments[0]) {
     const last = parts.pop() ?? { payment: payments[0], units: 0 }
     parts.push({ ...last, units: last.units + open })

@@ -19,17 +19,24 @@ const OrderToRefund = z
   })
   .transform(data => data.order)
 
+/** `refundCreate`'s input, in the buyer's currency. */
+export type RefundInput = {
+  orderId: string
+  note: string
+  notify: false
+  transactions: { orderId: string; kind: 'REFUND'; parentId: string; gateway: string; amount: string }[]
+  currency?: string
+}
+
 /**
- * Refunds money of an order in the buyer's currency, converted at the payment's rate.
+ * Reads an order's payments and spreads a refund over them, converted at the payment's rate. Refunds nothing.
  * @param refund.amount in the shop's currency
- * @param refund.key idempotency key
- * @returns the refund's id; null if the platform names none
  */
-export async function refundOrder(
+export async function readRefundInput(
   execute: Execute,
   orderId: string,
-  { amount, key, note }: { amount: string; key: string; note: string }
-): Promise<ShopifyResult<string | null>> {
+  { amount, note }: { amount: string; note: string }
+): Promise<ShopifyResult<RefundInput>> {
   const order = toGid('Order', orderId)
   const found = await execute(documents.orderTransactions, { id: order }, OrderToRefund)
   if (!found.ok) return found
@@ -44,14 +51,23 @@ export async function refundOrder(
     return failed('rejected', `The shop platform does not say how order ${orderId} was converted to ${currency}.`)
   const transactions = spreadOver(found.value, { asked, currency }).map(part => ({
     orderId: order,
-    kind: 'REFUND',
+    kind: 'REFUND' as const,
     ...part
   }))
-  const reply = await execute(
-    documents.refund,
-    { input: { orderId: order, note, notify: false, transactions, ...(isForeign ? { currency } : {}) }, key },
-    z.object({ refundCreate: Made.nullable() })
-  )
+  return done({ orderId: order, note, notify: false, transactions, ...(isForeign ? { currency } : {}) })
+}
+
+/**
+ * Refunds money of an order. A repeat needs the same key and the same input.
+ * @param key idempotency key
+ * @returns the refund's id; null if the platform names none
+ */
+export async function refundOrder(
+  execute: Execute,
+  input: RefundInput,
+  key: string
+): Promise<ShopifyResult<string | null>> {
+  const reply = await execute(documents.refund, { input, key }, z.object({ refundCreate: Made.nullable() }))
   if (!reply.ok) return reply
   const errors = reply.value.refundCreate?.userErrors ?? []
   const id = reply.value.refundCreate?.refund?.id
@@ -60,7 +76,7 @@ export async function refundOrder(
   return failed(errors.some(isAboutKey) ? 'bad_reply' : 'rejected', message)
 }
 
-/** Errors about the key, which have no code: the same key with other amounts, or its first call still runs. */
+/** Errors about the key, which have no code: the same key with another input, or its first call still runs. */
 const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)
 
 export type RefundFate = 'made' | 'pending' | 'failed'

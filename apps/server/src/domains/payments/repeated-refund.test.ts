@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import { paidEvent } from '../../testing/buying.ts'
+import { askRefund } from './ask-refund.fixture.ts'
+import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
+import { WHOLE_REPLIES } from './refund-platform.fixture.ts'
+import { tell } from './told.fixture.ts'
+
+let world: OrderShop
+let buyer: Buyer
+let boss: Buyer
+let other: Buyer
+beforeAll(async () => {
+  world = await startOrderShop({ ruleCount: 1 })
+  buyer = await world.customer('buyer1')
+  boss = await world.admin('boss1')
+  other = await world.admin('boss2')
+}, 120_000)
+afterAll(() => world?.close())
+afterEach(() => void Object.assign(world.refundReplies, WHOLE_REPLIES))
+
+/** A delivered order, and refunds of it. */
+async function bought() {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8, '901': 8 } })
+  await tell(world, 'orders/paid', paid)
+  await world.confirm()
+  const transactions = [{ kind: 'refund', status: 'success', amount: '5.00' }]
+  return {
+    ask: (amount = '5.00') => askRefund(boss, order, { amount }),
+    askAsOther: () => askRefund(other, order, { amount: '5.00' }),
+    told: () => tell(world, 'refunds/create', { id: 990_001, order_id: paid.id, transactions })
+  }
+}
+
+test('a request that is repeated and limited then is still the same one to the platform', async () => {
+  const { ask } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  const made = world.refundsMade.length
+  await world.advance(11 * MINUTE)
+  world.refundReplies.as = 'refused'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  await world.advance(11 * MINUTE)
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made)
+})
+
+test('another amount is refused while a request is without an answer, for a day', async () => {
+  const { ask } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  await world.advance(11 * MINUTE)
+  const params = { by: 'boss1', amount: '5.00' }
+  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered', params } })
+  await world.advance(DAY)
+  expect(await ask('1.00')).toMatchObject({ code: 2000 })
+})
+
+test('another administrator repeats a refund whose answer was cut off', async () => {
+  const { ask, askAsOther } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  world.refundReplies.as = 'whole'
+  const made = world.refundsMade.length
+  await world.advance(11 * MINUTE)
+  expect(await askAsOther()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made)
+})
+
+test('where the platform does not say how the order was paid, nothing is sent, and another amount can follow at once', async () => {
+  const { ask } = await bought()
+  const made = world.refundsMade.length
+  world.refundReplies.paymentsAreAway = true
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'platform_unavailable' } })
+  world.refundReplies.paymentsAreAway = false
+  expect(await ask('6.00')).toMatchObject({ code: 2000 })
+  expect(world.refundsMade.slice(made)).toMatchObject([{ amount: '6.00' }])
+})
+
+test('where the process that asked died before it sent anything, another amount can follow', async () => {
+  const { ask } = await bought()
+  world.refundReplies.paymentsAreAway = true
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.paymentsAreAway = false
+  await world.shop.ctx.db.execute(
+    sql`update payment_refunds set state = 'asked' where id = (select max(id) from payment_refunds)`
+  )
+  await world.advance(11 * MINUTE)
+  expect(await ask('6.00')).toMatchObject({ code: 2000 })
+})
+
+test('a request that ended before its refund was sent is not sent', async () => {
+  const { ask, told } = await bought()
+  const made = world.refundsMade.length
+  world.refundReplies.beforePayments = async () => {
+    await world.advance(2 * MINUTE)
+    await told()
+  }
+  expect(await ask()).toMatchObject({ status: 409, data: { reason: 'stale' } })
+  expect(world.refundsMade).toHaveLength(made)
+})
