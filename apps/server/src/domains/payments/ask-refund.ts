@@ -47,6 +47,10 @@ export async function refundOnPlatform(
   if (!input.ok) return input
   // The platform executes requests with the same key once, so a repeat is safe if the answer was lost.
   const made = await platform.refund(input.data, row.key.replace('asked:', 'netlet-'))
+  if (!made.ok && made.reason === 'key_failed') {
+    await command(ctx, by, unit => refused(unit, row))
+    return isRepeated ? refundOnPlatform(ctx, by, meant, form) : platformRefusal(made)
+  }
   if (!made.ok && NOT_MADE.has(made.reason)) {
     await command(ctx, by, unit => notMade(unit, asked.data))
     return platformRefusal(made)
@@ -158,7 +162,7 @@ async function request(
 
 type Wanted = { platformOrderId: string; amount: string; askedBy: string }
 
-/** How long the platform remembers an idempotency key. The reconciliation finds a refund within that time. */
+/** How long the platform remembers an idempotency key after it was first sent. The reconciliation finds a refund within that time. */
 const KEY_KEPT = DAY
 
 /** Adds a request, or repeats the unanswered one. Refuses another amount than the unanswered one. */
@@ -169,7 +173,7 @@ async function askFor(
 ): Promise<Result<Pick<Requested, 'row' | 'isRepeated'>>> {
   const last = refunds.findLast(row => isRequest(row) && row.state !== 'answered')
   // One that was never sent was not made: its process ended before.
-  const isOver = last && (!last.sentAt || last.createdAt.getTime() <= unit.now.getTime() - KEY_KEPT)
+  const isOver = last && (!last.sentAt || last.sentAt.getTime() <= unit.now.getTime() - KEY_KEPT)
   if (isOver) await moveRefund(unit, last, 'refuse')
   const open = isOver ? undefined : last
   if (open && open.amount !== wanted.amount)

@@ -12,7 +12,8 @@ export type RefundMade = {
 
 /** How the platform answers a refund request. `before`: runs between the refund and its answer. */
 export type RefundReplies = {
-  as: 'whole' | 'half' | 'error' | 'refused' | 'inactive'
+  /** `fails_inside`: it makes nothing and refuses the key from then on. `keys_fail`: it refuses every key so. */
+  as: 'whole' | 'half' | 'error' | 'refused' | 'inactive' | 'fails_inside' | 'keys_fail'
   before?: ((made: RefundMade) => Promise<void>) | undefined
   /** It does not answer what became of a refund. */
   fatesAreAway?: boolean
@@ -66,6 +67,7 @@ let lastId = 880_000
 export async function startRefundPlatform() {
   const made: RefundMade[] = []
   const ids = new Map<string, number>()
+  const failedKeys = new Set<string>()
   const inputs = new Map<string, string>()
   const replies: RefundReplies = { as: 'whole' }
   const orders: PlatformOrders = { known: new Map(), isAway: false, asked: 0 }
@@ -76,6 +78,12 @@ export async function startRefundPlatform() {
     if (input && replies.as === 'refused') return errorOf('Not now')
     if (input && replies.as === 'inactive')
       return JSON.stringify({ errors: [{ message: 'Inactive', extensions: { code: 'SHOP_INACTIVE' } }] })
+    if (input && (failedKeys.has(key) || replies.as === 'keys_fail'))
+      return errorOf('A previous request with this idempotency key failed. Retry with a new idempotency key.')
+    if (input && replies.as === 'fails_inside') {
+      failedKeys.add(key)
+      return JSON.stringify({ errors: [{ message: 'Internal', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] })
+    }
     const text = JSON.stringify(input)
     if (input && (inputs.get(key) ?? text) !== text)
       return errorOf('The same idempotency key cannot be used with different operation parameters.')

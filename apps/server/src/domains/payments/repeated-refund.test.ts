@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
@@ -102,4 +102,41 @@ test('a request that ended before its refund was sent is not sent', async () => 
   }
   expect(await ask()).toMatchObject({ status: 409, data: { reason: 'stale' } })
   expect(world.refundsMade).toHaveLength(made)
+})
+
+test('a refund that failed inside the platform is made under a new key, once, by two administrators at once', async () => {
+  const { ask, askAsOther } = await bought()
+  const made = world.refundsMade.length
+  world.refundReplies.as = 'fails_inside'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  world.refundReplies.as = 'whole'
+  await world.advance(11 * MINUTE)
+  const answers = await Promise.all([ask(), askAsOther()])
+  expect(answers.map(({ code }) => code).filter(code => code === 2000)).toHaveLength(1)
+  expect(world.refundsMade.slice(made)).toMatchObject([{ amount: '5.00' }])
+})
+
+test('a platform that calls every key a failed one is asked twice, and keeps nothing else from being asked for', async () => {
+  const { ask } = await bought()
+  const made = world.refundsMade.length
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  await world.advance(11 * MINUTE)
+  world.refundReplies.as = 'keys_fail'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'platform_unavailable' } })
+  world.refundReplies.as = 'whole'
+  expect(await ask('6.00')).toMatchObject({ code: 2000 })
+  expect(world.refundsMade.slice(made + 1)).toMatchObject([{ amount: '6.00' }])
+})
+
+test('repeats do not prolong the day for which another amount is refused', async () => {
+  const { ask } = await bought()
+  world.refundReplies.as = 'half'
+  for (let hours = 0; hours < 24; hours += 8) {
+    expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+    expect(await ask('1.00')).toMatchObject({ status: 409 })
+    await world.advance(8 * HOUR)
+  }
+  world.refundReplies.as = 'whole'
+  expect(await ask('1.00')).toMatchObject({ code: 2000 })
 })

@@ -60,7 +60,7 @@ export async function readRefundInput(
 /**
  * Refunds money of an order. A repeat needs the same key and the same input.
  * @param key idempotency key
- * @returns the refund's id; null if the platform names none
+ * @returns the refund's id; null if the platform names none. 'key_failed': it was not made, and needs a new key
  */
 export async function refundOrder(
   execute: Execute,
@@ -73,8 +73,12 @@ export async function refundOrder(
   const id = reply.value.refundCreate?.refund?.id
   if (errors.length === 0) return done(id ? fromGid(id) : null)
   const message = errors.map(error => error.message).join('; ')
-  return failed(errors.some(isAboutKey) ? 'bad_reply' : 'rejected', message)
+  const isFailedKey = errors.some(error => FAILED_KEY.test(error.message))
+  return failed(isFailedKey ? 'key_failed' : errors.some(isAboutKey) ? 'bad_reply' : 'rejected', message)
 }
+
+/** The message of `IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED`: errors of a refund have no code. */
+const FAILED_KEY = /previous request with this idempotency key failed/i
 
 /** Errors about the key, which have no code: the same key with another input, or its first call still runs. */
 const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)

@@ -11,6 +11,8 @@ export type ShopifyReason =
   | 'inactive'
   | 'rejected'
   | 'not_found'
+  /** An earlier attempt under this idempotency key failed, and the key stays unusable. */
+  | 'key_failed'
 
 /** `message` is for the shop's operator and never contains the access token. */
 export type ShopifyFailure = { ok: false; reason: ShopifyReason; message: string; retryable: boolean }
