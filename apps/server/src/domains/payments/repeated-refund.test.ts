@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
+import { migrationStatements } from '../../testing/migrations.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { WHOLE_REPLIES } from './refund-platform.fixture.ts'
@@ -139,4 +140,19 @@ test('repeats do not prolong the day for which another amount is refused', async
   }
   world.refundReplies.as = 'whole'
   expect(await ask('1.00')).toMatchObject({ code: 2000 })
+})
+
+test('a request without an answer that is older than the kept input counts as sent', async () => {
+  const { ask } = await bought()
+  const made = world.refundsMade.length
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  world.refundReplies.as = 'whole'
+  const { db } = world.shop.ctx
+  await db.execute(sql`alter table payment_refunds drop column input, drop column sent_at`)
+  for (const statement of migrationStatements('_refund_input.sql')) await db.execute(sql.raw(statement))
+  await world.advance(11 * MINUTE)
+  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered' } })
+  expect(await ask()).toMatchObject({ code: 2000 })
+  expect(world.refundsMade).toHaveLength(made + 1)
 })
