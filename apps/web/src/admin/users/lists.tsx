@@ -99,6 +99,7 @@ export function PaymentsTab({ user }: Props) {
         {
           key: 'order',
           title: t('payments.order'),
+          wide: true,
           render: payment => <OrderLink id={payment.order_id} number={payment.order} />
         },
         { key: 'kind', title: t('users.kind'), render: payment => t(`users.kind.${payment.kind}`) },
