@@ -2,13 +2,14 @@ import type { InboxEntry } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventHandlers } from '../../workers.ts'
-import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { OrderRow } from '../orders/index.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { platformOrder } from '../reconciliation/platform-orders.fixture.ts'
+import { platformOrder, work } from '../reconciliation/platform-orders.fixture.ts'
 import { reconcilePayments } from '../reconciliation/reconcile.ts'
 
 let books: Books
@@ -251,4 +252,35 @@ test('a payment that was disputed is paid on the platform without a doubt', asyn
   expect(await reconcile()).toBe(0)
   await books.dispute(paid, 'won')
   expect(await reconcile()).toBe(0)
+})
+
+/** Half of a delivered order's payment, refunded from the console. The platform lists it and has not reported it. */
+async function unreportedHalf() {
+  const { order, paid } = await books.delivered()
+  expect(await askRefund(books.admin, order, { amount: '10.00' })).toMatchObject({ code: 2000 })
+  const id = books.world.refundsMade.at(-1)?.id ?? 0
+  says(paid, [{ id, amount: '10.00' }])
+  return { order, paid, id }
+}
+
+test('a console refund that the reconciliation finds before its webhook counts once', async () => {
+  const { order, paid, id } = await unreportedHalf()
+  expect(await reconcile()).toBe(1)
+  expect(await row(order)).toMatchObject({ refundedAmount: '10.00' })
+  expect(await reconcile()).toBe(0)
+  const transactions = [{ kind: 'refund', status: 'success', amount: '10.00', currency: 'USD' }]
+  expect(await books.tell('refunds/create', { id, order_id: paid.id, transactions })).toBe('ignored')
+  expect(await row(order)).toMatchObject({ refundedAmount: '10.00', state: 'delivered' })
+})
+
+test('a console refund whose webhook is lost counts once its order is read, and the rest can be refunded', async () => {
+  const { order } = await unreportedHalf()
+  await books.world.advance(11 * MINUTE)
+  expect(await askRefund(books.admin, order, {})).toMatchObject({ data: { reason: 'refund_uncounted' } })
+  await work(books.world)
+  expect(await row(order)).toMatchObject({ refundedAmount: '10.00', state: 'delivered' })
+  await books.world.advance(3 * DAY)
+  await reconcile()
+  expect(await askRefund(books.admin, order, {})).toMatchObject({ code: 2000 })
+  expect(books.world.refundsMade.at(-1)).toMatchObject({ amount: '10.00' })
 })

@@ -13,7 +13,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
-import { downToCents, type PaymentRow, paymentStateOf } from '../payments/index.ts'
+import { downToCents, type PaymentRow, paymentStateOf, type RefundRow, rowsOf } from '../payments/index.ts'
 import { amountOf, differences } from './refund-differences.ts'
 import { ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -111,7 +111,7 @@ export async function findMissedEvents(ctx: AppContext, ours: readonly ShopifyOr
   const compared = ours.map(order => {
     const payment = paymentBy.get(order.id)
     const rows = refundsBy.get(order.id) ?? []
-    return { order, payment, rows, missed: missedEvents(order, payment, new Set(rows.map(({ key }) => key))) }
+    return { order, payment, rows, missed: missedEvents(order, payment, rows) }
   })
   const handled = await findHandledEvents(
     ctx,
@@ -179,7 +179,7 @@ function isOutdated(payment: PaymentRow, order: ShopifyOrder): boolean {
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
 }
 
-function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, known: ReadonlySet<string>): Event[] {
+function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows: readonly RefundRow[]): Event[] {
   if (!payment && !isPaid(order)) return []
   const { id, name, updatedAt } = order
   const events: Event[] = []
@@ -192,8 +192,10 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, know
     const payload = { id, name, cancelled_at, financial_status: financialStatus?.toLowerCase() }
     events.push({ eventId: `reconciled:cancellation:${id}`, topic: 'orders/cancelled', payload })
   }
+  // A request that the platform answered has the refund's key before its report comes.
+  const reported = rows.filter(({ state }) => state === 'counted' || state === 'returned')
   for (const refund of order.refunds) {
-    if (known.has(`refund:${refund.id}`) || Number(refund.amount) <= 0) continue
+    if (rowsOf(reported, `refund:${refund.id}`).length > 0 || Number(refund.amount) <= 0) continue
     const transactions = [{ kind: 'refund', status: 'success', amount: amountOf(refund, payment) }]
     const payload = { id: refund.id, order_id: id, transactions }
     events.push({ eventId: `reconciled:refund:${refund.id}`, topic: 'refunds/create', payload })
