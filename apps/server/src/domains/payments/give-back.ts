@@ -65,11 +65,29 @@ type Returned = {
  */
 export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
   const { id: refundId, order_id: platformOrderId } = refund
-  const made = refund.transactions.filter(({ kind, status }) => kind === 'refund' && status === 'success')
-  if (made.every(({ amount }) => Number(amount) <= 0)) return { outcome: 'ignored', about: { platformOrderId } }
+  const told = refund.transactions.filter(({ kind, amount }) => kind === 'refund' && Number(amount) > 0)
+  const made = told.filter(({ status }) => status === 'success')
+  const pending = told.filter(({ status }) => status === 'pending')
+  if (made.length + pending.length === 0) return { outcome: 'ignored', about: { platformOrderId } }
   await lock(unit.tx, 'platformOrder', platformOrderId)
+  const key = `refund:${refundId}`
+  if (made.length === 0) {
+    const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
+    await nameRequest(unit, { platformOrderId, key, amount })
+    return { outcome: 'ignored', about: { platformOrderId } }
+  }
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
-  return giveBack(unit, ctx, { platformOrderId, key: `refund:${refundId}`, ...money, reason: 'refund', refundId })
+  return giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId })
+}
+
+/** A pending refund counts as nothing yet. Its request, if the answer was lost, gets its id and is not made again. */
+async function nameRequest(
+  unit: Unit,
+  { platformOrderId, key, amount }: Pick<Returned, 'platformOrderId' | 'key' | 'amount'>
+): Promise<void> {
+  const rows = await refundRowsOf(unit.tx, platformOrderId)
+  const asked = rows.some(row => row.key === key) ? undefined : requestOf(rows, { key, amount, now: unit.now })
+  if (asked) await moveRefund(unit, asked, 'answer', { key })
 }
 
 /** Reported money in the payment's currency if it can be converted. */

@@ -20,7 +20,10 @@ beforeAll(async () => {
   boss = await world.admin('boss1')
 }, 120_000)
 afterAll(() => world?.close())
-afterEach(() => void Object.assign(world.refundReplies, WHOLE_REPLIES))
+afterEach(async () => {
+  Object.assign(world.refundReplies, WHOLE_REPLIES)
+  await world.endAll()
+})
 
 const entryOf = async ({ id }: Pick<Told, 'id'>) =>
   (await boss.get<{ entry: InboxEntry }>(`/api/payments/inbox/${id}/`)).data.entry
@@ -38,7 +41,9 @@ async function bought() {
     plan: (amount = '', platform_order = '') =>
       boss.get(`/api/orders/order_list/${order.id}/refund/?amount=${amount}&platform_order=${platform_order}`),
     ask: (amount = '5.00', version?: string) => askRefund(boss, order, { amount, ...(version ? { version } : {}) }),
-    told: (id = (ids += 1)) => tell(world, 'refunds/create', { ...refunds, id })
+    told: (id = (ids += 1)) => tell(world, 'refunds/create', { ...refunds, id }),
+    toldPending: (amount: string, id = (ids += 1)) =>
+      tell(world, 'refunds/create', { ...refunds, id, transactions: [{ kind: 'refund', status: 'pending', amount }] })
   }
 }
 
@@ -244,4 +249,32 @@ test('a refund that the platform called failed counts if it is reported as made 
   expect(await plan()).toMatchObject({ data: { reason: 'refund_running' } })
   expect(await entryOf(await told(world.refundsMade.at(-1)?.id))).toMatchObject(MINE)
   expect(await plan()).toMatchObject({ data: { amount: '10.00' } })
+})
+
+test('a refund whose answer was lost and that is reported as pending is not made again after a day', async () => {
+  const { ask, plan, told, toldPending } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  const own = world.refundsMade.at(-1)
+  Object.assign(own ?? {}, { status: 'PENDING' })
+  const count = world.refundsMade.length
+  await toldPending('5.00', own?.id)
+  await toldPending('5.00', own?.id)
+  await world.advance(DAY + MINUTE)
+  expect(await ask()).toMatchObject({ status: 409, data: { reason: 'refund_pending' } })
+  expect(world.refundsMade).toHaveLength(count)
+  expect(await entryOf(await told(own?.id))).toMatchObject(MINE)
+  await toldPending('5.00', own?.id)
+  expect(await plan()).toMatchObject({ data: { amount: '15.00' } })
+})
+
+test('a pending refund of another amount does not answer the request without an answer', async () => {
+  const { ask, toldPending } = await bought()
+  world.refundReplies.as = 'half'
+  expect(await ask()).toMatchObject({ status: 503 })
+  world.refundReplies.as = 'whole'
+  await toldPending('4.00')
+  await world.advance(11 * MINUTE)
+  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered' } })
 })
