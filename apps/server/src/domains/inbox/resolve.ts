@@ -53,6 +53,13 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
   /** Records that a payment was refunded outside the platform. */
   async refunded(unit, { ctx, open, form: { note: why = '' } }) {
     const { payment, event } = open
+    const told = `Refunded: ${why}`
+    if (!payment && event.platformOrderId) {
+      // The payment may come later. It then starts as refunded and delivers nothing.
+      const { id, platformOrderId } = event
+      await giveBack(unit, ctx, { platformOrderId, key: `operator:${id}`, amount: null, reason: 'refund' })
+      tagOutcome(unit, platformOrderId, 'payment_refunded', told)
+    }
     if (payment && paymentStateOf(payment) === 'accepted' && !(await mayBeBack(unit, open)))
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
     // Before any order lock and in a fixed sequence, so that two decisions do not deadlock.
@@ -67,7 +74,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     for (const { id: paymentId, platformOrderId } of back) {
       const key = `operator:${event.id}:${paymentId}`
       await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
-      tagOutcome(unit, platformOrderId, 'payment_refunded', `Refunded: ${why}`)
+      tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
     return ok({ resolution: 'refunded', note: why })
   },

@@ -100,3 +100,14 @@ test('if the event of the win is deleted, the loss counts if it is later than th
   expect(await tell(paid, ['lost', at(HOUR)])).toBe('refunded')
   expect(await row(order)).toMatchObject({ state: 'refunded' })
 })
+
+test('a prevented dispute that is marked as refunded before its payment comes keeps that payment from buying', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  expect(await b.dispute(paid, 'prevented')).toBe('inquiry')
+  const [open] = await b.openOf(paid)
+  expect(await b.act(open, 'refunded', { note: 'by the processor' })).toMatchObject({ code: 2000 })
+  await b.tell('orders/paid', paid)
+  expect(await row(placed)).toMatchObject({ state: 'placed' })
+  expect(await b.paymentRow(paid)).toMatchObject({ accepted: false, refundedAt: expect.any(Date) })
+})
