@@ -141,7 +141,13 @@ async function act(
 }
 
 /** Outcomes of accepted payments that may be refunded outside the platform. */
-const BACK_UNHEARD: ReadonlySet<string> = new Set(['too_late', 'renewals_unserved', 'cancelled_delivered', 'inquiry'])
+const BACK_UNHEARD: ReadonlySet<string> = new Set([
+  'too_late',
+  'renewals_unserved',
+  'cancelled',
+  'cancelled_delivered',
+  'inquiry'
+])
 
 /** May an accepted payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
 async function mayBeBack(

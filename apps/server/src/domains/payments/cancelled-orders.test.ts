@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { timeOutOrders } from '../orders/index.ts'
+import { MINUTE } from '../../infra/clock.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
@@ -85,4 +87,24 @@ test('a cancellation that no webhook reported is found, and one that refunded al
   const other = await b.delivered()
   expect(await cancel(other.paid, 'refunded')).toBe('refunded')
   expect(await b.world.row(other.order.id)).toMatchObject({ state: 'refunded' })
+})
+
+test('money for an order without stock that was ignored, then cancelled there, can be marked as refunded', async () => {
+  const order = await b.world.place(b.buyer)
+  await b.world.advance(31 * MINUTE)
+  await timeOutOrders(b.world.shop.ctx)
+  const paid = b.paymentFor(order)
+  await b.db().execute(sql`update servers set status = 'paused'`)
+  try {
+    expect(await b.tell('orders/paid', paid)).toBe('too_late')
+  } finally {
+    await b.db().execute(sql`update servers set status = 'active'`)
+  }
+  const [late] = await b.openOf(paid)
+  expect(await b.act(late, 'ignore', { note: 'later' })).toMatchObject({ code: 2000 })
+  expect(await cancel(paid)).toBe('cancelled')
+  const [open] = await b.openOf(paid)
+  expect(await b.act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await outcomesOf(paid)).toEqual([])
 })
