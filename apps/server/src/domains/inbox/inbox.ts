@@ -37,10 +37,18 @@ const isMadeAgain: SQL = sql`(case when ${platformEvents.outcome} = 'refund_fail
     and (f.key = ${platformEvents.payload} ->> 'key' or starts_with(f.key, ${platformEvents.payload} ->> 'key' || ':'))
   ) >= (${platformEvents.detail} ->> 'amount')::numeric, false) else false end)`
 
+/** The money that this dispute took came back after the event. Its win is an event of its own. */
+const isWonBack: SQL = sql`(${platformEvents.outcome} = 'inquiry' and exists (
+  select 1 from ${paymentRefunds} f
+  where f.platform_order_id = ${platformEvents.platformOrderId} and f.state = 'returned'
+    and f.reversed_at > ${platformEvents.processedAt} and f.amount is distinct from 0
+    and (f.key = 'dispute:' || (${platformEvents.payload} ->> 'id')
+      or starts_with(f.key, 'dispute:' || (${platformEvents.payload} ->> 'id') || ':'))))`
+
 /**
  * Does an event still wait for an administrator? It is derived from the current rows, so no other command has to close
- * it. It is closed if an administrator resolved it, its money went back, a failed refund was made again, its order was
- * delivered or goes on after a won dispute, or its payment counts now.
+ * it. It is closed if an administrator resolved it, its money went back, a failed refund was made again, its dispute was
+ * won, its order was delivered or goes on after a won dispute, or its payment counts now.
  */
 export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
   select 1 from ${payments} p left join ${orders} o on o.id = p.order_id
@@ -55,7 +63,7 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
       select 1 from ${payments} r
       where r.order_id = p.order_id and r.kind = 'renewal' and r.accepted and r.refunded_at is null))
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)})))
-  and not ${isMadeAgain})`
+  and not ${isMadeAgain} and not ${isWonBack})`
 
 /** On a row of `orders`: does an event about its money, by its number or its payments, wait for an administrator? */
 export const hasOpenMoney: SQL = sql`exists (
