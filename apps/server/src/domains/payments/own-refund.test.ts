@@ -1,7 +1,7 @@
 import type { InboxEntry, RefundPlan } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
