@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { MINUTE } from '../../infra/clock.ts'
+import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
-import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let b: Books
 beforeAll(async () => {
@@ -104,4 +105,42 @@ test('what was added to a renewal is part of what the order and its running term
   expect(await b.tell('orders/paid', { ...renewal, updated_at: '2020-01-01T00:00:00Z' })).toBe('ignored')
   expect(await b.world.row(order.id)).toMatchObject({ payAmount: '32.00', lastAmount: '12.00' })
   expect(await b.books()).toEqual(before)
+})
+
+test('what was taken off an order before its payment is never charged, also after a part was refunded', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = { ...b.paymentFor(placed), current_total_price: '12.00', total_outstanding: '0.00' }
+  await b.tell('orders/paid', paid)
+  await b.world.confirm()
+  await b.refund(paid, '5.00')
+  await b.world.advance(MINUTE)
+  const later = {
+    ...paid,
+    financial_status: 'partially_refunded',
+    current_total_price: '7.00',
+    updated_at: b.now().toISOString()
+  }
+  expect(await b.tell('orders/paid', later)).toBe('ignored')
+  expect(await b.paymentRow(paid)).toMatchObject({ charged: '12.00' })
+  await b.refund(paid, '7.00')
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'refunded', payAmount: '12.00' })
+})
+
+test('a held payment keeps its charge if a later report does not tell it', async () => {
+  const placed = await b.world.place(b.buyer)
+  const total_price_set = { presentment_money: { amount: '15.40', currency_code: 'GBP' } }
+  const edited = { current_total_price: '12.00', total_outstanding: '0.00', total_price_set }
+  const paid = { ...b.paymentFor(placed, { lines: { '11': 8 } }), ...edited }
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  const { charged, buyerAmount } = await b.paymentRow(paid)
+  await b.refund(paid, '5.00')
+  await b.world.advance(MINUTE)
+  const later = {
+    ...paid,
+    financial_status: 'partially_refunded',
+    current_total_price: '7.00',
+    updated_at: b.now().toISOString()
+  }
+  expect(await b.tell('orders/paid', later)).toBe('ignored')
+  expect(await b.paymentRow(paid)).toMatchObject({ charged, amount: '12.00', buyerAmount, buyerCurrency: 'GBP' })
 })

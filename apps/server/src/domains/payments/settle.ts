@@ -16,6 +16,7 @@ import {
 import { readSettings } from '../settings/index.ts'
 import { apply, type Settling } from './apply.ts'
 import { judge, type Facts, type OrderFacts } from './judge.ts'
+import { withKnownCharge } from './paid-order.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
 
@@ -39,11 +40,12 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
 async function gather(
   unit: Unit,
   { secrets }: Settling,
-  paid: PaidOrder
+  told: PaidOrder
 ): Promise<Facts & { customer: number | null }> {
   const { tx, now } = unit
-  await lock(tx, 'platformOrder', paid.id)
-  const payment = (await paymentOf(tx, paid.id)) ?? null
+  await lock(tx, 'platformOrder', told.id)
+  const payment = (await paymentOf(tx, told.id)) ?? null
+  const paid = withKnownCharge(told, payment)
   const money = await readSettings(tx, secrets)
   const naming = readOrderReference(paid)
   const order = await orderFor(unit, payment, naming?.order ?? null)
