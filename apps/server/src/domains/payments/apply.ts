@@ -76,7 +76,7 @@ type Recorded = {
 async function follow(
   unit: Unit,
   ctx: Settling,
-  { paid, named }: Facts,
+  { paid, named, payment: known }: Facts,
   { decision, payment, order }: Recorded
 ): Promise<EventResult> {
   if (decision.do === 'give_back') return endBeforeDelivery(unit, order, payment)
@@ -100,6 +100,10 @@ async function follow(
       return fail(unit, ctx, { order: paidOrder, payment }, decision.problem)
     }
     case 'fail_again':
+      await addToPaid(unit, order, {
+        more: fromCents(toCents(payment.amount) - toCents(known?.amount ?? payment.amount)),
+        lastAmount: payment.amount
+      })
       await failOrder(unit, order, decision.problem)
       return { outcome: 'ignored' }
     case 'hold':

@@ -144,3 +144,16 @@ test('a held payment keeps its charge if a later report does not tell it', async
   expect(await b.tell('orders/paid', later)).toBe('ignored')
   expect(await b.paymentRow(paid)).toMatchObject({ charged, amount: '12.00', buyerAmount, buyerCurrency: 'GBP' })
 })
+
+test('a held payment that grew and is applied is what its order says was paid', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { amount: '10.00', lines: { '11': 8 } })
+  await b.tell('orders/paid', paid)
+  await b.world.advance(MINUTE)
+  await b.tell('orders/paid', { ...paid, total_price: '15.00', updated_at: b.now().toISOString() })
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'failed', payAmount: '15.00', lastAmount: '15.00' })
+  const [entry] = await b.openOf(paid)
+  expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  expect(await b.paymentRow(paid)).toMatchObject({ amount: '15.00' })
+  expect(await b.world.row(placed.id)).toMatchObject({ payAmount: '15.00', lastAmount: '15.00' })
+})
