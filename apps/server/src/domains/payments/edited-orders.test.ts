@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
+import { writeSettings } from '../settings/index.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
@@ -156,4 +157,60 @@ test('a held payment that grew and is applied is what its order says was paid', 
   expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
   expect(await b.paymentRow(paid)).toMatchObject({ amount: '15.00' })
   expect(await b.world.row(placed.id)).toMatchObject({ payAmount: '15.00', lastAmount: '15.00' })
+})
+
+test.for([
+  { not: { currency: 'EUR' }, later: {} },
+  { not: { currency: 'EUR' }, later: { shop_currency: 'EUR' } },
+  { not: { test: true }, later: { accept_test_payments: true } }
+])(
+  'a payment that brought no money, was applied and grew, brings none, and a part of it does not end the lease: %j',
+  async ({ not, later }) => {
+    const start = await b.books()
+    const placed = await b.world.place(b.buyer)
+    const paid = b.paymentFor(placed, not)
+    await b.tell('orders/paid', paid)
+    const [entry] = await b.openOf(paid)
+    expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+    await b.world.confirm()
+    await b.world.advance(MINUTE)
+    const grown = { ...paid, total_price: '35.00', updated_at: b.now().toISOString() }
+    await writeSettings(b.world.shop.ctx, later)
+    expect(await b.tell('orders/paid', grown)).toBe('ignored')
+    await writeSettings(b.world.shop.ctx, { shop_currency: 'USD', accept_test_payments: false })
+    expect(await b.paymentRow(paid)).toMatchObject({ charged: '35.00', amount: '0.00' })
+    const transactions = [{ kind: 'refund', status: 'success', amount: '20.00', currency: paid.currency }]
+    await b.tell('refunds/create', { id: paid.id, order_id: paid.id, transactions })
+    expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivered', payAmount: '0.00' })
+    expect(await b.books()).toEqual(start)
+  }
+)
+
+test('a payment that counts and grows brings all of it after the shop changed its currency', async () => {
+  const { order, paid } = await b.delivered()
+  await b.world.advance(MINUTE)
+  await writeSettings(b.world.shop.ctx, { shop_currency: 'EUR' })
+  await b.tell('orders/paid', { ...paid, total_price: '35.00', updated_at: b.now().toISOString() })
+  await writeSettings(b.world.shop.ctx, { shop_currency: 'USD' })
+  expect(await b.paymentRow(paid)).toMatchObject({ charged: '35.00', amount: '35.00' })
+  expect(await b.world.row(order.id)).toMatchObject({ payAmount: '35.00' })
+})
+
+test('a payment that is told of in another currency than before books nothing, whether it is held or applied', async () => {
+  const start = await b.books()
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { currency: 'EUR' })
+  const tellInDollars = async () => {
+    await b.world.advance(MINUTE)
+    const dollars = { ...paid, currency: 'USD', total_price: '99.00', updated_at: b.now().toISOString() }
+    expect(await b.tell('orders/paid', dollars)).toBe('ignored')
+    expect(await b.paymentRow(paid)).toMatchObject({ currency: 'EUR', charged: '20.00', amount: '0.00' })
+    expect(await b.books()).toEqual(start)
+  }
+  expect(await b.tell('orders/paid', paid)).toBe('wrong_currency')
+  await tellInDollars()
+  const [entry] = await b.openOf(paid)
+  expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  await b.world.confirm()
+  await tellInDollars()
 })

@@ -97,7 +97,7 @@ class World {
     const amount = as === 'euro' || as === 'test' ? '0.00' : '20.00'
     const back = sumRefunds(counted(this.rowsOf(paid.id)), paid.total_price)
     const refunded = { refundedAmount: givenBackOf(amount, back.sum), refundedAt: back.all ? this.now : null }
-    const added = { ...paymentRow(paid.id, nth, amount), ...refunded }
+    const added = { ...paymentRow(paid.id, nth, amount), currency: paid.currency, ...refunded }
     this.payments.set(paid.id, added)
     if (decision.do === 'deliver' || decision.do === 'renew') this.settle(added, decision, inStock)
     if (decision.do === 'fail') this.change({ paidAt: this.now, platformOrderId: paid.id, state: 'failed' })
@@ -232,6 +232,7 @@ const paymentRow = (platformOrderId: string, nth: number, amount: string) =>
     kind: KINDS[nth],
     amount,
     charged: '20.00',
+    currency: 'USD',
     accepted: false,
     refundedAmount: '0.00',
     refundedAt: null,

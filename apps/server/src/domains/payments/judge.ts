@@ -7,7 +7,6 @@ import {
   isPaidBack,
   isUnpaid,
   missing,
-  moneyOf,
   moneyProblem,
   type MoneyProblem,
   type MoneyRules
@@ -74,7 +73,7 @@ export type Decision =
   | { do: 'wait' }
   /** The report is recorded and changes nothing. */
   | { do: 'record'; outcome: 'ignored' | 'unknown_order' }
-  /** The platform's order was edited after this payment had settled ours, and the customer paid the rest. */
+  /** The platform's order was edited after this payment, and the customer paid the rest. */
   | { do: 'grow'; payment: PaymentRow }
   /** The whole payment was refunded. */
   | { do: 'give_back' }
@@ -96,6 +95,8 @@ const record = (outcome: 'ignored' | 'unknown_order'): Decision => ({ do: 'recor
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
+  // The platform never changes the currency of an order.
+  if (payment && paid.currency !== payment.currency && !isPaidBack(paid)) return nothing('ignored')
   if (payment && hasGrown(facts, payment)) return { do: 'grow', payment }
   if (payment && !isNews(facts, payment)) return nothing('ignored')
   if (underwayOf(refunds, facts.now)) return { do: 'wait' }
@@ -109,10 +110,10 @@ export function judge(facts: Facts): Decision {
   return record('ignored')
 }
 
-function hasGrown({ paid, money }: Facts, payment: PaymentRow): boolean {
+function hasGrown({ paid }: Facts, payment: PaymentRow): boolean {
   const at = reportedAt(paid)
   const isLater = at !== null && (payment.reportedAt === null || at > payment.reportedAt)
-  const isMore = toCents(moneyOf(paid, money)) > toCents(payment.amount)
+  const isMore = toCents(chargedOf(paid)) > toCents(payment.charged)
   return paymentStateOf(payment) === 'accepted' && isLater && isMore && !isPaidBack(paid)
 }
 

@@ -60,9 +60,11 @@ export async function recordPayment(unit: Unit, report: Report): Promise<Payment
   throw new Error(`the payment of ${paid.id} was not written`)
 }
 
-function columnsOf(unit: Unit, { paid, money, refunds }: Report) {
-  const amount = moneyOf(paid, money)
+function columnsOf(unit: Unit, { paid, money, refunds, payment: known }: Report) {
   const rate = rateOf(paid)
+  // The settings may have changed since it was accepted.
+  const accepted = known?.accepted && (known.amount === known.charged ? rate.charged : known.amount)
+  const amount = accepted || moneyOf(paid, money)
   const back = sumRefunds(counted(refunds), rate.charged)
   return {
     platformOrderNumber: paid.name.slice(0, 100),
