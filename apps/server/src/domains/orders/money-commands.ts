@@ -163,10 +163,14 @@ const noteRestored = (unit: Unit, order: OrderRow, back: GivenBack, expiredAt: D
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
   })
 
-/** Adds what the buyer paid after the order was edited on the platform. */
-export async function addToPaid(unit: Unit, { id }: OrderRow, { more, ...last }: { more: string } & LastAmount) {
+/** Adds what the buyer paid after the order was edited on the platform. `refunded`: how much of it counts as refunded. */
+export async function addToPaid(
+  unit: Unit,
+  { id }: OrderRow,
+  { more, refunded = '0.00', ...last }: { more: string; refunded?: string } & LastAmount
+): Promise<void> {
   const payAmount = sql`${orders.payAmount} + ${more}::numeric` as never
-  await updateOrder(unit, id, { payAmount, ...lastColumn(last) })
+  await updateOrder(unit, id, { payAmount, refundedAmount: addRefund(refunded), ...lastColumn(last) })
 }
 
 /** Records a partial refund. The order goes on until an administrator decides otherwise. */

@@ -30,7 +30,7 @@ export const TRANSITIONS = {
   reopen: { from: ['expired'], to: 'delivering' },
   /** The platform refunded all of the money. */
   refund: { from: ['paid', 'failed', 'delivering', 'partly_delivered', 'delivered', 'expired'], to: 'refunded' },
-  /** The money came back after a won dispute. Its lease has ended; an administrator may reopen it. */
+  /** Money came back, or more was paid. The lease has ended; an administrator may reopen it. */
   restore: { from: ['refunded'], to: 'expired' }
 } as const satisfies Record<string, { from: readonly OrderState[]; to: OrderState }>
 

@@ -13,7 +13,7 @@ import {
 import { useCouponsAgain } from '../rewards/index.ts'
 import { earnAgain } from './apply.ts'
 import { gatherBalance, type Refunding } from './give-back.ts'
-import { judgeReturn, type ReturnDecision } from './judge-refund.ts'
+import { judgeReturn, type Balance, type ReturnDecision } from './judge-refund.ts'
 import { lastAmountOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -29,17 +29,21 @@ export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise
   return last?.at && last.at >= unit.now ? { ...unit, now: new Date(last.at.getTime() + 1) } : unit
 }
 
-type Reason = 'dispute_won' | 'refund_failed'
+type Reason = 'dispute_won' | 'refund_failed' | 'paid_more'
 
 /** Applies the effects of refunded money that came back. The caller has recorded the return. */
 export async function applyReturn(
   unit: Unit,
   ctx: Refunding,
   platformOrderId: string,
-  reason: Reason
+  reason: Exclude<Reason, 'paid_more'>
 ): Promise<EventResult> {
   const facts = await gatherBalance(unit, ctx, platformOrderId)
-  if (!facts) return { outcome: 'ignored' }
+  return facts ? returnMoney(unit, ctx, facts, reason) : { outcome: 'ignored' }
+}
+
+/** `applyReturn` for facts that are gathered already. */
+export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, reason: Reason): Promise<EventResult> {
   const { payment } = facts
   const decision = judgeReturn(facts)
   if (decision.do === 'nothing') return { outcome: 'ignored' }
@@ -53,6 +57,7 @@ export async function applyReturn(
   const { platformOrderNumber: platform_order } = payment
   const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount }
   if (order) await restore(unit, ctx, order, { payment, decision, reason })
+  if (reason === 'paid_more') return { outcome: 'partly_refunded', detail: { ...detail, amount: refundedAmount } }
   const goesOn = order !== null && payment.accepted && isServed(order.state)
   if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
   // The order was refunded since, so the renewal pays for nothing.

@@ -21,7 +21,7 @@ import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } fro
 import { recordFullRefund } from './give-back.ts'
 import { addRefund, refundRowsOf } from './refund-rows.ts'
 import { isPaidBack } from './paid-order.ts'
-import { keptOf, lastAmountOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
+import { keptOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
 import {
   mailNotDelivered,
   mailNotRenewed,
@@ -36,11 +36,15 @@ import { paymentAllows } from './states.ts'
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
 
 /** Writes a decision about a payment and reports it to the customer and the platform. */
-export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: Decision): Promise<EventResult> {
+export async function apply(
+  unit: Unit,
+  ctx: Settling,
+  facts: Facts,
+  decision: Exclude<Decision, { do: 'grow' }>
+): Promise<EventResult> {
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
-  if (decision.do === 'grow') return grow(unit, ctx, facts, decision.payment)
   if (decision.do === 'give_back' && known) return recordFullRefund(unit, ctx, paid)
   // As if the refund had come before the payment.
   const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
@@ -55,17 +59,6 @@ export async function apply(unit: Unit, ctx: Settling, facts: Facts, decision: D
 
 const addReported = (unit: Unit, { id }: PaidOrder) =>
   addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsDecision: true })
-
-/** The added money is the shop's: it earns points and coins and can be refunded. */
-async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow): Promise<EventResult> {
-  const payment = await recordPayment(unit, { ...facts, kind: known.kind })
-  const order = facts.about?.order
-  if (!order) return { outcome: 'ignored' }
-  const more = fromCents(toCents(payment.amount) - toCents(known.amount))
-  await addToPaid(unit, order, { more, lastAmount: await lastAmountOf(unit.tx, order.id) })
-  await earnAgain(unit, ctx, order, payment)
-  return { outcome: 'ignored' }
-}
 
 type Recorded = {
   decision: Exclude<Decision, { do: 'nothing' | 'wait' | 'grow' }>

@@ -1,10 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
+import { work } from '../reconciliation/platform-orders.fixture.ts'
+import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { writeSettings } from '../settings/index.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
+import { refundRowsOf } from './refund-rows.ts'
 
 let b: Books
 beforeAll(async () => {
@@ -213,4 +217,87 @@ test('a payment that is told of in another currency than before books nothing, w
   expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
   await b.world.confirm()
   await tellInDollars()
+})
+
+test('a deleted order is restored when more is paid for it', async () => {
+  const { order, paid } = await b.delivered()
+  await b.world.endAll()
+  expect(await b.admin.delete(`/api/orders/order_list/${order.id}/`)).toMatchObject({ code: 2000 })
+  await b.world.advance(MINUTE)
+  await b.tell('orders/paid', { ...paid, total_price: '35.00', updated_at: b.now().toISOString() })
+  expect(await b.world.row(order.id)).toMatchObject({ deletedAt: null, payAmount: '35.00' })
+})
+
+test.for(['reopen', 'refund'] as const)(
+  'a refund that is told of before what was paid more ends the lease, and an administrator can then %s',
+  async decision => {
+    const start = await b.books()
+    const { order, paid } = await b.delivered()
+    expect(await b.refund(paid, '20.00')).toBe('refunded')
+    expect(await b.books()).toEqual(start)
+    const [refund] = await refundRowsOf(b.db(), String(paid.id))
+    says(b, { ...paid, total_price: '35.50' }, [{ id: Number(refund?.key.split(':')[1]), amount: '20.00' }])
+    await b.world.advance(11 * MINUTE)
+    await reconcile(b)
+    await queueUnreadOrders(b.world.shop.ctx)
+    await work(b.world)
+    await reconcile(b)
+    const paidMore = { payAmount: '35.50', refundedAmount: '20.00' }
+    expect(await b.world.row(order.id)).toMatchObject({ state: 'expired', lastAmount: '35.50', ...paidMore })
+    expect(await b.paymentRow(paid)).toMatchObject({ amount: '35.50', refundedAmount: '20.00', refundedAt: null })
+    expect(await b.books()).toMatchObject({ points: (start?.points ?? 0) + 15 })
+    const open = await b.openOf(paid)
+    expect(open).toContainEqual(expect.objectContaining({ outcome: 'partly_refunded' }))
+    if (decision === 'reopen') {
+      expect(await b.reopen(order)).toMatchObject({ code: 2000 })
+      await b.world.confirm()
+      expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', ...paidMore })
+    } else {
+      expect(await askRefund(b.admin, order)).toMatchObject({ code: 2000 })
+      expect(await b.refund(paid, '15.50')).toBe('refunded')
+      expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '35.50' })
+      expect(await b.books()).toEqual(start)
+    }
+  }
+)
+
+test('what is paid more for a refunded renewal gives its term back, once', async () => {
+  const { order } = await b.delivered()
+  const renewal = b.paymentFor(order, { renewal: true, amount: '10.00' })
+  expect(await b.tell('orders/paid', renewal)).toBe('settled')
+  const { expiredAt } = await b.world.row(order.id)
+  expect(await b.refund(renewal, '10.00')).toBe('refunded')
+  expect((await b.world.row(order.id)).expiredAt).not.toEqual(expiredAt)
+  await b.world.advance(MINUTE)
+  const grown = {
+    ...renewal,
+    financial_status: 'partially_refunded',
+    total_price: '14.00',
+    updated_at: b.now().toISOString()
+  }
+  expect(await b.tell('orders/paid', grown)).toBe('partly_refunded')
+  expect(await b.tell('orders/paid', grown)).toBe('ignored')
+  const sums = { payAmount: '34.00', refundedAmount: '10.00', lastAmount: '14.00' }
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt, ...sums })
+})
+
+test('what is paid more for a payment that was refunded while it was held is held', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  expect(await b.refund(paid, '20.00')).toBe('refunded')
+  await b.world.advance(MINUTE)
+  const grown = {
+    ...paid,
+    financial_status: 'partially_refunded',
+    total_price: '35.00',
+    updated_at: b.now().toISOString()
+  }
+  expect(await b.tell('orders/paid', grown)).toBe('partly_refunded')
+  expect(await b.paymentRow(paid)).toMatchObject({ accepted: false, refundedAt: null, refundedAmount: '20.00' })
+  const [entry] = await b.openOf(paid)
+  expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+  await b.world.confirm()
+  const sums = { payAmount: '35.00', refundedAmount: '20.00' }
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivered', ...sums })
 })

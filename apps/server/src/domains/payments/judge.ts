@@ -110,11 +110,14 @@ export function judge(facts: Facts): Decision {
   return record('ignored')
 }
 
-function hasGrown({ paid }: Facts, payment: PaymentRow): boolean {
+/** Was more paid for an accepted payment, or for one that was refunded and is no longer covered by its refunds? */
+function hasGrown({ paid, refunds }: Facts, payment: PaymentRow): boolean {
   const at = reportedAt(paid)
   const isLater = at !== null && (payment.reportedAt === null || at > payment.reportedAt)
-  const isMore = toCents(chargedOf(paid)) > toCents(payment.charged)
-  return paymentStateOf(payment) === 'accepted' && isLater && isMore && !isPaidBack(paid)
+  const charged = chargedOf(paid)
+  const state = paymentStateOf(payment)
+  const isKept = state === 'accepted' || (state === 'refunded' && !sumRefunds(counted(refunds), charged).all)
+  return isKept && isLater && toCents(charged) > toCents(payment.charged) && !isPaidBack(paid)
 }
 
 /** Only a held payment is judged again, by a report that is not older than the last. */

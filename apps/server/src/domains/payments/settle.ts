@@ -15,6 +15,7 @@ import {
 } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { apply, type Settling } from './apply.ts'
+import { grow } from './grow.ts'
 import { judge, type Facts, type OrderFacts } from './judge.ts'
 import { withKnownCharge } from './paid-order.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
@@ -26,7 +27,9 @@ import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
  */
 export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling): Promise<EventResult> {
   const { customer, ...facts } = await gather(unit, ctx, paid)
-  const result = await apply(unit, ctx, facts, judge(facts))
+  const decision = judge(facts)
+  const result =
+    decision.do === 'grow' ? await grow(unit, ctx, facts, decision.payment) : await apply(unit, ctx, facts, decision)
   const { named } = facts
   const about = {
     platformOrderId: paid.id,

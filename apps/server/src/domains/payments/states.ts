@@ -9,7 +9,7 @@ export const PAYMENT_TRANSITIONS = {
   ignore: { from: ['held'], to: 'ignored' },
   /** All of it was refunded. */
   refund: { from: ['held', 'ignored', 'accepted'], to: 'refunded' },
-  /** The money came back after a won dispute or a failed refund, and counts as before. */
+  /** The money came back after a won dispute or a failed refund, or more was paid, and it counts as before. */
   restore: { from: ['refunded'], to: 'accepted' },
   /** The money came back, and had settled nothing. */
   hold: { from: ['refunded'], to: 'held' },

@@ -1,3 +1,4 @@
+import { toCents } from '@netlet/contract/money'
 import { and, asc, eq, isNotNull, lte, not, notExists, or, sql } from 'drizzle-orm'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -7,7 +8,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
-import { queueOrderRead, endAwaitedRead, paymentOf, paymentStateOf } from '../payments/index.ts'
+import { downToCents, queueOrderRead, endAwaitedRead, paymentOf, paymentStateOf } from '../payments/index.ts'
 import { asEvent, findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
 import { VOID_AFTER } from './refund-differences.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -18,7 +19,7 @@ const EVERY = 5 * MINUTE
 
 /**
  * Reads a platform's order after a refund or dispute was reported. Stores what no webhook reported as events, and
- * judges a held payment again. If the platform does not answer, the next reconciliation asks again.
+ * judges a held payment, or one that grew, again. If the platform does not answer, the next reconciliation asks again.
  */
 export async function readOrder(ctx: AppContext, { platformOrderId }: { platformOrderId: string }): Promise<void> {
   const platform = await openPlatform(ctx)
@@ -37,16 +38,18 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const areHandled = (await findHandledEvents(ctx, missed)).size === missed.length
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
-    await judgeHeldAgain(unit, read.value)
+    await judgeAgain(unit, read.value)
     await endAwaitedRead(unit, platformOrderId, areHandled ? or(isDispute, isSettledRefund(unit.now)) : isDispute)
     unit.publish('platform_event')
   })
 }
 
-/** Stores the same event as for an edited order, because the payment may settle now. */
-async function judgeHeldAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
+/** Stores the same event as for an edited order: a held payment may settle now, and a refunded one may have grown. */
+async function judgeAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
   const payment = await paymentOf(unit.tx, order.id)
-  if (!payment || paymentStateOf(payment) !== 'held') return
+  const state = payment && paymentStateOf(payment)
+  const isMore = payment && toCents(downToCents(order.received)) > toCents(payment.charged)
+  if (state !== 'held' && !(state === 'refunded' && isMore)) return
   // The count of known refunds in the id allows one more judgement after each refund.
   const known = await unit.tx.$count(paymentRefunds, eq(paymentRefunds.platformOrderId, order.id))
   const eventId = `${EDITED}${order.id}:${order.updatedAt}:refunds:${known}`
