@@ -186,7 +186,7 @@ test.runIf(isLinux)(
       await until('the new one', async () => (await call('GET', '/healthz').catch(() => null))?.status === 200)
       expect((await call('GET', '/api/state')).json['users']).toHaveLength(n + 2)
       expect((await tunnel(ip, agent.proxyPort, 'u', echo.host)).status).toBe(200)
-      await until('none to be told of', async () => String((await info())['draining']) === '')
+      await until('no process to be draining', async () => String((await info())['draining']) === '')
       expect(await managersOf(folder)).toHaveLength(1)
     }
   },

@@ -81,7 +81,7 @@ describe.runIf(isLinux)('a takeover', () => {
     for (const client of [first, second, third]) await exchange(client, 1000)
     for (const client of [first, second, third]) client.socket.end()
     await until('those that drained to end', async () => (await managersOf(folder)).length === 1)
-    await until('none to be told of', async () => String((await info())['draining']) === '')
+    await until('no process to be draining', async () => String((await info())['draining']) === '')
 
     const rows = (await call('GET', '/api/traffic')).json['rows'] ?? []
     const said = `${ip}\n`.length

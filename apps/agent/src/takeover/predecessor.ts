@@ -202,7 +202,7 @@ export class Predecessor {
     return this.#rows.splice(0)
   }
 
-  /** Lets it end, and waits for its end. */
+  /** Asks the process to end and waits for it. Kills it if it is late. */
   async leave(): Promise<void> {
     this.#channel.send({ type: 'leave' })
     const late = setTimeout(() => this.#kill(), ANSWER_MS)

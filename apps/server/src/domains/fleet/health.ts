@@ -24,9 +24,8 @@ import { troubleSentence } from './list-servers.ts'
 import { readConsole } from './ownership/identity.ts'
 import { setForeign } from './ownership/session.ts'
 import { isAlive } from './provision/request.ts'
-import type { ServerRow } from './server-row.ts'
+import { isWrongPort, type ServerRow } from './server-row.ts'
 import { agentUsers, servers } from './tables.ts'
-import { isWrongPort } from './reported-port.ts'
 import { type Doubtful, tryDoubtful } from './unserved.ts'
 
 const AT_ONCE = 32

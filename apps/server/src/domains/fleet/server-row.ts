@@ -18,3 +18,10 @@ export async function lockServer({ tx }: Unit, id: number): Promise<ServerRow | 
   const [row] = await tx.select().from(servers).where(isServer(id)).for('no key update')
   return row
 }
+
+/**
+ * Whether an agent serves another port than customers are shown, because an older database was restored or the
+ * operator's own file on the machine sets it.
+ */
+export const isWrongPort = ({ proxyPort }: Pick<ServerRow, 'proxyPort'>, theirs: number): boolean =>
+  Number.isInteger(theirs) && theirs >= 1 && theirs !== proxyPort

@@ -12,9 +12,8 @@ import { firstOf } from './proofs/samples.ts'
 import { checkProxy, type Detour, type ProxyAddress } from './provision/check.ts'
 import { isAlive } from './provision/request.ts'
 import { publishSelling } from './selling.ts'
-import { lockServer, type ServerRow } from './server-row.ts'
+import { isWrongPort, lockServer, type ServerRow } from './server-row.ts'
 import { servers } from './tables.ts'
-import { isWrongPort } from './reported-port.ts'
 
 /** The sites that are requested when a proxy is tried. */
 const sitesOf = ({ config: { checkSites } }: Pick<SyncContext, 'config'>): string[] => Object.values(checkSites)

@@ -27,7 +27,7 @@ test.for([
   { name: 'what was taken off it since is owed to the buyer', left: '12.00', open: '-8.00', charged: '20.00' },
   { name: 'both', left: '12.00', open: '-3.00', charged: '15.00' },
   { name: 'more than at first was never asked for', left: '99.00', open: '-3.00', charged: '20.00' }
-])('of an order that is told of as edited and paid: $name', async ({ left, open, charged }) => {
+])('an order is reported as edited and then paid: $name', async ({ left, open, charged }) => {
   const before = await b.books()
   const placed = await b.world.place(b.buyer)
   const paid = {
@@ -200,7 +200,7 @@ test('a payment that counts and grows brings all of it after the shop changed it
   expect(await b.world.row(order.id)).toMatchObject({ payAmount: '35.00' })
 })
 
-test('a payment that is told of in another currency than before books nothing, whether it is held or applied', async () => {
+test('a payment that is reported again in another currency books nothing, held or applied', async () => {
   const start = await b.books()
   const placed = await b.world.place(b.buyer)
   const paid = b.paymentFor(placed, { currency: 'EUR' })
@@ -229,7 +229,7 @@ test('a deleted order is restored when more is paid for it', async () => {
 })
 
 test.for(['reopen', 'refund'] as const)(
-  'a refund that is told of before what was paid more ends the lease, and an administrator can then %s',
+  'a refund that is reported before the extra payment ends the lease, and an administrator can then %s',
   async decision => {
     const start = await b.books()
     const { order, paid } = await b.delivered()
