@@ -261,7 +261,7 @@ export async function startAgent(
     for (const listener of handed.proxies) if (!isWanted(listener)) listener.done()
     if (own === null) management?.done()
     made.mayLeave = tellMainProcess(process.env, announcing.signal)
-  }
+  } else if (before !== null) void tellMainProcess(process.env, announcing.signal)
   // The other copies belong to processes that start no more workers.
   if (program !== undefined) await removeOtherCopies(program, folder.path).catch(() => {})
   ready.resolve()

@@ -31,8 +31,9 @@ export async function manage(file: string, times: Partial<Times> = {}): Promise<
   if (read.config.workers > 0) lowerPriority()
   const log = pino({ level: process.env['LOG_LEVEL'] ?? 'info', base: null })
   let takeover: Takeover | null = null
-  // Does nothing until the agent serves. A supervisor sends it to reload settings, so it must never end the process.
-  process.on('SIGHUP', () => takeover?.begin())
+  // A supervisor sends it to reload settings, so it must never end the process. One that comes before the agent serves waits until it does.
+  let mustReload = false
+  process.on('SIGHUP', () => (takeover === null ? (mustReload = true) : takeover.begin()))
   const started = await startAgent(read.config, { log, program: file, path: named.path, times }, before)
   if (!started.ok) return stop(started.message)
   const { agent } = started
@@ -59,6 +60,7 @@ export async function manage(file: string, times: Partial<Times> = {}): Promise<
     log
   )
   takeover = handing
+  if (mustReload) handing.begin()
   void handing.over.then(() => process.exit(0))
   void handing.lost.then(() => agent.close()).then(() => process.exit(1))
   let stopping = false

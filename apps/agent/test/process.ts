@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onEnd, token, until } from './test-agent.ts'
 
@@ -47,12 +48,13 @@ export async function processesOf(folder: string): Promise<number[]> {
   return all.flatMap(([pid, env]) => (env.split('\0').includes(`DATA_DIR=${folder}`) ? [pid] : []))
 }
 
-/** The managing processes of the agents that use a folder. */
+/** The managing processes of the agents that use a folder. Programs that an agent runs, such as systemd-notify, are none. */
 export async function managersOf(folder: string): Promise<number[]> {
   const managers: number[] = []
   for (const pid of await processesOf(folder)) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')
-    if (line !== '' && !line.split('\0').includes('worker')) managers.push(pid)
+    const [command = '', ...args] = line.split('\0')
+    if (basename(command) === 'node' && !args.includes('worker')) managers.push(pid)
   }
   return managers
 }

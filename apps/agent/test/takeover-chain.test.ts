@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { newCertificate } from './certificates.ts'
 import { notifyReceiver } from './notify-receiver.ts'
-import { isLinux, kill, managersOf, processesOf } from './process.ts'
+import { agentProcess, isLinux, kill, managersOf, processesOf } from './process.ts'
 import { servingAgent } from './takeovers.ts'
-import { echoTarget, lease, type RawClient, tempFolder, tunnel, until } from './test-agent.ts'
+import { echoTarget, lease, onEnd, type RawClient, tempFolder, tunnel, until } from './test-agent.ts'
 
 const hasTools = ['/usr/bin/systemd-notify', '/usr/bin/perl'].every(existsSync)
 
@@ -45,6 +45,22 @@ describe.runIf(isLinux)('takeovers in a row', () => {
     kill(main)
     await until('all to be gone', async () => (await processesOf(folder)).length === 0)
     await until('all tunnels to be cut', () => tunnels.every(({ closed }) => closed))
+  })
+
+  test('begin with a signal that comes while the first process starts', async () => {
+    const folder = await tempFolder()
+    const file = join(folder, 'agent.pid')
+    onEnd(async () => (await processesOf(folder)).forEach(pid => kill(pid)))
+    const starting = agentProcess(folder, { AGENT_WORKERS: '0', AGENT_PID_FILE: file })
+    const first = await until('a process that catches the signal', async () => {
+      const [pid] = await managersOf(folder)
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+      const caught = BigInt(`0x${/^SigCgt:\s*(\S+)/m.exec(status)?.[1] ?? '0'}`)
+      return caught & 1n ? pid : null
+    })
+    kill(first, 'SIGHUP')
+    expect((await starting).port).toBeGreaterThan(0)
+    await until('another process', async () => Number(await readFile(file, 'utf8').catch(() => first)) !== first)
   })
 
   test('count what is open in all processes for the limits, and cut what is left when the time is over', async () => {

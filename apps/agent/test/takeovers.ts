@@ -1,6 +1,7 @@
 // Agents in their own processes that serve a user and can be replaced.
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentProcess, agentProcess, childrenOf, kill, managersOf, processesOf } from './process.ts'
+import { type AgentProcess, agentProcess, childrenOf, kill, processesOf } from './process.ts'
 import { type Call, caller, type Json, lease, onEnd, randomNet, tempFolder, until } from './test-agent.ts'
 
 export type Serving = {
@@ -27,9 +28,10 @@ export async function servingAgent(
 ): Promise<Serving> {
   const folder = env['DATA_DIR'] ?? (await tempFolder())
   onEnd(async () => (await processesOf(folder)).forEach(pid => kill(pid)))
+  const pidFile = env['AGENT_PID_FILE'] ?? join(folder, 'agent.pid')
   const agent = await agentProcess(
     folder,
-    { AGENT_DRAIN_SECONDS: '60', AGENT_PID_FILE: join(folder, 'agent.pid'), ...env },
+    { AGENT_DRAIN_SECONDS: '60', ...env, AGENT_PID_FILE: pidFile },
     program,
     within
   )
@@ -44,9 +46,13 @@ export async function servingAgent(
       const reply = await call('GET', '/api/view-server-info').catch(() => null)
       return reply?.status === 200 ? reply.json['data'] : null
     })
+  // By its file: programs that the agent runs for a moment look like a process of it.
   const pid = async (): Promise<number> => {
     const draining = [...((await info())['draining'] ?? [])].map(one => Number(one['pid']))
-    return until('one that serves', async () => (await managersOf(folder)).find(one => !draining.includes(one)))
+    return until('the number of one that serves', async () => {
+      const serving = pidFile === '' ? agent.child.pid : Number(await readFile(pidFile, 'utf8'))
+      return draining.includes(Number(serving)) ? null : serving
+    })
   }
   const takeOver = async (): Promise<Json> => {
     const before = await info()

@@ -42,6 +42,8 @@ export const caller =
       method,
       headers: {
         authorization: `Bearer ${bearer}`,
+        // A process that is replaced closes kept connections, perhaps while a call is on its way.
+        connection: 'close',
         ...(body === undefined ? {} : { 'content-type': 'application/json' })
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
