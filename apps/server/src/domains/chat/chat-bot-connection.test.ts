@@ -16,7 +16,7 @@ afterAll(() => chat.close())
 
 test('a connection that breaks, must reconnect or falls silent is resumed: nothing is lost, nothing counts twice', async () => {
   const { name, id } = await newMember()
-  await chat.call('POST', '/gateway', { heartbeat_ms: 100 })
+  await chat.call('POST', '/gateway', { heartbeat_ms: 1000 })
   chat.start()
   await chat.connected()
   const { identified } = await chat.gateway()
