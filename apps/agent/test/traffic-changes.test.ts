@@ -17,7 +17,8 @@ import {
   randomNet,
   tempFolder,
   testAgent,
-  turnsDuring
+  turnsDuring,
+  until
 } from './test-agent.ts'
 import type { Call } from './test-agent.ts'
 
@@ -227,6 +228,16 @@ test('a kept connection counts once, and each of its requests', async () => {
   }
   const { rows: told } = await changesOf(agent.call, 'fresh=1')
   expect(told).toMatchObject([{ user: 'u', requests: 3, connections: 1, codes: {} }])
+})
+
+test('all bytes of a connection are counted when it ends', async () => {
+  const agent = await testAgent()
+  const target = await httpTarget()
+  const ip = `${agent.net}.1.1`
+  await lease(agent.call, 'u', [`${ip}/32`])
+  const upload = { method: 'POST', headers: 'Content-Length: 300000\r\n', body: 'x'.repeat(300_000) }
+  expect((await proxied(ip, agent.proxyPort, 'u', `http://${target.host}/`, upload)).status).toBe(200)
+  await until('all of them', async () => (await changesOf(agent.call, 'fresh=1')).rows.some(({ up }) => up > 300_000))
 })
 
 test('a bad query is refused, and the whole file still has every row', async () => {

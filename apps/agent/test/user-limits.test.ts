@@ -171,6 +171,17 @@ describe('speed', () => {
     for (const { rawClient } of open) rawClient.socket.destroy()
   })
 
+  test('is lifted with the plan for connections that it holds up', async () => {
+    const agent = await testAgent()
+    const from = await floodTarget()
+    const ip = `${agent.net}.1.1`
+    await lease(agent.call, 'u', [`${ip}/32`], { limits: { mbps: 0.01 } })
+    const { rawClient, bytes } = await countedTunnel(agent, ip, from.host)
+    await lease(agent.call, 'u', [`${ip}/32`])
+    await until('full speed', () => bytes() > 5_000_000)
+    rawClient.socket.destroy()
+  })
+
   test('holds for connections that follow on each other, for what they bring along too', async () => {
     const agent = await testAgent()
     const size = 60_000

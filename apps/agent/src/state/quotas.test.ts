@@ -52,6 +52,14 @@ test('a new quota starts at zero', () => {
   expect(quotas.takeSpent()).toEqual(['u q2'])
 })
 
+test('a new quota starts at zero at once, not only after the counts were saved', () => {
+  const { present, quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
+  quotas.add('u', 90)
+  present.set('u', { id: 'q2', bytes: 100 })
+  quotas.add('u', 90)
+  expect([quotas.takeSpent(), quotas.saved()]).toEqual([null, [{ user: 'u', id: 'q2', used: 90 }]])
+})
+
 test('saved use counts on, and is spent only for a user who still has that quota', () => {
   const { present, quotas } = quotasOf({ u: { id: 'q1', bytes: 100 } })
   quotas.load([])
