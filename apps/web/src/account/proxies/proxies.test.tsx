@@ -6,6 +6,7 @@ import { orders } from '../../api/routes.ts'
 import { answer, answerLost, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, order, pageOf, noOrderTraffic } from '../../testing/shapes.ts'
+import { BulkRenewal } from './bulk-renewal.tsx'
 import ProxiesPage from './page.tsx'
 import { unpaid } from './proxies.fixture.tsx'
 
@@ -261,7 +262,19 @@ describe('several renewals', () => {
     await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
     expect(await screen.findByText(/Last paid: \$30\.05/)).toBeTruthy()
-    expect(screen.queryByText(/together/)).toBeNull()
+    expect(screen.queryByText(/^Total for/)).toBeNull()
+  })
+
+  it('are prepared for the first fifty orders only, and say so', async () => {
+    answer(orders.renewMany, [])
+    const many = Array.from({ length: 51 }, (_, at) => ({ ...order, id: at + 1 }))
+    renderAt(<BulkRenewal renewals={{ orders: many, opened: [] }} onOpen={vi.fn()} onClose={vi.fn()} />)
+    expect(await screen.findByText('At most 50 orders at once: the first 50 are prepared.')).toBeTruthy()
+    await waitFor(() =>
+      expect(requestsOf(orders.renewMany)).toMatchObject([
+        { body: { order_ids: Array.from({ length: 50 }, (_, at) => at + 1) } }
+      ])
+    )
   })
 
   it('give each order its own way to pay, or say why it cannot be renewed', async () => {

@@ -156,6 +156,21 @@ describe('the list', () => {
     )
   })
 
+  it('are cleared where no proxy matches, and the sorting stays', async () => {
+    show(order)
+    const filters = 'proxy_status=unavailable&proxy_site=silent%3Abing&proxy_q=198.51'
+    const { user } = open(order, `/dashboard/index/proxies?order=7&${filters}&proxy_sort=google_delay`)
+    await user.click(await screen.findByRole('button', { name: 'Clear the filters' }))
+    await waitFor(() =>
+      expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({
+        limit: '20',
+        offset: '0',
+        sort_by: 'google_delay',
+        sort_order: 'asc'
+      })
+    )
+  })
+
   it('reads an address that says what cannot be as one that says nothing', async () => {
     show(order, proxy)
     open(order, '/dashboard/index/proxies?order=7&proxy_status=none&proxy_site=silent%3Aeverybody&proxy_sort=-password')
