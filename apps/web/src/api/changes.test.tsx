@@ -115,4 +115,17 @@ describe('what changes', () => {
     stop()
     act(() => setFeedConnected(false))
   })
+
+  it('is not read again after it is no longer followed', () => {
+    vi.useFakeTimers()
+    const feed = feedOfTest()
+    const stop = refreshOnChange(1)
+    feed.send('open')
+    const before = vi.getTimerCount()
+    feed.send('change', { changes: [{ resource: 'faq', id: 1 }] })
+    expect(vi.getTimerCount()).toBe(before + 1)
+    stop()
+    expect(vi.getTimerCount()).toBe(0)
+    act(() => setFeedConnected(false))
+  })
 })

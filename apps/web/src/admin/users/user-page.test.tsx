@@ -193,8 +193,10 @@ describe('what a user has', () => {
     await waitFor(() => expect(requestsOf(accounts.endUserSession).at(-1)?.params).toEqual({ id: '5' }))
     await user.click(screen.getByRole('button', { name: 'End all sessions' }))
     expect(await screen.findByText('alice is signed out in 2 browsers. API keys go on.')).toBeTruthy()
+    answer(accounts.userSessions, [])
     await user.click(screen.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(accounts.endUserSessions).at(-1)?.params).toEqual({ id: '2' }))
+    expect(await screen.findByText('Not signed in anywhere')).toBeTruthy()
   })
 
   it('sessions: of more than ten the number is typed before all of them end', async () => {

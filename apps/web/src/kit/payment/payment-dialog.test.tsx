@@ -1,8 +1,10 @@
 import type { ReplyOf } from '@netlet/contract'
 import { onlineManager } from '@tanstack/react-query'
 import { act, screen } from '@testing-library/react'
+import type { ReactNode } from 'react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { orders } from '../../api/routes.ts'
+import { accounts, orders } from '../../api/routes.ts'
+import { useSession } from '../../api/session.ts'
 import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
@@ -45,13 +47,19 @@ const pass = (milliseconds: number) => act(() => vi.advanceTimersByTimeAsync(mil
 /** Imitates a sleeping machine: the clock advances, but no timer runs. */
 const sleep = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds)
 
-async function open(blocked = false, paid = pending) {
+/** Stands for the page's head, which shows them on every screen. */
+const Points = () => <p>{useSession().user?.level_points} points</p>
+
+async function open(blocked = false, paid = pending, beside?: ReactNode) {
   const onClose = vi.fn()
   keepPayment(paid)
-  const view = renderAt(<PaymentDialog pending={paid} blocked={blocked} onClose={onClose} />, {
-    at: '/product?id=1',
-    user: customer
-  })
+  const view = renderAt(
+    <>
+      {beside}
+      <PaymentDialog pending={paid} blocked={blocked} onClose={onClose} />
+    </>,
+    { at: '/product?id=1', user: customer }
+  )
   await pass(50)
   return { ...view, onClose }
 }
@@ -114,6 +122,15 @@ describe('the payment dialog', () => {
     expect(where()).toBe('/dashboard/index/proxies?order=7&live=1')
     expect(onClose).toHaveBeenCalledOnce()
     expect(pendingPayment(START)).toBeNull()
+  })
+
+  it('shows the points that the payment earned', async () => {
+    answer(orders.payment, says('pending'))
+    answer(accounts.whoIsSignedIn, { ...customer, level_points: 19 })
+    await open(false, pending, <Points />)
+    answer(orders.payment, says('success'))
+    await pass(3100)
+    expect(screen.getByText('19 points')).toBeTruthy()
   })
 
   it('says at the end that the time is over, and waits no more', async () => {
