@@ -114,6 +114,11 @@ test('the way back is good once, in the browser that left, and for ten minutes',
   expect(await applyReturn(visitor, late, 102)).toBe('/login?discord=failed')
 })
 
+test('the cookie of a browser that leaves is inaccessible to scripts', async () => {
+  const { headers } = await shop.visitor().get('/api/auth/discord/login?mode=login')
+  expect(headers.getSetCookie()).toEqual([expect.stringMatching(/HttpOnly.*SameSite=Lax/)])
+})
+
 test('without a client id the browser is not sent to the platform', async () => {
   await configure({ discord_client_id: '' })
   onTestFinished(() => configure({ discord_client_id: 'client' }))

@@ -31,13 +31,18 @@ test('logs in by username or email, in any case, and says when and from where', 
   expect(await shop.visitor().get(LOGIN)).toMatchObject({ status: 401, code: 401, msg: 'Please log in' })
 })
 
-test('the cookie is inaccessible to scripts, and Secure if the shop has an https address', async () => {
+test('the cookies are inaccessible to scripts, and Secure if the shop has an https address', async () => {
   const { user } = await shop.customer()
   const reply = await shop.visitor().post(LOGIN, { username: user.username, password: TEST_PASSWORD })
-  const cookie = reply.headers.getSetCookie().find(line => line.startsWith(SESSION_COOKIE))
-  expect(cookie).toMatch(/HttpOnly/)
-  expect(cookie).toMatch(/SameSite=Lax/)
-  expect(cookie).not.toMatch(/Secure/)
+  const cookies = reply.headers.getSetCookie()
+  // The session, and the proof of the log-in.
+  expect(cookies).toHaveLength(2)
+  for (const line of cookies) {
+    expect(line).toMatch(/HttpOnly/)
+    expect(line).toMatch(/SameSite=Lax/)
+    expect(line).not.toMatch(/Secure/)
+  }
+  const cookie = cookies.find(line => line.startsWith(SESSION_COOKIE))
   const token = cookie?.split(/[=;]/)[1] ?? ''
   const stored = await shop.ctx.db
     .select()
@@ -47,7 +52,7 @@ test('the cookie is inaccessible to scripts, and Secure if the shop has an https
   shop.ctx.config.secureCookies = true
   try {
     const secure = await shop.visitor().post(LOGIN, { username: user.username, password: TEST_PASSWORD })
-    expect(secure.headers.getSetCookie().join()).toMatch(/Secure/)
+    for (const line of secure.headers.getSetCookie()) expect(line).toMatch(/Secure/)
   } finally {
     shop.ctx.config.secureCookies = false
   }
@@ -217,7 +222,7 @@ test('logging out ends the session and always succeeds', async () => {
   expect((await shop.visitor().get('/api/auth/logout')).code).toBe(2000)
 })
 
-test('a session lives as long as it is used, and its use is written at most once an hour', async () => {
+test('a session lives and is listed as long as it is used, and its use is written at most once an hour', async () => {
   const client = await shop.customer()
   const hash = hashToken(client.cookies.get(SESSION_COOKIE) ?? '')
   const lastSeen = async () => {
@@ -233,8 +238,14 @@ test('a session lives as long as it is used, and its use is written at most once
   expect(await lastSeen()).toBeGreaterThan(start)
   shop.advance(20 * DAY)
   expect((await client.get(LOGIN)).code).toBe(2000)
-  shop.advance(31 * DAY)
+  const elsewhere = shop.visitor()
+  const listed = async () => (await elsewhere.get<unknown[]>('/api/users/sessions/')).data
+  shop.advance(20 * DAY)
+  await elsewhere.post(LOGIN, { username: client.user.username, password: TEST_PASSWORD })
+  expect(await listed()).toHaveLength(2)
+  shop.advance(11 * DAY)
   expect((await client.get(LOGIN)).code).toBe(401)
+  expect(await listed()).toHaveLength(1)
 })
 
 test('many requests at once write the use of a session once', async () => {

@@ -244,6 +244,7 @@ describe('roles of operators', () => {
     const customer = await shop.customer()
     for (const target of [people.owner, people.support, people.viewer]) {
       const { id } = target.user
+      const [session] = (await people.owner.get<OwnSession[]>(`${U}/${id}/sessions/`)).data
       for (const by of [people.operations, people.support, people.viewer]) {
         if (by === target) continue
         const tried = [
@@ -252,6 +253,8 @@ describe('roles of operators', () => {
           await by.post(`${U}/${id}/change_password/`, { id, password: STRONG }),
           await by.post(`${U}/${id}/baned_user/`, { id }),
           await by.post(`${U}/${id}/unbaned_user/`, { id }),
+          await by.delete(`${U}/sessions/${session?.id}/`),
+          await by.post(`${U}/${id}/end_sessions/`),
           await by.delete(`${U}/${id}/`)
         ]
         for (const reply of tried) expect(reply).toMatchObject(notAllowed)
