@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { remindExpiries } from './index.ts'
+import { setExpiry } from './extend.ts'
+import { lockOrder, remindExpiries, renewOrder } from './index.ts'
 import { orders } from './tables.ts'
 import { addPlan, addRow } from '../../testing/rows.ts'
 
@@ -11,6 +14,7 @@ const END = Date.parse('2026-06-15T12:00:00Z')
 let shop: TestShop
 let plan: { userId: number; productId: number; variantId: number; serverGroupId: number }
 let now = new Date(END)
+let delivered = 0
 
 beforeAll(async () => {
   shop = await startTestShop({ now: () => now })
@@ -23,11 +27,11 @@ afterAll(() => shop?.close())
 async function deliver(days: number): Promise<number> {
   const order = await addRow(shop.ctx, orders, {
     ...plan,
-    publicId: `NL-${days}-days`,
+    publicId: `NL-${days}-days-${++delivered}`,
     ...ORDERED,
     proxyTime: days,
     rules: [1],
-    proxyUsername: `ends-${days}`,
+    proxyUsername: `ends-${days}-${delivered}`,
     lines: [],
     reservedUntil: new Date(END),
     state: 'delivered',
@@ -70,4 +74,23 @@ test.each([
 
 test('an order with both reminders due gets one mail, the last', async () => {
   expect(await remindedAt(await deliver(60), 12)).toEqual(['last'])
+})
+
+const MONTH = 30 * 24
+const renew = (id: number) =>
+  command(shop.ctx, SYSTEM, async unit => {
+    const order = await lockOrder(unit, id)
+    if (order) await renewOrder(unit, order, { amount: '20.00', platformOrderNumber: '#1', days: 30 })
+  })
+test.each([
+  ['moved', (id: number) => setExpiry(shop.ctx, SYSTEM, id, { expired_at: END + MONTH * HOUR })],
+  ['renewed', renew]
+])('an end that was %s is reminded of twice again', async (_, prolong) => {
+  const order = await deliver(30)
+  expect(await remindedAt(order, 72)).toEqual(['first'])
+  expect(await remindedAt(order, 24)).toEqual(['first', 'last'])
+  await prolong(order)
+  expect(await remindedAt(order, EARLIER)).toEqual(['first', 'last'])
+  expect(await remindedAt(order, 72 - MONTH)).toEqual(['first', 'last', 'first'])
+  expect(await remindedAt(order, 24 - MONTH)).toEqual(['first', 'last', 'first', 'last'])
 })
