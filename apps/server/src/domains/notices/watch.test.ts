@@ -160,6 +160,23 @@ test('a channel gets its severities; the digest has the rest once a day, with an
   expect(world.receiver.received).toHaveLength(count)
 })
 
+test('the digest leaves out what is muted', async () => {
+  await world.channel({ tell_warning: false, tell_info: false, digest: true })
+  await world.rules({ digest_hour: 8, time_zone: 'UTC' })
+  const boss = await world.shop.admin()
+  world.pass(MINUTE)
+  world.found.set('mails', [{ subject: '', words: 'mails', params: { count: 2 } }])
+  world.found.set('prices', [{ subject: '', words: 'prices', params: { count: 1 } }])
+  expect(await tellAll()).toEqual([])
+  const muted = (await world.rows()).find(({ cause }) => cause === 'mails')
+  expect((await boss.post(`/api/settings/notices/${muted?.id}/mute/`, { hours: 24 })).code).toBe(2000)
+  world.at('2026-06-16T08:00:00Z')
+  await sendDigests(world.ctx)
+  await world.sendDue()
+  const [digest] = world.receiver.received.splice(0).map(({ body }) => JSON.parse(body) as Digest)
+  expect(digest?.data.notices).toMatchObject([{ cause: 'prices' }])
+})
+
 test('a search takes as many queries for forty subjects as for one', async () => {
   await world.channel({ tell_critical: false })
   let count = 0
