@@ -68,7 +68,9 @@ test('every event about money is listed with its outcome, found by either number
     charged: order.pay_amount,
     currency: 'USD'
   })
-  expect(await entries(`search=${encodeURIComponent(order.shopify_order_number ?? '')}`)).toEqual([settled])
+  const number = order.shopify_order_number ?? ''
+  for (const typed of [number, number.replace('#', '')])
+    expect(await entries(`search=${encodeURIComponent(typed)}`)).toEqual([settled])
   const csv = await fetch(`${shop.url}${INBOX}?format=csv`, { headers: { cookie: cookiesOf(admin) } })
   expect(await csv.text()).toContain(order.order_id)
   expect((await buyer.get(INBOX)).status).toBe(403)
