@@ -167,6 +167,13 @@ test.each(['sendgrid', 'mailgun'] as const)(
   }
 )
 
+test('a report about another address says nothing about the mail', async () => {
+  const { to, key } = await send('right@example.com')
+  const event = { happened: 'bounced', address: 'wrong@example.com', key, reason: 'full', at: shop.ctx.now() } as const
+  await command(shop.ctx, SYSTEM, unit => takeEvents(unit, 'sendgrid', [event]))
+  expect((await logged(to))[0]).toMatchObject({ state: 'sent', error_code: null })
+})
+
 test('an operator lifts a block, and earlier reports do not restore it', async () => {
   const to = 'mended@example.com'
   const at = shop.ctx.now()
