@@ -5,6 +5,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { createSecrets } from '../../infra/secrets.ts'
+import { users } from '../accounts/tables.ts'
 import { pauseAfter, wishedPause } from './backoff.ts'
 import { deliverWebhook } from './deliver.ts'
 import { forgetEndpoints } from './endpoints.ts'
@@ -281,13 +282,19 @@ test('two jobs for one delivery send it once, and one that died is taken up', as
 
 test('what waits for an endpoint that was deleted, or whose owner was banned, is not sent', async () => {
   const { client, endpoint, id } = await waiting('/deleted')
+  await client.post(`${ENDPOINTS}${endpoint.id}/rotate_secret/`)
   await client.delete(`${ENDPOINTS}${endpoint.id}/`)
   await hooks.deliver(id)
   expect(await readDelivery(id)).toMatchObject({ state: 'cancelled' })
   expect(hitsOf('/deleted')).toBe(0)
-  // Its log stays, its secret does not.
+  // Its log stays, its secrets do not.
   expect((await hooks.log(client)).map(row => row.id)).toEqual([id])
-  expect((await readEndpoint(endpoint.id)).secret).toHaveLength(0)
+  expect(await readEndpoint(endpoint.id)).toMatchObject({ secret: Buffer.alloc(0), formerSecret: null })
+  const banned = await waiting('/banned')
+  await hooks.shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, banned.client.user.id))
+  await hooks.deliver(banned.id)
+  expect(await readDelivery(banned.id)).toMatchObject({ state: 'cancelled' })
+  expect(hitsOf('/banned')).toBe(0)
 })
 
 test('deliveries that lost their job get one again', async () => {
