@@ -159,6 +159,9 @@ test('the money of an order: what was paid for, what was refunded, what counts, 
   ])
   expect(data.data[0]?.lines.map(({ quantity }) => quantity)).toEqual([8, 8])
   expect(data.data[0]?.platform_url).toMatch(new RegExp(`^http.*/admin/orders/${paid.id}$`))
+  await tell(world, 'orders/paid', paidEvent({ publicId: order.publicId, amount: order.amount, lines: ALL }))
+  const again = (await boss.get<Page<OrderPayment>>(path(order.id, 'payments/'))).data.data
+  expect(again.map(({ state, counts }) => [state, counts])).toContainEqual(['held', '0.00'])
 })
 
 test('days are credited once with their reason, to the end that was shown, and only while its time runs', async () => {
