@@ -122,7 +122,11 @@ export async function startRefundPlatform() {
       (isPaid && replies.paymentsAreAway) ||
       (query.includes('query RefundStatus(') && replies.fatesAreAway)
     const broken = input ? replies.as : isAway ? 'error' : 'whole'
-    const reply = JSON.stringify(broken === 'error' ? { errors: [{ message: 'Timeout' }] } : { data })
+    const timeout = {
+      message: 'Timeout',
+      ...(input ? { path: ['refundCreate'], extensions: { code: 'TIMEOUT' } } : {})
+    }
+    const reply = JSON.stringify(broken === 'error' ? { errors: [timeout] } : { data })
     return broken === 'half' ? reply.slice(0, reply.length / 2) : reply
   }
   const server = createServer((request, response) => {

@@ -71,3 +71,63 @@ test.for([
   })
   expect(await platform.refundOutcome('1')).toEqual({ ok: true, value: fate })
 })
+
+/** How the answer to a refund is understood. */
+async function answered(answer: () => Response): Promise<string> {
+  const platform = createShopify({
+    shopUrl: 'shop.example',
+    accessToken: 'token',
+    apiSecret: 'secret',
+    fetch: async () => answer(),
+    sleep: async () => undefined
+  })
+  const input = { orderId: 'gid://shopify/Order/1', note: '', notify: false as const, transactions: [] }
+  const made = await platform.refund(input, 'netlet-1')
+  return made.ok ? 'made' : made.reason
+}
+
+const code = (name: string, more: object = {}) => ({ message: 'No', ...more, extensions: { code: name } })
+const locations = [{ line: 1, column: 1 }]
+
+test.for([
+  { errors: [code('TIMEOUT', { path: ['refundCreate'] })], data: { refundCreate: null } },
+  { errors: [code('RESOURCE_LOCKED', { locations })] },
+  { errors: [code('SERVICE_UNAVAILABLE')] },
+  { errors: [{ message: 'Internal error', locations, path: ['refundCreate'] }], data: null },
+  { errors: [{ message: 'Internal error', locations, path: ['refundCreate'] }] },
+  { errors: [{ message: 'Internal error', locations }], data: null },
+  { errors: [code('undefinedField', { locations, path: ['mutation Refund', 'x'] }), { message: 'Timeout' }] },
+  // The refund was made, and its id is withheld.
+  { errors: [code('ACCESS_DENIED', { path: ['refundCreate', 'refund'] })], data: { refundCreate: { refund: null } } }
+])('after this answer a refund may have been made: %j', async body => {
+  expect(await answered(() => Response.json(body))).toBe('server_error')
+})
+
+test.for([408, 409, 422, 430, 499, 500, 502])('after HTTP %d a refund may have been made', async status => {
+  expect(await answered(() => new Response('<html>', { status }))).toBe('server_error')
+})
+
+test.for([
+  [{ errors: [code('THROTTLED')] }, 'throttled'],
+  [{ errors: [code('ACCESS_DENIED', { path: ['refundCreate'] })], data: { refundCreate: null } }, 'unauthorized'],
+  [{ errors: [code('SHOP_INACTIVE')] }, 'inactive'],
+  [{ errors: [code('MAX_COST_EXCEEDED')] }, 'rejected'],
+  [{ errors: [code('undefinedField', { locations, path: ['mutation Refund', 'refundCreate', 'x'] })] }, 'rejected'],
+  [{ errors: [code('INVALID_VARIABLE', { locations })] }, 'rejected'],
+  [{ errors: [{ message: 'Parse error', locations }] }, 'rejected'],
+  [{ data: { refundCreate: { refund: null, userErrors: [{ field: null, message: 'No' }] } } }, 'rejected']
+] as const)('after this answer no refund was made: %j', async ([body, reason]) => {
+  expect(await answered(() => Response.json(body))).toBe(reason)
+})
+
+test.for([
+  [400, 'rejected'],
+  [401, 'unauthorized'],
+  [402, 'inactive'],
+  [403, 'unauthorized'],
+  [404, 'not_found'],
+  [423, 'inactive'],
+  [429, 'throttled']
+] as const)('after HTTP %d no refund was made', async ([status, reason]) => {
+  expect(await answered(() => new Response('', { status }))).toBe(reason)
+})

@@ -101,7 +101,7 @@ export function createTransport(options: ShopifyOptions): Execute {
     )
     if (!reply.ok) return failure(reply.reason, reply.message)
     options.onVersion?.(versionOf(reply.headers.get('x-shopify-api-version')))
-    return readReply(reply, base ?? '')
+    return readReply(reply, { base: base ?? '', isWrite: /^\s*mutation\b/.test(document) })
   }
 
   return async (document, variables, schema) => {
@@ -145,7 +145,9 @@ export function createTransport(options: ShopifyOptions): Execute {
   }
 }
 
-function readReply({ status, headers, text }: HttpReply, base: string): Exchange {
+/** A mutation is 'rejected' only if it certainly changed nothing. */
+function readReply({ status, headers, text }: HttpReply, about: { base: string; isWrite: boolean }): Exchange {
+  const { base, isWrite } = about
   if (status === 401 || status === 403) return { kind: 'refused', failure: refused }
   if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(headers.get('retry-after')) }
   if (status === 402 || status === 423) return inactive
@@ -154,7 +156,10 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
     return failure('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
   if (status >= 300 && status < 400)
     return failure('bad_reply', `${base} redirects elsewhere. Enter the shop's own myshopify.com address.`)
-  if (status !== 200) return failure('rejected', `The shop platform refused the call (HTTP ${status}).`)
+  if (status !== 200) {
+    const reason = isWrite && status !== 400 ? 'server_error' : 'rejected'
+    return failure(reason, `The shop platform refused the call (HTTP ${status}).`)
+  }
   const reply = Reply.safeParse(parseJson(text))
   if (!reply.success) return failure('bad_reply', `What answers at ${base} is not the shop platform's API.`)
   const { errors, data, extensions } = reply.data
@@ -162,6 +167,8 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   const list: GraphqlError[] = typeof errors === 'string' ? [{ message: errors }] : errors
   const code = (name: string) => list.some(error => error.extensions?.code === name)
   if (code('THROTTLED')) return { kind: 'throttled', waitMs: budgetWaitMs(extensions?.cost) }
+  if (isWrite && !list.every(error => isWithheld(error) || isBeforeExecution(error, data)))
+    return failure('server_error', `The shop platform answered: ${list.map(error => error.message).join('; ')}`)
   if (code('ACCESS_DENIED')) {
     const denied = failed('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
     if (!list.every(isWithheld)) return { kind: 'failure', failure: denied }
@@ -174,6 +181,27 @@ function readReply({ status, headers, text }: HttpReply, base: string): Exchange
   if (!list.some(isAboutCall))
     return failure('server_error', `The shop platform has a fault of its own: ${list[0]?.message ?? ''}`)
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
+}
+
+const NOT_EXECUTED: readonly unknown[] = [
+  'ACCESS_DENIED',
+  'SHOP_INACTIVE',
+  'MAX_COST_EXCEEDED',
+  'MAX_INPUT_SIZE_EXCEEDED'
+]
+
+/**
+ * Did the platform refuse the call before it executed it? The `path` of an error of the execution begins with a field
+ * of the answer, and that of a faulty document with 'query …', 'mutation …' or 'fragment …'.
+ */
+function isBeforeExecution({ path, locations, extensions }: GraphqlError, data: unknown): boolean {
+  const [first = 'query'] = path ?? []
+  const isOfDocument = typeof first === 'string' && /^(query|mutation|fragment)\b/.test(first)
+  // A mutation is denied at its own field. A denied field below it says that the mutation was executed.
+  if (NOT_EXECUTED.includes(extensions?.code)) return isOfDocument || path?.length === 1
+  // Codes of faulty documents are written like 'undefinedField'.
+  const isCodeOfDocument = extensions?.code === undefined || /^(INVALID_VARIABLE|[a-z]\w*)$/.test(extensions.code)
+  return data === undefined && isOfDocument && isCodeOfDocument && locations !== undefined
 }
 
 /** Optional fields, without which the rest of an answer is still useful. */
