@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { comparePrices, countPriceDrifts, unpublished } from './domains/catalog/index.ts'
+import { comparePrices, countPriceDrifts, unsellable } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { checkServers, serversHealth } from './domains/fleet/index.ts'
 import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
@@ -18,7 +18,7 @@ const SERVERS_MS = 8000
 export const healthPorts = (ctx: AppContext): HealthPorts => ({
   sections: {
     platform: () =>
-      platformHealth(ctx, { priceDrifts: countPriceDrifts, unpublished, unresolvedEvents: countUnresolvedEvents }),
+      platformHealth(ctx, { priceDrifts: countPriceDrifts, unsellable, unresolvedEvents: countUnresolvedEvents }),
     jobs: async () => ({
       queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
     }),

@@ -79,7 +79,9 @@ export const PlatformHealth = z.object({
   products: Looked,
   prices: Looked.extend({ differ: z.number() }),
   /** For sale on the platform but not in its Online Store. A checkout would refuse them, so we do not sell them. */
-  unpublished: z.object({ products: Named, rules: Named })
+  unpublished: z.object({ products: Named, rules: Named }),
+  /** For sale, but the platform keeps a stock of them that each sale lowers. At zero its checkout refuses them. */
+  counted: z.object({ products: Named, rules: Named })
 })
 
 export const JobsHealth = z.object({

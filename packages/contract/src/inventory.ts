@@ -10,6 +10,7 @@ import {
   IdParams,
   Money,
   MoneyInput,
+  PlatformStock,
   ReasonParams,
   RuleId,
   Time,
@@ -29,6 +30,7 @@ export const AclRule = z.object({
   acl_value: z.string(),
   /** Not sold, because its product is not in the platform's Online Store. */
   unpublished: z.boolean(),
+  platform_stock: PlatformStock,
   created_at: Time,
   translations: Translations,
   version: z.string()

@@ -107,6 +107,10 @@ export const refusals = {
   unknown_variant: [400, 'This plan is not available. Please choose another one.'],
   unknown_rule: [400, 'One of the selected access rules is not available any more'],
   no_rule: [400, 'Please select'],
+  sold_out_on_platform: [
+    409,
+    '{name} is sold out at the checkout for now. Please try again later, or write to our support.'
+  ],
   wrong_quantity: [400, 'The quantity must be a positive multiple of {step}'],
   out_of_stock: [409, 'Out of stock'],
   too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AddressFamily, EgressMode } from './address-family.ts'
 import { message } from './form-messages.ts'
-import { CART_STEPS, Id, IdName, Money, MoneyInput, Time, optionalText, text } from './shapes.ts'
+import { CART_STEPS, Id, IdName, Money, MoneyInput, PlatformStock, Time, optionalText, text } from './shapes.ts'
 import { Translations, translationsForm, wordsForm } from './translations.ts'
 
 export const Collection = z.object({
@@ -60,6 +60,8 @@ export const Variant = z.object({
   https: z.boolean(),
   ...PlanLimits.shape,
   shopify_variant_id: z.string(),
+  /** For administrators only, others see 'none'. */
+  platform_stock: PlatformStock,
   /** The platform's price if it differs, for administrators only: see the price drift. */
   price_drift: z.object({ id: z.number(), platform_price: Money }).nullable()
 })

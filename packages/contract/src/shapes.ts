@@ -21,6 +21,13 @@ export const IdParams = z.object({ id: Id })
 /** An access rule's id. It is a 4-byte integer, because rules are stored in arrays. */
 export const RuleId = Id.refine(id => id <= 2_147_483_647, message('must_be_id'))
 
+/**
+ * The platform's own stock of a variant. 'none': it keeps none, as it should. 'counted': each sale lowers a number, and
+ * at zero its checkout refuses the variant. 'sold_out': it refuses it now.
+ */
+export const PlatformStock = z.enum(['none', 'counted', 'sold_out'])
+export type PlatformStock = z.infer<typeof PlatformStock>
+
 /** The values of a reason's sentence, by placeholder: see `Params`. */
 export const ReasonParams = z.record(z.string(), z.union([z.string(), z.number()]))
 

@@ -189,3 +189,24 @@ test('an import on the page sends each product as often as requested', async () 
   expect(reply.status).toBe(303)
   await until('20 webhooks', () => shop.received.length === 20)
 })
+
+test('a variant that is counted gets fewer by each sale; a cart gets what is left, and none is closed', async () => {
+  const product = demoPlans[0]?.id ?? ''
+  await control(sandbox, 'PATCH', `/products/${product}`, { variants: [{ id: plan, stock: 12 }], silent: true })
+  const of = async (count: number) => {
+    const checkout = await openCart(sandbox, `/cart/${plan}:${count}`)
+    const { order } = await control<{ order: PlatformOrder }>(sandbox, 'POST', `${new URL(checkout).pathname}/pay`, {})
+    return order.lines.map(({ quantity }) => quantity)
+  }
+  expect([await of(8), await of(8)]).toEqual([[8], [4]])
+  const closed = await fetch(`${sandbox.url}/cart/${plan}:8`, { redirect: 'manual' })
+  expect(closed.status).toBe(404)
+  await until('the webhooks of the sales', () => {
+    const told = shop.received.filter(({ path }) => path === '/api/orders/product_webhook')
+    return told.some(({ body }) => body.includes('"inventory_quantity":0')) && told.length === 2
+  })
+  // The page of the products counts no variant where the field is empty.
+  const form = new URLSearchParams({ status: 'ACTIVE', published: 'on', stock: '' })
+  await fetch(`${sandbox.url}/products/${product}/sale`, { method: 'POST', body: form })
+  expect(await of(8)).toEqual([8])
+})

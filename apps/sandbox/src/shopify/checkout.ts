@@ -5,7 +5,17 @@ import { paidBy } from './order-money.ts'
 import { orderPayload } from './payloads.ts'
 import type { Deliveries } from './deliveries.ts'
 import { priceCheckout } from './pricing.ts'
-import { nextId, trim, type Checkout, type PlatformOrder, type PlatformState } from './state.ts'
+import { withPrices, withStock } from './prices.ts'
+import { productPayload } from './product-payload.ts'
+import {
+  nextId,
+  productsOf,
+  trim,
+  type Checkout,
+  type PlatformOrder,
+  type PlatformProduct,
+  type PlatformState
+} from './state.ts'
 
 export type PayOutcome =
   | { ok: true; order: PlatformOrder; paidBefore: boolean }
@@ -114,10 +124,22 @@ export function createCheckouts(options: {
       // There is no await since the lookup above, so two clicks at once cannot both pay.
       checkout.orderId = order.id
       state.orders.push(order)
+      for (const product of lowered(state, order, at)) await deliveries.emit('products/update', productPayload(product))
       await deliveries.emit('orders/paid', orderPayload(order, base()))
       return { ok: true, order, paidBefore: false }
     }
   }
+}
+
+/** Lowers what is left of the variants that the platform counts. @returns the changed products */
+function lowered(state: PlatformState, { lines }: PlatformOrder, at: string): PlatformProduct[] {
+  const sold = new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]))
+  return productsOf(state).flatMap(product => {
+    const counted = product.variants.flatMap(({ id, stock }) =>
+      stock !== undefined && sold.has(id) ? [[id, Math.max(0, stock - (sold.get(id) ?? 0))] as const] : []
+    )
+    return counted.length > 0 ? [withPrices(state, withStock(product, new Map(counted)), new Map(), at)] : []
+  })
 }
 
 export type Checkouts = ReturnType<typeof createCheckouts>

@@ -6,7 +6,7 @@ import { customerFor } from './customers.ts'
 import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
-import { emitImport, withPrices } from './prices.ts'
+import { emitImport, withPrices, withStock } from './prices.ts'
 import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
@@ -61,8 +61,10 @@ const ProductChange = z.object({
   collections: z.array(z.string()).optional(),
   status: Status.optional(),
   unpublished: z.boolean().optional(),
-  /** Changes the price of these variants only. */
-  variants: z.array(z.object({ id: z.string(), price: Amount })).optional(),
+  /** Changes these variants only. `stock`: how many are left; null: not counted. */
+  variants: z
+    .array(z.object({ id: z.string(), price: Amount.optional(), stock: z.number().int().min(0).nullable().optional() }))
+    .optional(),
   /** Sends no webhook, so that the shop has to find the change by itself. */
   silent: z.boolean().default(false)
 })
@@ -154,8 +156,9 @@ export function controlRoutes(
     const { variants = [], silent, ...change } = ProductChange.parse(request.body)
     const found = findProduct(request.params.id)
     if (!found) return reply.code(404).send({ error: 'no such product' })
-    const prices = new Map(variants.map(one => [one.id, one.price]))
-    const product = withPrices(state, { ...found, ...change }, prices, at())
+    const prices = new Map(variants.flatMap(({ id, price }) => (price === undefined ? [] : [[id, price]])))
+    const left = new Map(variants.flatMap(({ id, stock }) => (stock === undefined ? [] : [[id, stock]])))
+    const product = withPrices(state, withStock({ ...found, ...change }, left), prices, at())
     if (silent) await store.save()
     else await deliveries.emit('products/update', productPayload(product))
     return product

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { formOf, sendPage } from '../kit/http.ts'
 import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
@@ -6,8 +7,14 @@ import { customersPage, discountsPage, productsPage } from './pages.ts'
 import { Import } from './control.ts'
 import type { Deliveries } from './deliveries.ts'
 import { productPayload } from './product-payload.ts'
-import { emitImport, withPrices } from './prices.ts'
+import { emitImport, withPrices, withStock } from './prices.ts'
 import { PRODUCT_STATUSES, productsOf, type PlatformState } from './state.ts'
+
+const Stock = z
+  .literal('')
+  .transform(() => null)
+  .or(z.coerce.number().int().min(0).max(1_000_000))
+  .default(null)
 
 /** Pages of the platform's state for the demo. `/sandbox/…` has the same as JSON. */
 export function pageRoutes(
@@ -32,7 +39,9 @@ export function pageRoutes(
     const form = formOf(request.body)
     const status = PRODUCT_STATUSES.find(one => one === form.get('status'))
     if (!found || !status) return reply.code(404).send({ error: 'no such product or status' })
-    const changed = { ...found, status, unpublished: !form.has('published') }
+    const stock = Stock.parse(form.get('stock') ?? undefined)
+    const left = new Map(found.variants.map(({ id }) => [id, stock]))
+    const changed = withStock({ ...found, status, unpublished: !form.has('published') }, left)
     await deliveries.emit('products/update', productPayload(withPrices(state, changed, new Map(), at())))
     return reply.redirect('/products', 303)
   })

@@ -28,7 +28,7 @@ export const productsPage = (state: PlatformState): string =>
     html`<h1>Products</h1>
       <p class="quiet">
         What the platform sells. A price that is raised here is told to nobody: the shop’s Products → Synchronise shows
-        it. Status and Online Store are told by a webhook.
+        it. Status, Online Store and what is left are told by a webhook.
       </p>
       <form method="post" action="/products/import">
         <label for="times">An import that tells of each product so many times</label>
@@ -58,6 +58,10 @@ function productRow({ id, title, status, unpublished = false, tags, variants }: 
         </select>
         <label class="small">
           <input type="checkbox" name="published" ${unpublished ? nothing : html`checked`} /> Online Store
+        </label>
+        <label class="small">
+          Left of each variant, empty if not counted
+          <input type="number" name="stock" min="0" value="${String(variants[0]?.stock ?? '')}" />
         </label>
         <button class="plain" style="margin-top: 0" aria-label="Set the sale of ${title}">Set</button>
       </form>

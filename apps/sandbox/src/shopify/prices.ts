@@ -18,6 +18,15 @@ export function withPrices(
   return product
 }
 
+/** Sets how many are left of a product's variants by their ids; null: not counted. */
+export const withStock = (found: PlatformProduct, left: ReadonlyMap<string, number | null>): PlatformProduct => ({
+  ...found,
+  variants: found.variants.map(({ stock, ...one }) => {
+    const now = left.has(one.id) ? (left.get(one.id) ?? undefined) : stock
+    return now === undefined ? one : { ...one, stock: now }
+  })
+})
+
 /** Sends each product repeatedly, as the platform does during an import. @returns the number of events */
 export async function emitImport(
   { state, deliveries, at }: { state: PlatformState; deliveries: Deliveries; at: string },

@@ -13,7 +13,10 @@ export type PricedCheckout = {
   totalPrice: string
 }
 
-/** Prices a cart by the current catalogue, with one code after the other; null if a variant is not for sale. */
+/**
+ * Prices a cart by the current catalogue, with one code after the other; null if a variant is not for sale. As on the
+ * platform, the cart gets what is left of a variant that is counted, and is refused if none is left.
+ */
 export function priceCheckout(
   state: PlatformState,
   checkout: Pick<Checkout, 'lines' | 'discountCodes'> & { email?: string },
@@ -21,11 +24,12 @@ export function priceCheckout(
 ): PricedCheckout | null {
   const products = productsOf(state).filter(isForSale)
   const lines: PricedCheckout['lines'] = []
-  for (const { variantId, quantity } of checkout.lines) {
+  for (const { variantId, quantity: wanted } of checkout.lines) {
     const product = products.find(one => one.variants.some(variant => variant.id === variantId))
     const variant = product?.variants.find(one => one.id === variantId)
-    if (!product || !variant) return null
-    const { price, title: variantTitle } = variant
+    if (!product || !variant || variant.stock === 0) return null
+    const { price, title: variantTitle, stock = wanted } = variant
+    const quantity = Math.min(wanted, stock)
     lines.push({ productId: product.id, variantId, title: product.title, variantTitle, quantity, price })
   }
   const linesCents = lines.reduce((sum, line) => sum + toCents(line.price) * line.quantity, 0)

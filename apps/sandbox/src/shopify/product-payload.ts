@@ -49,8 +49,8 @@ export function productPayload(product: PlatformProduct) {
       taxable: false,
       image_id: null,
       inventory_item_id: null,
-      inventory_policy: 'continue',
-      inventory_quantity: 0,
+      inventory_policy: 'deny',
+      inventory_quantity: variant.stock ?? 0,
       old_inventory_quantity: 0,
       created_at: product.createdAt,
       updated_at: product.updatedAt

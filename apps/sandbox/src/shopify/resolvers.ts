@@ -54,6 +54,9 @@ export function createResolvers(
     id: gid('ProductVariant', variant.id),
     title: variant.title,
     price: variant.price,
+    availableForSale: variant.stock !== 0,
+    inventoryPolicy: 'DENY',
+    inventoryItem: { id: gid('InventoryItem', variant.id), tracked: variant.stock !== undefined },
     position: one.variants.indexOf(variant) + 1,
     product: () => product(one),
     selectedOptions: one.optionNames.map((name, index) => ({ name, value: variant.options[index] ?? '' }))

@@ -26,7 +26,8 @@ export type PlatformProduct = {
   tags: string[]
   collections: string[]
   optionNames: string[]
-  variants: { id: string; title: string; price: string; options: string[] }[]
+  /** `stock`: how many are left, if the platform counts them. */
+  variants: { id: string; title: string; price: string; options: string[]; stock?: number }[]
   createdAt: string
   updatedAt: string
 }

@@ -199,6 +199,7 @@ export const variant: Variant = {
   connections: null,
   connections_per_second: null,
   shopify_variant_id: '1',
+  platform_stock: 'none',
   price_drift: null
 }
 
@@ -242,6 +243,7 @@ export const rule: AclRule = {
   description: 'Shoe shops',
   acl_value: 'nike.com',
   unpublished: false,
+  platform_stock: 'none',
   created_at: at,
   version: 'v1'
 }

@@ -13,6 +13,7 @@ import {
 } from '../inventory/index.ts'
 import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
+import { isCounted } from './unsellable.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** Reads one product from the platform, because an event did not contain all of its variants. */
@@ -57,10 +58,15 @@ export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promi
       event.variants.map(variant => variant.id)
     )
   const isOurs = result.outcome === 'applied' || (result.outcome === 'not_sold' && ruleVariants.length > 0)
-  if (isOurs && event.otherVariants?.length !== 0)
+  const isPartial = event.otherVariants?.length !== 0
+  if (isOurs && (isPartial || (await mayBeSoldOut(unit.tx, event))))
     unit.jobs.send(readProductQueue, { platformId: event.id }, { key: event.id })
   return result.outcome === 'not_sold' && rules.length > 0 ? { outcome: 'applied' } : result
 }
+
+/** A webhook follows each sale of what is counted, and does not say what is sold out. */
+const mayBeSoldOut = async (tx: Executor, { id, variants: told }: ProductEvent): Promise<boolean> =>
+  told.some(({ stock }) => stock === undefined) && (await isCounted(tx, id))
 
 /** Tests whether a variant of the platform's product was deleted. The event may contain only some of them. */
 function isGone({ variants: described, otherVariants }: ProductEvent): (platformId: string) => boolean {
@@ -75,12 +81,13 @@ function ruleNews(
   updatedAt: Date | null
 ): Map<string, PlatformPrice | undefined> {
   const news = new Map<string, PlatformPrice | undefined>(ruleVariants.filter(isGone(event)).map(id => [id, undefined]))
-  for (const { id, price } of event.variants)
+  for (const { id, price, stock = null } of event.variants)
     news.set(id, {
       price: wholeCents(price),
       productId: event.id,
       forSale: event.forSale,
       unpublished: event.unpublished,
+      stock,
       updatedAt
     })
   return news
@@ -145,6 +152,7 @@ async function followVariants(
     if (!now) return []
     const change = {
       price: wholeCents(now.price),
+      platformStock: now.stock ?? variant.platformStock,
       name: [now.option1, now.option2, now.option3].filter(Boolean).join(' / ') || now.title,
       option1: now.option1 ?? null,
       option2: now.option2 ?? null,

@@ -91,6 +91,7 @@ export function variantRow(productId: number, given: VariantInput, source: Shopi
     addressFamily: given.address_family,
     egress: given.egress,
     isActive: given.is_active,
+    platformStock: there.stock,
     serverGroupId: given.server_group ?? null,
     createdAt
   }

@@ -29,7 +29,10 @@ export type SellableVariant = {
 
 export type OptionChoice = { option1: string; option2: string; option3: string }
 
-/** The active variant of an offered product with exactly these options ('' for none); else 'unknown_variant'. */
+/**
+ * The active variant of an offered product with exactly these options ('' for none). Refuses
+ * 'unknown_variant', and 'sold_out_on_platform' if a checkout would refuse it.
+ */
 export async function findVariant(
   db: Executor,
   { productId, options }: { productId: number; options: OptionChoice }
@@ -48,7 +51,8 @@ export async function findVariant(
       price: variants.price,
       limits: limitFields,
       family: variants.addressFamily,
-      egress: variants.egress
+      egress: variants.egress,
+      platformStock: variants.platformStock
     })
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))
@@ -66,5 +70,8 @@ export async function findVariant(
         products.valid
       )
     )
-  return found ? ok(found) : refuse('unknown_variant')
+  if (!found) return refuse('unknown_variant')
+  const { platformStock, ...variant } = found
+  if (platformStock === 'sold_out') return refuse('sold_out_on_platform', { params: { name: variant.variantName } })
+  return ok(variant)
 }

@@ -14,7 +14,7 @@ export async function listOfferedRules(db: Executor, offers: Offers): Promise<Of
   const { rows } = await db.execute<Omit<OfferedRule, 'product_count'> & { translations: Translations }>(sql`
     select r.id as acl_id, r.name as acl_name, r.price::text as price, r.domains[1:${sql.raw(String(SITES))}] as domains,
       cardinality(r.domains) as domain_count, r.translations
-    from ${aclRules} r where r.deleted_at is null and r.valid order by r.id`)
+    from ${aclRules} r where r.deleted_at is null and r.valid and r.platform_stock <> 'sold_out' order by r.id`)
   return rows
     .map(({ translations, ...rule }) => ({
       ...rule,

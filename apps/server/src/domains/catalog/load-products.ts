@@ -98,7 +98,10 @@ export async function loadProducts(
       })),
       variants: own.map(entry =>
         presentVariant(entry, viewer, {
-          stock: stockKeysOf(entry).map(stockOf)[0] ?? 0,
+          stock:
+            viewer === 'shop' && entry.variant.platformStock === 'sold_out'
+              ? 0
+              : (stockKeysOf(entry).map(stockOf)[0] ?? 0),
           https: secure.has(entry.variant.serverGroupId ?? 0)
         })
       ),
@@ -121,7 +124,14 @@ export const productFields = (product: Omit<Product, 'version'>) => ({
   active: product.active,
   old_flag: product.old_flag,
   variants: product.variants.map(
-    ({ variant_stock: _stock, price_drift: _drift, https: _https, server_group, ...variant }) => ({
+    ({
+      variant_stock: _stock,
+      price_drift: _drift,
+      platform_stock: _platform,
+      https: _https,
+      server_group,
+      ...variant
+    }) => ({
       ...variant,
       server_group: server_group?.id ?? null
     })
@@ -179,6 +189,7 @@ function presentVariant(
     https,
     ...limitsOf(variant),
     shopify_variant_id: variant.platformId,
+    platform_stock: viewer === 'admin' ? variant.platformStock : 'none',
     price_drift:
       viewer === 'admin' && drift && drift.platformPrice !== variant.price
         ? { id: drift.id, platform_price: drift.platformPrice }

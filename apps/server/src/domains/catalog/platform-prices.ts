@@ -13,8 +13,13 @@ import { priceDrifts, products, variants } from './tables.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** The platform's data of a variant in our form. */
-export const platformPriceOf = ({ price, ...rest }: ShopifyPricedVariant): PlatformPrice & { unlisted: boolean } => ({
+export const platformPriceOf = ({
+  price,
+  isProductForSale,
+  ...rest
+}: ShopifyPricedVariant): PlatformPrice & { unlisted: boolean } => ({
   ...rest,
+  forSale: isProductForSale,
   price: wholeCents(price)
 })
 

@@ -98,7 +98,10 @@ export async function comparePrices(ctx: AppContext): Promise<Comparison | undef
     const there = seen.get(one.platformId)
     // A product that was withdrawn earlier and is still missing has not changed.
     return there
-      ? there.price !== one.price || there.forSale !== one.valid || there.unlisted !== one.unlisted
+      ? there.price !== one.price ||
+          there.forSale !== one.valid ||
+          there.unlisted !== one.unlisted ||
+          there.stock !== one.stock
       : one.valid || one.unpublished
   })
   const [sold, soldRules] = [ours.filter(one => one.valid), rules.filter(rule => rule.valid)]
@@ -131,7 +134,8 @@ const readOurs = (db: Executor) =>
       platformProductId: products.platformId,
       valid: products.valid,
       unlisted: products.unlisted,
-      unpublished: products.unpublished
+      unpublished: products.unpublished,
+      stock: variants.platformStock
     })
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))

@@ -32,7 +32,7 @@ export async function startPriceShop() {
       catalogRoutes(mount, ctx, { app })
       inventoryRoutes(mount, ctx, { onRulesChanged: () => undefined, prices: rulePrices })
     },
-    queues: catalogJobs.map(job => job.queue)
+    jobs: catalogJobs
   })
   const { db } = shop.ctx
   const admin = await shop.admin()

@@ -207,6 +207,7 @@ test('later events and earlier readings of a deleted product restore neither it 
     productId: product.platformId,
     forSale: true,
     unpublished: false,
+    stock: null,
     updatedAt: app.ctx.now()
   }
   await command(app.ctx, SYSTEM, unit => followRules(unit, new Map([[named.platformVariantId, price]])))

@@ -99,7 +99,8 @@ export function asEvent(product: ShopifyProduct): ProductEvent {
         position: variant.position,
         option1,
         option2,
-        option3
+        option3,
+        stock: variant.stock
       }
     })
   })

@@ -13,12 +13,12 @@ import { openPlatform } from '../commerce/index.ts'
 import { advertisedProduct, productsOnSale } from './advertise.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { listPlatformProducts } from './platform-products.ts'
-import { fail, first, plan, rule, startPriceShop, type PriceShop } from './prices.fixture.ts'
+import { fail, first, plan, rule, second, startPriceShop, type PriceShop } from './prices.fixture.ts'
 import { presentCatalogue } from './present-sync.ts'
 import { addCollection, addTag } from './products.fixture.ts'
 import { readPrices, rereadProduct } from './read-platform.ts'
-import { productCollections, products, productTags } from './tables.ts'
-import { unpublished } from './unpublished.ts'
+import { productCollections, products, productTags, variants } from './tables.ts'
+import { unsellable } from './unsellable.ts'
 
 const { catalog } = routes
 const NONE = { count: 0, names: [] }
@@ -35,6 +35,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   ;({ productId, ruleId } = await prices.reset())
   for (const id of [plan.id, demoRulesProduct.id]) await set({ status: 'ACTIVE', unpublished: false }, id)
+  await left({ [first.id]: null })
+  await left({ [rule.variantId]: null }, demoRulesProduct.id)
   await readPrices(prices.shop.ctx)
 })
 afterAll(() => prices?.close())
@@ -125,13 +127,13 @@ test('a product that is not in the Online Store is not sold, since its checkout 
   await readPrices(ctx)
   expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: true })
   expect(await found(`${catalog.products.path}?id=${productId}`)).toEqual([])
-  expect(await unpublished(ctx.db)).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
+  expect((await unsellable(ctx.db)).unpublished).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
   const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
   expect(listed.data.data[0]).toMatchObject({ id: productId, valid: false, unpublished: true })
 
   await tell(await set({ unpublished: false }))
   expect([await ours(), await cart()]).toEqual([SOLD, 302])
-  expect(await unpublished(ctx.db)).toEqual({ products: NONE, rules: NONE })
+  expect((await unsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: NONE })
 })
 
 test('a product that was withdrawn or deleted is not called unpublished', async () => {
@@ -150,7 +152,7 @@ test('a rule whose product is not in the Online Store is not sold, and is named'
   await set({ unpublished: true }, demoRulesProduct.id)
   await readPrices(ctx)
   expect(await prices.ruleHere()).toMatchObject({ valid: false, unpublished: true })
-  expect(await unpublished(ctx.db)).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
+  expect((await unsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
   await tell(await set({ unpublished: false }, demoRulesProduct.id))
   expect(await prices.ruleHere()).toMatchObject({ valid: true, unpublished: false })
 })
@@ -166,6 +168,92 @@ test('if the app may not read what is published, the last webhook counts', async
   await tell(hidden)
   await rereadProduct(ctx, plan.id)
   expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: true })
+})
+
+/** How many are left of these variants on the platform; null: not counted. */
+const left = (counts: Record<string, number | null>, id = plan.id) =>
+  set({ variants: Object.entries(counts).map(([variant, stock]) => ({ id: variant, stock })) }, id)
+const stocks = async () => {
+  const rows = await prices.shop.ctx.db.select().from(variants).where(eq(variants.productId, productId))
+  return new Map(rows.map(({ platformId, platformStock }) => [platformId, platformStock]))
+}
+const quoted = () => {
+  const body = {
+    product_id: productId,
+    option_selected: { option1: 'New York', option2: 'Single address', acl_selected: [ruleId] }
+  }
+  return visitor.post(catalog.variantInfo.path, body)
+}
+const shownStock = async () => {
+  prices.shop.advance(31_000)
+  const { data } = await visitor.get<{ data: Product[] }>(`${catalog.products.path}?id=${productId}`)
+  return data.data[0]?.variants.find(({ shopify_variant_id }) => shopify_variant_id === first.id)?.variant_stock
+}
+
+test('a variant that the platform counts is named while it is sold, and not sold once the platform has none left', async () => {
+  const { ctx } = prices.shop
+  await left({ [first.id]: 3 })
+  await readPrices(ctx)
+  expect(await stocks()).toEqual(
+    new Map([
+      [first.id, 'counted'],
+      [second.id, 'none']
+    ])
+  )
+  expect((await unsellable(ctx.db)).counted).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
+  const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
+  expect(listed.data.data[0]?.variants.map(one => one.platform_stock)).toEqual(['counted', 'none'])
+  expect([await quoted(), await forSale()]).toMatchObject([{ code: 2000 }, true])
+  expect(await shownStock()).toBeGreaterThan(0)
+
+  // The platform tells of each sale, and its webhook does not say what is left for its checkout.
+  const soldOut = await left({ [first.id]: 0 })
+  await tell(soldOut)
+  expect((await stocks()).get(first.id)).toBe('counted')
+  await prices.shop.drain()
+  expect((await stocks()).get(first.id)).toBe('sold_out')
+  expect([await cart(), await forSale()]).toEqual([404, false])
+  expect(await quoted()).toMatchObject({
+    code: 409,
+    data: { reason: 'sold_out_on_platform', params: { name: 'New York / Single address' } }
+  })
+  expect(await shownStock()).toBe(0)
+  // The other variants of the product are sold.
+  expect(await ours()).toEqual(SOLD)
+  expect((await unsellable(ctx.db)).counted.products.count).toBe(1)
+  await tell(soldOut)
+  expect((await stocks()).get(first.id)).toBe('sold_out')
+
+  await left({ [first.id]: null })
+  await readPrices(ctx)
+  expect((await stocks()).get(first.id)).toBe('none')
+  expect(await quoted()).toMatchObject({ code: 2000 })
+  expect((await unsellable(ctx.db)).counted).toEqual({ products: NONE, rules: NONE })
+})
+
+test('a rule that the platform counts is named, and not offered once none is left; who has paid for it gets it', async () => {
+  const { ctx } = prices.shop
+  await left({ [rule.variantId]: 1 }, demoRulesProduct.id)
+  await readPrices(ctx)
+  expect(await prices.ruleHere()).toMatchObject({ valid: true, platformStock: 'counted' })
+  expect((await unsellable(ctx.db)).counted).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
+  expect(await quoted()).toMatchObject({ code: 2000 })
+
+  await tell(await left({ [rule.variantId]: 0 }, demoRulesProduct.id))
+  await prices.shop.drain()
+  expect(await prices.ruleHere()).toMatchObject({ valid: true, platformStock: 'sold_out' })
+  expect(await quoted()).toMatchObject({ data: { reason: 'unknown_rule' } })
+
+  await left({ [rule.variantId]: null }, demoRulesProduct.id)
+  await readPrices(ctx)
+  expect(await prices.ruleHere()).toMatchObject({ valid: true, platformStock: 'none' })
+})
+
+test('what a product that is not for sale has left does not matter', async () => {
+  await left({ [first.id]: 0 })
+  await tell(await set({ status: 'DRAFT' }))
+  await readPrices(prices.shop.ctx)
+  expect((await stocks()).get(first.id)).toBe('none')
 })
 
 test('a sync says of a product that it would be unlisted from then on', () => {

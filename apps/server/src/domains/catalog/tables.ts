@@ -1,4 +1,4 @@
-import { SYNC_KINDS, type AddressFamily, type EgressMode } from '@netlet/contract'
+import { PlatformStock, SYNC_KINDS, type AddressFamily, type EgressMode } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, lower, money, oneOf, ref, translations } from '../../infra/db/columns.ts'
@@ -150,6 +150,8 @@ export const variants = pgTable(
     connections: integer(),
     connectionsPerSecond: integer(),
     isActive: boolean().notNull().default(true),
+    /** As last read. */
+    platformStock: text().$type<PlatformStock>().notNull().default('none'),
     serverGroupId: ref().references(() => serverGroups.id),
     createdAt: createdAt(),
     deletedAt: instant()
@@ -175,7 +177,8 @@ export const variants = pgTable(
       'variants_egress',
       sql`${t.egress} = 'fixed' or (${t.egress} in ('request', 'session') and ${t.addressFamily} = 'ipv6')`
     ),
-    check('variants_price', sql`${t.price} >= 0`)
+    check('variants_price', sql`${t.price} >= 0`),
+    check('variants_platform_stock', oneOf(t.platformStock, PlatformStock.options))
   ]
 )
 

@@ -20,17 +20,17 @@ type Platform = NonNullable<Health['platform']>
 /**
  * The platform's health according to the latest checks; it does not call the platform.
  * @param priceDrifts how many prices differ, from the catalogue
- * @param unpublished what is not in the Online Store, from the catalogue
+ * @param unsellable what the platform does not sell or will soon not sell, from the catalogue
  * @param unresolvedEvents how many events wait for an administrator, from payments
  */
 export async function platformHealth(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,
   {
     priceDrifts,
-    unpublished,
+    unsellable,
     unresolvedEvents
   }: Record<'priceDrifts' | 'unresolvedEvents', (db: Executor) => Promise<number>> & {
-    unpublished: (db: Executor) => Promise<Platform['unpublished']>
+    unsellable: (db: Executor) => Promise<Pick<Platform, 'unpublished' | 'counted'>>
   }
 ): Promise<Platform> {
   const { db } = ctx
@@ -80,7 +80,7 @@ export async function platformHealth(
     },
     products: lookedAt(products),
     prices: { ...lookedAt(prices), differ: await priceDrifts(db) },
-    unpublished: await unpublished(db)
+    ...(await unsellable(db))
   }
 }
 

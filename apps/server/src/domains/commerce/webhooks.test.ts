@@ -77,7 +77,10 @@ const mails = async () => (await raisedNotices(shop.ctx.db)).map(({ title }) => 
 const health = () =>
   platformHealth(shop.ctx, {
     priceDrifts: async () => 0,
-    unpublished: async () => ({ products: { count: 0, names: [] }, rules: { count: 0, names: [] } }),
+    unsellable: async () => ({
+      unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
+      counted: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
+    }),
     unresolvedEvents: async () => 1
   })
 

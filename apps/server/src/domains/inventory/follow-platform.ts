@@ -1,3 +1,4 @@
+import type { PlatformStock } from '@netlet/contract'
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -12,6 +13,8 @@ export type PlatformPrice = {
   forSale: boolean
   /** It would be for sale in the platform's Online Store, but is not there; null: unknown. */
   unpublished: boolean | null
+  /** Null: unknown, because a webhook told it. */
+  stock: PlatformStock | null
   /** When the product last changed, by the platform's clock. */
   updatedAt: Date | null
 }
@@ -57,8 +60,11 @@ export async function followRules(
     const toldAt = now ? now.updatedAt : at
     if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
     const unpublished = now ? (now.unpublished ?? rule.unpublished) : false
-    const before = { price: rule.price, valid: rule.valid }
-    const after = now ? { price: now.price, valid: now.forSale && !unpublished } : { price: rule.price, valid: false }
+    const { price, valid, platformStock } = rule
+    const before = { price, valid, platformStock }
+    const after = now
+      ? { price: now.price, valid: now.forSale && !unpublished, platformStock: now.stock ?? platformStock }
+      : { price, valid: false, platformStock: 'none' as const }
     await unit.tx
       .update(aclRules)
       .set({
@@ -68,7 +74,7 @@ export async function followRules(
         ...(toldAt ? { platformUpdatedAt: toldAt } : {})
       })
       .where(eq(aclRules.id, rule.id))
-    if (before.price !== after.price || before.valid !== after.valid)
+    if (price !== after.price || valid !== after.valid || platformStock !== after.platformStock)
       unit.audit('acl_rule.follow', rule.id, { before, after })
   }
   return rules.map(({ id, platformVariantId }) => ({ id, platformVariantId }))

@@ -182,6 +182,7 @@ function present(rule: Rule): AclRule {
     id: rule.id,
     ...fields,
     unpublished: rule.unpublished,
+    platform_stock: rule.platformStock,
     created_at: iso(rule.createdAt),
     version: versionOf(fieldsOf(fields))
   }

@@ -1,5 +1,5 @@
 import type { Translations } from '@netlet/contract'
-import { and, asc, inArray, isNull } from 'drizzle-orm'
+import { and, asc, inArray, isNull, ne } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from './tables.ts'
 
@@ -15,6 +15,8 @@ export async function ruleTexts(db: Executor): Promise<Map<number, { name: strin
   return new Map((await db.select(columns).from(aclRules)).map(({ id, ...texts }) => [id, texts]))
 }
 
+const notSoldOut = ne(aclRules.platformStock, 'sold_out')
+
 /** Those of these rules that are on sale, here and on the platform, with their prices. */
 export async function rulesById(db: Executor, ids: number[]) {
   // int4: a larger number is no id, and would be an error of the database.
@@ -28,7 +30,7 @@ export async function rulesById(db: Executor, ids: number[]) {
       platformVariantId: aclRules.platformVariantId
     })
     .from(aclRules)
-    .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt), aclRules.valid))
+    .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt), aclRules.valid, notSoldOut))
 }
 
 /** Rules that can be bought, oldest first: on sale here and on the platform. */
@@ -36,5 +38,5 @@ export const sellableRules = (db: Executor) =>
   db
     .select()
     .from(aclRules)
-    .where(and(isNull(aclRules.deletedAt), aclRules.valid))
+    .where(and(isNull(aclRules.deletedAt), aclRules.valid, notSoldOut))
     .orderBy(asc(aclRules.id))

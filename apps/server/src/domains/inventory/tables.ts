@@ -1,7 +1,7 @@
-import type { OverlapWinner } from '@netlet/contract'
+import { PlatformStock, type OverlapWinner } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { boolean, check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { cidr, createdAt, id, inet, instant, money, ref, translations } from '../../infra/db/columns.ts'
+import { cidr, createdAt, id, inet, instant, money, oneOf, ref, translations } from '../../infra/db/columns.ts'
 
 /** An access rule: a named, priced list of domains, sold as an add-on (the specification's ACL rule). */
 export const aclRules = pgTable(
@@ -24,6 +24,8 @@ export const aclRules = pgTable(
     valid: boolean().notNull().default(true),
     /** Invalid only because its product is not in the platform's Online Store. */
     unpublished: boolean().notNull().default(false),
+    /** As last read. A rule that is sold out stays valid, since who has paid for the last one gets it. */
+    platformStock: text().$type<PlatformStock>().notNull().default('none'),
     /** As an administrator typed it: one domain a line, comments allowed. */
     aclValue: text().notNull(),
     /** The same, parsed: lower case, punycode, distinct, ascending. The agents' deny lists are made of these. */
@@ -41,7 +43,8 @@ export const aclRules = pgTable(
     uniqueIndex('acl_rules_variant_key')
       .on(t.platformVariantId)
       .where(sql`${t.deletedAt} is null and not ${t.sharesVariant}`),
-    check('acl_rules_price', sql`${t.price} >= 0`)
+    check('acl_rules_price', sql`${t.price} >= 0`),
+    check('acl_rules_platform_stock', oneOf(t.platformStock, PlatformStock.options))
   ]
 )
 

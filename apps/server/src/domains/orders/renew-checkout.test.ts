@@ -146,6 +146,23 @@ test.each([
   expect(await renew()).toMatchObject({ status: 409, msg: RULE_GONE, data: { params: { rule: 'Nike' } } })
 })
 
+test.each([
+  ['its plan', () => planId, 'London'],
+  ['its rule', () => demoRulesProduct.id, 'Nike']
+])('an order is not renewed while the checkout has none of %s left', async (_what, productOf, name) => {
+  const id = productOf()
+  const all = await control<{ id: string; variants: { id: string }[] }[]>(sandbox, 'GET', '/products')
+  const setStock = (stock: number | null) => {
+    const of = all.find(product => product.id === id)?.variants.map(variant => ({ id: variant.id, stock }))
+    return control(sandbox, 'PATCH', `/products/${id}`, { variants: of, silent: true })
+  }
+  await setStock(0)
+  expect(await renew()).toMatchObject({ status: 409, data: { reason: 'sold_out_on_platform', params: { name } } })
+  shop.advance(MINUTE)
+  await setStock(null)
+  expect(await renew()).toMatchObject({ code: 2000 })
+})
+
 test('while the platform’s API does not answer, what is known here decides', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 2 })
   expect(await renew()).toMatchObject({ code: 2000 })

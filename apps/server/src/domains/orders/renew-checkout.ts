@@ -124,6 +124,8 @@ function linkOf({ order, email, sold }: Found, { platform, there, discountCode, 
   const { lines, days } = sold
   // The platform's checkout may work even if its API does not answer. Then our own data decides.
   const gone = there.ok ? lines.find(({ variant }) => !there.value.get(variant)?.forSale) : undefined
+  if (gone && there.ok && there.value.get(gone.variant)?.stock === 'sold_out')
+    return refuse('sold_out_on_platform', { params: { name: gone.name } })
   if (gone && gone === lines[0]) return refuse('plan_withdrawn')
   if (gone) return refuse('rule_withdrawn', { params: { rule: gone.name } })
   const checkoutUrl = platform.checkoutUrl({

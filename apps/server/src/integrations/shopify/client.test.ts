@@ -83,7 +83,8 @@ test('the whole catalogue arrives, page by page, unchanged', async () => {
     selectedOptions: [
       { name: 'Location', value: 'New York' },
       { name: 'Block', value: 'Block of 8' }
-    ]
+    ],
+    stock: 'none'
   })
   expect(metro?.description).toContain('• 1 Gbit/s port')
   expect(metro?.description).not.toContain('<')

@@ -42,6 +42,11 @@ const productFields = /* GraphQL */ `
         name
         value
       }
+      availableForSale
+      inventoryPolicy
+      inventoryItem {
+        tracked
+      }
     }
     pageInfo {
       hasNextPage
@@ -106,6 +111,11 @@ export const documents = {
               name
               value
             }
+            availableForSale
+            inventoryPolicy
+            inventoryItem {
+              tracked
+            }
           }
           pageInfo {
             hasNextPage
@@ -121,6 +131,11 @@ export const documents = {
         ... on ProductVariant {
           id
           price
+          availableForSale
+          inventoryPolicy
+          inventoryItem {
+            tracked
+          }
           product {
             id
             status

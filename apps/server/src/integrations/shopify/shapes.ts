@@ -1,3 +1,4 @@
+import type { PlatformStock } from '@netlet/contract'
 import { z } from 'zod'
 import { htmlToText } from './html-text.ts'
 import { fromGid } from './ids.ts'
@@ -23,6 +24,9 @@ export function saleOf(status: string, publishedAt: string | null | undefined): 
   return { forSale: isActive && unpublished !== true, unlisted: upper === 'UNLISTED', unpublished }
 }
 
+/** The stock of a variant whose product is not for sale does not matter: the platform may call it sold out. */
+export const stockIfSold = <T>({ forSale }: Sale, stock: T): T | 'none' => (forSale ? stock : 'none')
+
 const Gid = z.string().transform(fromGid)
 /** Exact decimal as the platform writes it; never a number. */
 export const Money = z.string().regex(/^-?\d+(\.\d+)?$/)
@@ -36,13 +40,27 @@ export const page = <T extends z.ZodType>(node: T) =>
     .object({ nodes: z.array(node), pageInfo: PageInfo })
     .transform(({ nodes, pageInfo }) => ({ nodes, next: pageInfo.hasNextPage ? pageInfo.endCursor : null }))
 
-export const Variant = z.object({
+const Stock = z.object({
+  availableForSale: z.boolean(),
+  inventoryPolicy: z.string(),
+  inventoryItem: z.object({ tracked: z.boolean() }).nullish()
+})
+
+function stockOf({ availableForSale, inventoryPolicy, inventoryItem }: z.infer<typeof Stock>): PlatformStock {
+  if (!availableForSale) return 'sold_out'
+  return inventoryItem?.tracked && inventoryPolicy === 'DENY' ? 'counted' : 'none'
+}
+
+export const Variant = Stock.extend({
   id: Gid,
   title: z.string(),
   price: Money,
   position: z.number().int(),
   selectedOptions: z.array(z.object({ name: z.string(), value: z.string() }))
-})
+}).transform(({ availableForSale, inventoryPolicy, inventoryItem, ...rest }) => ({
+  ...rest,
+  stock: stockOf({ availableForSale, inventoryPolicy, inventoryItem })
+}))
 
 export const InCollection = z.object({ id: Gid, title: z.string() })
 
@@ -70,19 +88,25 @@ export const Product = z
   }))
 
 /** A variant without its product: its price, and whether it is for sale. */
-export const PricedVariant = z
-  .object({
-    id: Gid,
-    price: Money,
-    product: z.object({ id: Gid, status: z.string(), publishedAt: z.string().nullish(), updatedAt: z.string() })
-  })
-  .transform(({ id, price, product }) => ({
+export const PricedVariant = Stock.extend({
+  id: Gid,
+  price: Money,
+  product: z.object({ id: Gid, status: z.string(), publishedAt: z.string().nullish(), updatedAt: z.string() })
+}).transform(({ id, price, product, ...stocked }) => {
+  const sale = saleOf(product.status, product.publishedAt)
+  const stock = stockIfSold(sale, stockOf(stocked))
+  return {
     id,
     price,
     productId: product.id,
-    ...saleOf(product.status, product.publishedAt),
+    ...sale,
+    /** Its product is for sale; the variant itself may be sold out. */
+    isProductForSale: sale.forSale,
+    forSale: sale.forSale && stock !== 'sold_out',
+    stock,
     updatedAt: new Date(product.updatedAt)
-  }))
+  }
+})
 
 export const ShopInfo = z
   .object({

@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { PlatformStock } from '@netlet/contract'
 import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
 import { fromGid } from './ids.ts'
 import { versionOf } from './documents.ts'
-import { Money, saleOf } from './shapes.ts'
+import { Money, saleOf, stockIfSold } from './shapes.ts'
 
 /** Is the header the base64 HMAC-SHA256 of these bytes under the app's secret? An empty secret verifies nothing. */
 export function verifyWebhook(rawBody: Uint8Array, hmacHeader: string | undefined, secret: string): boolean {
@@ -199,7 +200,9 @@ export const ProductEvent = z
           position: z.number().int(),
           option1: z.string().nullish(),
           option2: z.string().nullish(),
-          option3: z.string().nullish()
+          option3: z.string().nullish(),
+          /** Not told by webhooks, only by readings of the product. */
+          stock: PlatformStock.optional()
         })
       )
       .default([]),
@@ -208,9 +211,11 @@ export const ProductEvent = z
   .transform(({ variant_gids: gids, ...event }) => {
     const described = new Set(event.variants.map(({ id }) => id))
     const others = gids?.map(one => fromGid(one.admin_graphql_api_id)).filter(id => !described.has(id))
+    const sale = saleOf(event.status, event.published_at)
     return {
       ...event,
-      ...saleOf(event.status, event.published_at),
+      ...sale,
+      variants: event.variants.map(variant => ({ ...variant, stock: stockIfSold(sale, variant.stock) })),
       otherVariants: others ?? (described.size < DESCRIBED ? [] : null)
     }
   })

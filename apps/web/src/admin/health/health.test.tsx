@@ -32,7 +32,8 @@ const platform: NonNullable<Health['platform']> = {
   reconciliation: { ...looked, found: 0 },
   products: looked,
   prices: { ...looked, differ: 0 },
-  unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
+  unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
+  counted: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
 }
 const good: Health = {
   at: AT,
@@ -91,7 +92,8 @@ describe('the health page', () => {
         unpublished: {
           products: { count: 6, names: ['Metro', 'Harbor', 'Cargo', 'Arcade', 'Hearth'] },
           rules: { count: 1, names: ['Nike'] }
-        }
+        },
+        counted: { products: { count: 1, names: ['Depot'] }, rules: { count: 2, names: ['Adidas', 'Puma'] } }
       },
       jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
       servers: {
@@ -103,7 +105,7 @@ describe('the health page', () => {
       },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(15)
+    expect(await problems()).toHaveLength(17)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
@@ -119,6 +121,10 @@ describe('the health page', () => {
       store
     )
     expect(to(/^1 access rule is .* buy it: Nike\./)).toBe('/dashboard/index/AclManager')
+    expect(to(/^The platform keeps a stock of 1 product .* refuses it: Depot\. .*Track quantity/)).toBe(store)
+    expect(to(/^The platform keeps a stock of 2 access rules .* refuses them: Adidas, Puma\./)).toBe(
+      '/dashboard/index/AclManager'
+    )
     expect(screen.queryByRole('link', { name: /172.17.0.1/ })).toBeNull()
   })
 

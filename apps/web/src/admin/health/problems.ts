@@ -34,7 +34,7 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
   const platformSettings = `${WebsiteSettings}?tab=shopify`
   if (platform) {
     tell(!platform.configured, t('health.problem.notConfigured'), platformSettings)
-    const { shop, webhooks, versions, events, prices, products, reconciliation, unpublished } = platform
+    const { shop, webhooks, versions, events, prices, products, reconciliation } = platform
     const missing = webhooks.wanted.filter(topic => !webhooks.present.includes(topic))
     tell(shop.error !== null, t('health.problem.platform', { message: shop.error ?? '' }), platformSettings)
     tell(
@@ -96,9 +96,11 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       ['products', `${pageAt('productManager')}?problem=1`],
       ['rules', AclManager]
     ] as const) {
-      const { count, names } = unpublished[kind]
-      const shown = names.join(', ') + (count > names.length ? ' …' : '')
-      tell(count > 0, t(`health.problem.unpublished.${kind}`, { count, names: shown }), to)
+      for (const why of ['unpublished', 'counted'] as const) {
+        const { count, names } = platform[why][kind]
+        const shown = names.join(', ') + (count > names.length ? ' …' : '')
+        tell(count > 0, t(`health.problem.${why}.${kind}`, { count, names: shown }), to)
+      }
     }
     tell(prices.differ > 0, t('health.problem.prices', { count: prices.differ }), `${own}#prices`)
   }

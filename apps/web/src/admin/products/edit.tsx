@@ -17,6 +17,7 @@ import { WorkButton } from '../kit/index.ts'
 import { draftOf, newVariant, updateBody, type Draft, type VariantDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { useBack } from './paths.ts'
+import { countedThere } from './trouble.ts'
 import classes from './products.module.css'
 
 const checkForm = rules(ProductUpdate)
@@ -90,10 +91,16 @@ function undoOf(before: Product, { version }: Product, draft: Draft): Undo | und
 
 function Notices({ product }: { product: Product }) {
   const t = useT()
+  const counted = countedThere(product)
   return (
     <>
       {!product.valid && (
         <p className={classes.note}>{t(product.unpublished ? 'products.unpublishedHint' : 'products.withdrawnHint')}</p>
+      )}
+      {counted.length > 0 && (
+        <p className={classes.note}>
+          {t('products.countedHint', { names: counted.map(one => one.variant_name).join(', ') })}
+        </p>
       )}
       {product.unlisted && <p className={classes.note}>{t('products.unlistedHint')}</p>}
       {product.old_flag && <p className={classes.note}>{t('products.changedHint')}</p>}

@@ -34,6 +34,20 @@ describe('the list of products', () => {
     expect(within(await row()).queryByText('Withdrawn on the platform')).toBeNull()
   })
 
+  it('says which variants the platform counts, and which are sold out there', async () => {
+    const [variant] = product.variants
+    if (!variant) throw new Error('the example has no variant')
+    const variants = (['none', 'counted', 'counted', 'sold_out'] as const).map((platform_stock, id) => ({
+      ...variant,
+      id,
+      platform_stock
+    }))
+    openProducts(PATH, { ...product, variants })
+    expect((await row()).hasAttribute('data-problem')).toBe(true)
+    for (const words of ['Stock kept by the platform: 2', 'Sold out on the platform: 1'])
+      expect(within(await row()).getByText(words)).toBeTruthy()
+  })
+
   it('says that a product is sold by its link only, which is nothing to decide', async () => {
     openProducts(PATH, { ...product, unlisted: true })
     expect(within(await row()).getByText('By link only')).toBeTruthy()

@@ -14,7 +14,7 @@ import { column, date, defineResource, May, idFilter, integer, money, oneOf, yes
 import { useCollections } from '../orders/cells.tsx'
 import { ADD, editPath } from './paths.ts'
 import classes from './products.module.css'
-import { driftsOf, hasProblem, withoutGroup } from './trouble.ts'
+import { countedThere, driftsOf, hasProblem, withoutGroup } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
 /** The platform's products added to the shop, with open decisions. */
@@ -90,6 +90,8 @@ function State({ product }: { product: Product }) {
   const t = useT()
   const drifts = driftsOf(product).length
   const nowhere = withoutGroup(product).length
+  const counted = countedThere(product)
+  const soldOut = counted.filter(variant => variant.platform_stock === 'sold_out').length
   if (!hasProblem(product) && !product.unlisted) return none
   return (
     <span className={classes.states}>
@@ -99,6 +101,10 @@ function State({ product }: { product: Product }) {
       {product.unlisted && <StateBadge tone="off">{t('products.unlisted')}</StateBadge>}
       {product.old_flag && <StateBadge tone="wait">{t('products.changed')}</StateBadge>}
       {drifts > 0 && <StateBadge tone="wait">{t('products.drift', { count: drifts })}</StateBadge>}
+      {soldOut > 0 && <StateBadge tone="bad">{t('products.soldOut', { count: soldOut })}</StateBadge>}
+      {counted.length > soldOut && (
+        <StateBadge tone="wait">{t('products.counted', { count: counted.length - soldOut })}</StateBadge>
+      )}
       {nowhere > 0 && <StateBadge tone="wait">{t('products.noGroup', { count: nowhere })}</StateBadge>}
     </span>
   )

@@ -7,6 +7,13 @@ export const driftsOf = ({ variants }: Product) => variants.filter(variant => va
 export const withoutGroup = ({ variants }: Product) =>
   variants.filter(variant => variant.is_active && variant.server_group === null)
 
+/** Variants that the platform sells only as long as its own stock lasts. */
+export const countedThere = ({ variants }: Product) => variants.filter(variant => variant.platform_stock !== 'none')
+
 /** Needs a decision. Must match the list's filter `problem`. */
 export const hasProblem = (product: Product): boolean =>
-  !product.valid || product.old_flag || driftsOf(product).length > 0 || withoutGroup(product).length > 0
+  !product.valid ||
+  product.old_flag ||
+  driftsOf(product).length > 0 ||
+  withoutGroup(product).length > 0 ||
+  countedThere(product).length > 0

@@ -14,11 +14,13 @@ import { none } from '../../kit/none.tsx'
 /** The name, and what keeps the rule off sale. */
 export function NameCell({ rule }: { rule: AclRule }) {
   const t = useT()
-  if (!rule.unpublished) return rule.name
+  const { unpublished, platform_stock: stock } = rule
+  if (!unpublished && stock === 'none') return rule.name
   return (
     <span className={classes.price}>
       {rule.name}
-      <span className={classes.warn}>{t('rules.unpublished')}</span>
+      {unpublished && <span className={classes.warn}>{t('rules.unpublished')}</span>}
+      {stock !== 'none' && <span className={classes.warn}>{t(`rules.stock.${stock}`)}</span>}
     </span>
   )
 }
