@@ -242,6 +242,8 @@ export const RefundPlan = z.object({
   amount: Money,
   currency: z.string(),
   platform_order: z.string(),
+  /** '15.40 GBP': the part that was paid by a manual method, such as a bank deposit. The shop has to send it by itself. */
+  by_hand: z.string().nullable(),
   ends: z.enum(REFUND_ENDS),
   /** Live proxies that stop working. */
   proxies: z.number(),

@@ -388,6 +388,6 @@ export const orders = {
     permission: 'payments.change',
     params: IdParams,
     body: RefundForm.extend({ version: RefundPlan.shape.version }),
-    reply: z.object({ amount: Money, platform_order: z.string() })
+    reply: z.object({ amount: Money, platform_order: z.string(), by_hand: RefundPlan.shape.by_hand })
   })
 }

@@ -218,7 +218,7 @@ export const payments = {
     permission: 'payments.change',
     params: IdParams,
     body: RefundForm.pick({ amount: true }).extend({ version: RefundPlan.shape.version }),
-    reply: z.object({ amount: Money, platform_order: z.string() })
+    reply: z.object({ amount: Money, platform_order: z.string(), by_hand: RefundPlan.shape.by_hand })
   }),
   ignore: route('POST', `${P}/:id/ignore/`, {
     summary: 'Close this event without doing anything, with a reason',

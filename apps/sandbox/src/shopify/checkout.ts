@@ -28,6 +28,8 @@ export type PayInstead = {
   test?: boolean | undefined
   lines?: Checkout['lines'] | undefined
   giftCard?: string | undefined
+  /** The rest was paid by a bank deposit. */
+  bankDeposit?: boolean | undefined
   /** By a wallet whose checkout drops the attributes of the cart. */
   losesAttributes?: boolean | undefined
 }
@@ -97,7 +99,7 @@ export function createCheckouts(options: {
       if (!priced) return { ok: false, reason: 'not_for_sale' }
       const at = new Date(now()).toISOString()
       const { amount, currency = 'USD', test = true } = instead
-      const payments = paidBy(amount ?? priced.totalPrice, instead.giftCard, () => nextId(state))
+      const payments = paidBy(amount ?? priced.totalPrice, instead, () => nextId(state))
       const order: PlatformOrder = {
         id: nextId(state),
         number: ++state.lastNumber,

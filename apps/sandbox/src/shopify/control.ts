@@ -24,6 +24,8 @@ const Pay = z
     lines: z.array(Line).min(1).optional(),
     /** The amount that a gift card pays. */
     gift_card: Amount.optional(),
+    /** The rest was paid by a bank deposit, which the platform does not refund by itself. */
+    bank_deposit: z.boolean().optional(),
     /** By a wallet whose checkout drops the attributes of the cart. */
     loses_attributes: z.boolean().optional()
   })
@@ -107,8 +109,9 @@ export function controlRoutes(
   }))
 
   app.post<{ Params: { token: string } }>('/sandbox/checkouts/:token/pay', async (request, reply) => {
-    const { email, gift_card: giftCard, loses_attributes: losesAttributes, ...instead } = Pay.parse(request.body)
-    const outcome = await checkouts.pay(request.params.token, email ?? '', { ...instead, giftCard, losesAttributes })
+    const { email, gift_card, bank_deposit, loses_attributes, ...rest } = Pay.parse(request.body)
+    const instead = { ...rest, giftCard: gift_card, bankDeposit: bank_deposit, losesAttributes: loses_attributes }
+    const outcome = await checkouts.pay(request.params.token, email ?? '', instead)
     if (!outcome.ok) return reply.code(404).send({ error: outcome.reason })
     return { order: outcome.order, paid_before: outcome.paidBefore }
   })

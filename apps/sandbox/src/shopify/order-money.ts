@@ -3,18 +3,27 @@ import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart } from './sta
 
 const GATEWAY = 'bogus'
 const GIFT_CARD = 'gift_card'
+const BANK_DEPOSIT = 'Bank Deposit'
+
+/** Is money of this payment sent back by the merchant, and only recorded by the platform? */
+export const isManual = ({ gateway }: Pick<OrderPayment, 'gateway'>): boolean => gateway === BANK_DEPOSIT
 
 /** An order's payments, in the platform's order. */
 export const paymentsOf = (order: PlatformOrder): OrderPayment[] =>
   order.payments ?? [{ id: order.id, gateway: GATEWAY, amount: order.totalPrice }]
 
-/** Splits a total into payments, the gift card first; undefined for a single payment. */
-export function paidBy(totalPrice: string, giftCard: string | undefined, id: () => string): OrderPayment[] | undefined {
+/** Splits a total into payments, the gift card first; undefined for a single payment by card. */
+export function paidBy(
+  totalPrice: string,
+  { giftCard, bankDeposit = false }: { giftCard?: string | undefined; bankDeposit?: boolean | undefined },
+  id: () => string
+): OrderPayment[] | undefined {
   const total = toCents(totalPrice)
   const byCard = Math.min(total, toCents(giftCard ?? '0'))
-  if (byCard === 0) return undefined
-  const payments = [{ id: id(), gateway: GIFT_CARD, amount: toMoney(byCard) }]
-  if (byCard < total) payments.push({ id: id(), gateway: GATEWAY, amount: toMoney(total - byCard) })
+  if (byCard === 0 && !bankDeposit) return undefined
+  const payments = byCard > 0 ? [{ id: id(), gateway: GIFT_CARD, amount: toMoney(byCard) }] : []
+  const gateway = bankDeposit ? BANK_DEPOSIT : GATEWAY
+  if (byCard < total) payments.push({ id: id(), gateway, amount: toMoney(total - byCard) })
   return payments
 }
 

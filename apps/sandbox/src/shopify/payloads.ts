@@ -1,5 +1,5 @@
 import { toCents, toMoney } from '../kit/money.ts'
-import { financialStatus, partsOf, paymentsOf, refundedCents } from './order-money.ts'
+import { financialStatus, isManual, partsOf, paymentsOf, refundedCents } from './order-money.ts'
 import type { OrderRefund, PlatformOrder } from './state.ts'
 
 // Payloads of an order's webhooks: REST's field names, ids as numbers, money as strings. The schemas that
@@ -238,7 +238,7 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
       error_code: null,
       receipt: {},
       payment_id: `${order.number}.${part.id}`,
-      manual_payment_gateway: false,
+      manual_payment_gateway: payments.some(one => one.id === part.parentId && isManual(one)),
       source_name: 'web',
       device_id: null,
       location_id: null,

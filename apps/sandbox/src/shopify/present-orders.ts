@@ -1,6 +1,6 @@
 import { toCents, toMoney } from '../kit/money.ts'
 import { connection, gid, type PageArgs } from './answers.ts'
-import { financialStatus, leftOf, partsOf, paymentsOf, refundedCents } from './order-money.ts'
+import { financialStatus, isManual, leftOf, partsOf, paymentsOf, refundedCents } from './order-money.ts'
 import {
   productsOf,
   type OrderPayment,
@@ -19,6 +19,7 @@ const payment = (order: PlatformOrder, { id, gateway, amount }: OrderPayment) =>
   kind: 'SALE',
   status: 'SUCCESS',
   gateway,
+  manualPaymentGateway: isManual({ gateway }),
   amountSet: money(amount, order.currency),
   parentTransaction: null
 })
@@ -31,6 +32,7 @@ const givenBack = (order: PlatformOrder, { id, parentId, amount }: RefundPart) =
   kind: 'REFUND',
   status: 'SUCCESS',
   gateway: paymentBy(order, parentId)?.gateway ?? null,
+  manualPaymentGateway: paymentBy(order, parentId)?.manualPaymentGateway ?? false,
   amountSet: money(amount, order.currency),
   parentTransaction: paymentBy(order, parentId)
 })

@@ -23,7 +23,7 @@ export type RefundAsked = {
   /** The plan that the administrator confirmed. If the plan has changed since, the request is refused as stale. */
   version: string
 }
-type Started = { amount: string; platform_order: string }
+type Started = { amount: string; platform_order: string; by_hand: string | null }
 
 /**
  * Asks the platform to refund a payment, all that is left or a part. The effects here follow from the platform's own
@@ -65,7 +65,7 @@ export async function refundOnPlatform(
       return refundOnPlatform(ctx, by, meant, form)
     }
   }
-  if (made.ok) return ok({ amount, platform_order })
+  if (made.ok) return ok({ amount, platform_order, by_hand: input.data.byHand ?? null })
   // The refund may have been made. The request stays under way until the platform reports it or its time is over.
   return refuse('refund_unknown', { params: { message: made.message } })
 }

@@ -57,6 +57,8 @@ type Returned = {
   reason: 'refund' | 'chargeback'
   /** The platform's id of a refund that it reported. */
   refundId?: string
+  /** The part that the shop sends by hand, in the payment's currency. */
+  byHand?: string | null
 }
 
 /**
@@ -77,7 +79,9 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
     return { outcome: 'ignored', about: { platformOrderId } }
   }
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
-  return giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId })
+  const manual = made.filter(one => one.manual_payment_gateway === true)
+  const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
+  return giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
 }
 
 /** A pending refund counts as nothing yet. Its request, if the answer was lost, gets its id and is not made again. */
@@ -165,7 +169,7 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
   }
   const decision = judgeRefund(facts)
   const result: EventResult = decision
-    ? await apply(unit, ctx, facts, { decision, row, reason })
+    ? await apply(unit, ctx, facts, { decision, row, reason, byHand: returned.byHand })
     : { outcome: 'ignored' }
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
@@ -276,14 +280,14 @@ const tellOfDispute = (
     cause: 'dispute'
   })
 
-type Applied = { decision: RefundDecision; row: RefundRow; reason: Returned['reason'] }
+type Applied = { decision: RefundDecision; row: RefundRow } & Pick<Returned, 'reason' | 'byHand'>
 
 /** Writes the effects of a refund or dispute. */
 async function apply(
   unit: Unit,
   ctx: Refunding,
   { payment, order, graceHours, otherDays, now }: Balance,
-  { decision, row, reason }: Applied
+  { decision, row, reason, byHand }: Applied
 ): Promise<EventResult> {
   const { tx } = unit
   const { refundedAmount, amount } = decision
@@ -302,8 +306,9 @@ async function apply(
   }
   const given = { amount, platformOrderNumber, reason }
   if (isAll) await loseEarnings(unit, ctx, payment, order)
+  const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
-    mailRefunded(unit, ctx, order, payment, { ended, disputed, ...(part ? { part } : {}) })
+    mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
   const part = { amount: row.amount ?? payment.charged, key: row.key }
   switch (decision.do) {
     case 'note_part':

@@ -110,6 +110,23 @@ test('a customer gets one mail for each refunded part, with its amount', async (
   expect(mails[1]).toContain('2.50 USD')
 })
 
+test('a customer is not told that money is back which the shop sends by hand', async () => {
+  const { order, paid } = await delivered()
+  const part = { kind: 'refund', status: 'success', currency: 'USD' }
+  const transactions = [
+    { ...part, amount: '1.00', manual_payment_gateway: false },
+    { ...part, amount: '4.00', manual_payment_gateway: true }
+  ]
+  await tell(world, 'refunds/create', { id: nextId(), order_id: paid.id, transactions })
+  const [mail] = await mailTexts(order.publicId, 'payment-refunded')
+  expect(mail).toContain('A part of your payment is being given back')
+  expect(mail).toContain('We send 4.00 USD of it to you ourselves')
+  expect(mail).not.toContain('was given back')
+  const [chinese] = await mailTexts(order.publicId, 'payment-refunded', 'zh-CN')
+  expect(chinese).toContain('您的部分付款正在退回')
+  expect(chinese).toContain('其中 4.00 USD 由我们')
+})
+
 test('a customer is told once of a part that was given back before the payment settled, in its time or held', async () => {
   const order = await world.place(buyer)
   const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })

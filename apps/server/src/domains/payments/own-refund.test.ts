@@ -74,6 +74,20 @@ test('it is told before a refund how much goes back and what ends, and nothing i
   expect(await plan()).toMatchObject({ data: { ...all, amount: '15.00' } })
 })
 
+test('before and after a refund it is told what the platform only records, and the shop sends by hand', async () => {
+  const { ask, plan } = await bought()
+  expect(await plan('5')).toMatchObject({ data: { by_hand: null } })
+  world.refundReplies.areManual = true
+  expect(await plan('5')).toMatchObject({ data: { by_hand: '5.00 USD' } })
+  expect(await ask()).toMatchObject({ code: 2000, data: { by_hand: '5.00 USD' } })
+})
+
+test('the plan of a refund is shown while the platform does not say how the order was paid', async () => {
+  const { plan } = await bought()
+  world.refundReplies.paymentsAreAway = true
+  expect(await plan('5')).toMatchObject({ status: 200, data: { amount: '5.00', by_hand: null } })
+})
+
 test('an amount that is none is refused in words', async () => {
   const { ask, plan } = await bought()
   for (const bad of ['-1', 'abc', '1.234'])

@@ -6,6 +6,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
+import { openPlatform } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
@@ -32,6 +33,20 @@ export async function planRefund(
   const refunds = await refundRowsOf(tx, payment.platformOrderId)
   const underway = underwayOf(refunds, now)
   return underway ? refusedByRequest(underway, payment) : planOf(reading, { order, payment, refunds, wanted: amount })
+}
+
+/** The plan for a person, with the part that the platform would only record: see `RefundInput`. */
+export async function showRefund(
+  ctx: AppContext,
+  meant: PaymentToRefund,
+  form: { amount?: string | undefined }
+): Promise<Result<RefundPlan>> {
+  const planned = await planRefund({ tx: ctx.db, now: ctx.now(), secrets: ctx.secrets }, meant, form)
+  const platform = await openPlatform(ctx)
+  const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
+  if (!planned.ok || !platform.ok || !platformOrderId) return planned
+  const input = await platform.data.refundInput(platformOrderId, { amount: planned.data.amount, note: '' })
+  return ok({ ...planned.data, by_hand: (input.ok && input.value.byHand) || null })
 }
 
 type Planning = {
@@ -64,7 +79,14 @@ export async function planOf(reading: Reading, planning: Planning): Promise<Resu
   const end = endOf(judgeRefund(facts), order)
   const { ends, proxies, days } = end
   const state = `${payment.id}-${counted(refunds).filter(row => row.amount !== '0.00').length}-${fromCents(given)}`
-  return ok({ version: versionOf({ state, amount, ends, proxies, days }), amount, currency, platform_order, ...end })
+  return ok({
+    version: versionOf({ state, amount, ends, proxies, days }),
+    amount,
+    currency,
+    platform_order,
+    by_hand: null,
+    ...end
+  })
 }
 
 type End = Pick<RefundPlan, 'ends' | 'proxies' | 'days' | 'held_until'>

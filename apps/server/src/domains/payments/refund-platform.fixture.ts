@@ -19,6 +19,8 @@ export type RefundReplies = {
   fatesAreAway?: boolean
   /** It does not say how an order was paid, which is asked before a refund of it. */
   paymentsAreAway?: boolean
+  /** Orders were paid by a manual method, such as a bank deposit. */
+  areManual?: boolean
   /** What happens between that question and its answer. */
   beforePayments?: (() => Promise<unknown>) | undefined
 }
@@ -29,6 +31,7 @@ export const WHOLE_REPLIES = {
   before: undefined,
   fatesAreAway: false,
   paymentsAreAway: false,
+  areManual: false,
   beforePayments: undefined
 } satisfies RefundReplies
 
@@ -74,7 +77,13 @@ export async function startRefundPlatform() {
   const answer = async (asked: string): Promise<string> => {
     const { query, variables } = JSON.parse(asked) as Asked
     const { input, key = '' } = variables
-    const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'test' }
+    const sale = {
+      id: 'gid://shopify/OrderTransaction/1',
+      kind: 'SALE',
+      status: 'SUCCESS',
+      gateway: 'test',
+      manualPaymentGateway: replies.areManual === true
+    }
     if (input && replies.as === 'refused') return errorOf('Not now')
     if (input && replies.as === 'inactive')
       return JSON.stringify({ errors: [{ message: 'Inactive', extensions: { code: 'SHOP_INACTIVE' } }] })

@@ -139,6 +139,7 @@ export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, p
 /**
  * @param refunded.ended whether the order ended. 'unpaid': this payment never counted, and the order waits for another.
  *   'uncounted': it never counted, and the order is unchanged. 'part': a part was refunded, and the order goes on
+ * @param refunded.byHand '15.40 GBP': what the shop sends by itself, because the platform only records it
  * @param refunded.part its amount in the payment's currency, and the key of the refund
  */
 export async function mailRefunded(
@@ -146,13 +147,23 @@ export async function mailRefunded(
   ctx: Telling,
   order: OrderRow,
   payment: ToldPayment,
-  { ended, disputed, part }: { ended: RefundEffect; disputed: boolean; part?: { amount: string; key: string } }
+  {
+    ended,
+    disputed,
+    byHand,
+    part
+  }: {
+    ended: RefundEffect
+    disputed: boolean
+    byHand?: string | undefined
+    part?: { amount: string; key: string }
+  }
 ): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, ended, disputed },
+    data: { ...mail.data, ended, disputed, ...(byHand ? { byHand } : {}) },
     template: 'payment-refunded',
     // One mail for each full refund: a won dispute brings the money back, and it can be refunded again.
     key: part ? `refunded-part:${part.key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`

@@ -112,6 +112,7 @@ export const orderDocuments = {
           kind
           status
           gateway
+          manualPaymentGateway
           amountSet {
             ...BothMoneys
           }

@@ -19,10 +19,11 @@ const platform = () =>
   createShopify({ shopUrl: sandbox.url, accessToken: secrets.accessToken, apiSecret: secrets.appSecret })
 
 /** An order of 16.16, partly paid by gift card. */
-async function buy(giftCard: string): Promise<PlatformOrder> {
+async function buy(giftCard: string, more: object = {}): Promise<PlatformOrder> {
   const token = new URL(await openCart(sandbox, `/cart/${demoPlans[0]?.variants[1]?.id}:8`)).pathname.split('/').at(-1)
   const paid = await control<{ order: PlatformOrder }>(sandbox, 'POST', `/checkouts/${token}/pay`, {
-    gift_card: giftCard
+    gift_card: giftCard,
+    ...more
   })
   expect(paid.order.totalPrice).toBe('16.16')
   return paid.order
@@ -52,6 +53,23 @@ test('an order that a gift card and a card paid is refunded to each what it paid
   )
   expect(told.transactions.map(({ amount }) => amount)).toEqual(['10.01', '6.15'])
   expect(await platform().order(order.id)).toMatchObject({ value: { financialStatus: 'REFUNDED' } })
+})
+
+test('what a bank deposit paid is named, since the platform only records its refund', async () => {
+  const order = await buy('10.01', { bank_deposit: true })
+  const part = await platform().refundInput(order.id, { amount: '10.00', note: 'n' })
+  expect(part.ok && part.value).not.toHaveProperty('byHand')
+  const all = await platform().refundInput(order.id, { amount: '16.16', note: 'n' })
+  expect(all).toMatchObject({ ok: true, value: { byHand: '6.15 USD' } })
+  // The platform refuses a field that it does not know.
+  expect(await refund(order, '16.16', 'by hand')).toMatchObject({ ok: true })
+  const told = await until('the webhook', () =>
+    shop.received
+      .filter(one => one.headers['x-shopify-topic'] === 'refunds/create')
+      .map(one => RefundEvent.parse(JSON.parse(one.body.toString())))
+      .find(one => one.order_id === order.id)
+  )
+  expect(told.transactions.map(one => one.manual_payment_gateway)).toEqual([false, true])
 })
 
 test("parts go to the gift card first, then over both, cent by cent, and no further than the order's total", async () => {

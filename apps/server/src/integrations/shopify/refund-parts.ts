@@ -15,6 +15,7 @@ export const OrderMoney = z.object({
       kind: z.string(),
       status: z.string(),
       gateway: z.string().nullable(),
+      manualPaymentGateway: z.boolean().optional(),
       amountSet: BothMoneys.optional(),
       parentTransaction: Reference
     })

@@ -19,13 +19,18 @@ const OrderToRefund = z
   })
   .transform(data => data.order)
 
-/** `refundCreate`'s input, in the buyer's currency. */
+/**
+ * `refundCreate`'s input, in the buyer's currency.
+ * @property byHand '15.40 GBP': the part for manual gateways such as a bank deposit, where the platform only records the
+ *   refund and the shop sends the money itself. It is not sent.
+ */
 export type RefundInput = {
   orderId: string
   note: string
   notify: false
   transactions: { orderId: string; kind: 'REFUND'; parentId: string; gateway: string; amount: string }[]
   currency?: string
+  byHand?: string
 }
 
 /**
@@ -54,7 +59,16 @@ export async function readRefundInput(
     kind: 'REFUND' as const,
     ...part
   }))
-  return done({ orderId: order, note, notify: false, transactions, ...(isForeign ? { currency } : {}) })
+  const manual = new Set(found.value.transactions.flatMap(one => (one.manualPaymentGateway ? [one.id] : [])))
+  const byHand = transactions.reduce((sum, one) => sum + (manual.has(one.parentId) ? Number(one.amount) : 0), 0)
+  return done({
+    orderId: order,
+    note,
+    notify: false,
+    transactions,
+    ...(isForeign ? { currency } : {}),
+    ...(byHand > 0 ? { byHand: `${byHand.toFixed(decimalsOf(currency))} ${currency}` } : {})
+  })
 }
 
 /**
@@ -64,7 +78,7 @@ export async function readRefundInput(
  */
 export async function refundOrder(
   execute: Execute,
-  input: RefundInput,
+  { byHand: _byHand, ...input }: RefundInput,
   key: string
 ): Promise<ShopifyResult<string | null>> {
   const reply = await execute(documents.refund, { input, key }, z.object({ refundCreate: Made.nullable() }))

@@ -128,7 +128,15 @@ export const RefundEvent = z.object({
   id: NumericId,
   order_id: NumericId,
   transactions: z
-    .array(z.object({ kind: z.string(), status: z.string(), amount: Amount, currency: z.string().nullish() }))
+    .array(
+      z.object({
+        kind: z.string(),
+        status: z.string(),
+        amount: Amount,
+        currency: z.string().nullish(),
+        manual_payment_gateway: z.boolean().nullish()
+      })
+    )
     // Their sum must fit our columns too.
     .max(100)
     .default([])

@@ -73,7 +73,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
     const invalidate = [resource.list, ...(resource.also ?? [])]
     // An edit returns the row, which may have a new name.
     const edited = action === 'edit' && row && reply && typeof reply === 'object' ? { ...row, ...reply } : row
-    sayDone(own?.success?.(t), { undo, what: edited && resource.nameOf(edited), invalidate })
+    sayDone(own?.success?.(t, reply), { undo, what: edited && resource.nameOf(edited), invalidate })
     tools.refresh()
     // If another form has been opened since, the follow-up would replace it.
     if (open && own && 'form' in own) own.done?.(reply, tools)

@@ -106,7 +106,7 @@ export type RowAction<R, Name extends string = string> = {
   danger?: boolean
   /** Why it is unavailable for this row. It is still offered and shows the reason. */
   whyNot?: WhyNot<R>
-  success?: (t: T) => string
+  success?: (t: T, reply: unknown) => string
   failure?: string
 } &
   /** Without a question, the action runs at once. */

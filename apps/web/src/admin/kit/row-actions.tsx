@@ -51,7 +51,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
     if (!question) return
     const options = {
       ...question,
-      success: action.success?.(t),
+      success: (reply: unknown) => action.success?.(t, reply),
       failure: action.failure,
       invalidate: changed,
       undo: (reply: unknown) => action.undo?.(row, reply),

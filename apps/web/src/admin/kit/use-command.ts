@@ -12,7 +12,7 @@ export type CommandOptions = {
   /** The question before the call; NO changes nothing. */
   confirm?: Question | undefined
   /** The message after success. */
-  success?: string
+  success?: string | ((reply: unknown) => string | undefined)
   /** The message after a failure without words from the server. */
   failure?: string
   /** The calls to refetch afterwards. */
@@ -54,7 +54,7 @@ export async function performed(
     void refresh(...invalidate)
     return null
   }
-  sayDone(success, { undo: undo?.(reply), what, invalidate })
+  sayDone(typeof success === 'function' ? success(reply) : success, { undo: undo?.(reply), what, invalidate })
   await refresh(...invalidate)
   return { reply }
 }

@@ -260,12 +260,13 @@ describe('the orders of the console', () => {
         amount: '5.15',
         currency: 'USD',
         platform_order: '#1001',
+        by_hand: null,
         ends,
         proxies,
         days,
         held_until: null
       })
-      answer(orders.refund, { amount: '5.15', platform_order: '#1001' })
+      answer(orders.refund, { amount: '5.15', platform_order: '#1001', by_hand: null })
       const { user } = open()
       await choose(user, `Actions: ${order.order_id}`, 'Refund')
       const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
@@ -279,6 +280,22 @@ describe('the orders of the console', () => {
       expect(requestsOf(orders.refund)).toMatchObject([{ body: { version: '3-1-1.36' } }])
     }
   )
+
+  it('say before and after a refund what has to be sent by hand', async () => {
+    const plan = { amount: '5.15', currency: 'USD', platform_order: '#1001', by_hand: '3.00 USD', held_until: null }
+    answer(orders.refundPlan, { ...plan, version: '3', ends: 'nothing', proxies: 0, days: 0 })
+    answer(orders.refund, { amount: '5.15', platform_order: '#1001', by_hand: '3.00 USD' })
+    const { user } = open()
+    await choose(user, `Actions: ${order.order_id}`, 'Refund')
+    const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
+    await user.type(form.getByRole('textbox', { name: /Amount/ }), '{Enter}')
+    const question = within(await screen.findByRole('dialog', { name: 'Give $5.15 back?' }))
+    expect(question.getByText(/3\.00 USD of it was paid by hand/)).toBeTruthy()
+    await user.click(question.getByRole('button', { name: 'YES' }))
+    expect(
+      await screen.findByText(/^The refund was started on the platform\. 3\.00 USD of it was paid by hand/)
+    ).toBeTruthy()
+  })
 
   it('say of an amount that is none what it has to be', async () => {
     const { user } = open()

@@ -28,6 +28,14 @@ const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPla
   return said[ends]
 }
 
+/** What an operator has to send, as the platform only records it. */
+const byHand = (t: T, { by_hand: amount }: Pick<RefundPlan, 'by_hand'>): string[] =>
+  amount === null ? [] : [t('orders.refundByHand', { amount })]
+
+/** @param reply the reply to the refund */
+export const refundStarted = (t: T, reply: unknown): string =>
+  [t('orders.refundDone'), ...byHand(t, reply as Pick<RefundPlan, 'by_hand'>)].join('. ')
+
 /**
  * The question before a refund: the amount by the server's books, the payment, and what ends.
  * @param order its public number; null: the payment belongs to no order
@@ -50,7 +58,7 @@ export async function askRefund(
   const body = order ? t('orders.refundBody', { ...about, order }) : t('payments.refundBody', about)
   return {
     title: t('orders.refundTitle', { amount }),
-    body: `${body}\n${consequence(t, plan)}`,
+    body: [body, ...byHand(t, plan), consequence(t, plan)].join('\n'),
     danger: true,
     adds: { version: plan.version }
   }
@@ -80,5 +88,5 @@ export const refund = {
   },
   confirm: (t: T, { id, order_id }: Order, sent: Record<string, unknown>) =>
     askRefund(t, order_id, query => call(orders.refundPlan, { params: { id }, query }), sent),
-  success: (t: T) => t('orders.refundDone')
+  success: refundStarted
 } as const

@@ -5,7 +5,7 @@ import { call } from '../../api/client.ts'
 import { payments } from '../../api/routes.ts'
 import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
 import { code, column, defineResource, integer, moment, oneOf, textField, type T } from '../kit/index.ts'
-import { askRefund, refundAmount } from '../orders/refund.ts'
+import { askRefund, refundAmount, refundStarted } from '../orders/refund.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
 import { decisionQuestion } from './question.ts'
@@ -68,7 +68,7 @@ export default defineResource({
         route: payments.refund
       },
       confirm: refundQuestion,
-      success: (t: T) => t('orders.refundDone')
+      success: refundStarted
     },
     {
       name: 'refunded',

@@ -190,9 +190,9 @@ describe('the payments of the console', () => {
   it('give a payment back by the plan that is asked about, and say so where it is for no order', async () => {
     keepNothing()
     answer(payments.inbox, pageOf({ ...short, order: null, order_id: null }))
-    const plan = { version: '9', amount: '5.00', currency: 'USD', platform_order: '#1004', ends: 'nothing' as const }
-    answer(payments.refundPlan, { ...plan, proxies: 0, days: 0, held_until: null })
-    answer(payments.refund, { amount: '5.00', platform_order: '#1004' })
+    const plan = { version: '9', amount: '5.00', currency: 'USD', platform_order: '#1004', by_hand: null }
+    answer(payments.refundPlan, { ...plan, ends: 'nothing', proxies: 0, days: 0, held_until: null })
+    answer(payments.refund, { amount: '5.00', platform_order: '#1004', by_hand: null })
     const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
     await user.click(await screen.findByRole('button', { name: 'Actions: #1004' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Refund' }))

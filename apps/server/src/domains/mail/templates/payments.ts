@@ -125,16 +125,27 @@ type Refunded = PaymentMail & {
   ended: RefundEffect
   /** The payer's bank took it back, not we. Missing in mails queued by old versions. */
   disputed?: boolean
+  /** What the shop sends by hand. */
+  byHand?: string
+}
+
+const BY_HAND = {
+  en: (amount: string) =>
+    `We send ${amount} of it to you ourselves, in the way you paid or as we agree with you. Write to us if it takes longer than a few days.`,
+  'zh-CN': (amount: string) =>
+    `其中 ${amount} 由我们按您的付款方式或与您约定的方式自行汇给您。如数日内未收到，请联系我们。`
 }
 
 const refundWords = {
-  en: ({ ended, disputed }: Refunded) => {
+  en: ({ ended, disputed, byHand }: Refunded) => {
     const what = ended === 'part' ? 'A part of your payment was' : 'Your payment was'
-    return disputed ? `${what} disputed` : `${what} given back`
+    if (disputed) return `${what} disputed`
+    return byHand ? what.replace(/was$/, 'is being given back') : `${what} given back`
   },
-  'zh-CN': ({ ended, disputed }: Refunded) => {
+  'zh-CN': ({ ended, disputed, byHand }: Refunded) => {
     const what = ended === 'part' ? '您的部分付款' : '您的付款'
-    return disputed ? `${what}被提出争议` : `${what}已退回`
+    if (disputed) return `${what}被提出争议`
+    return byHand ? `${what}正在退回` : `${what}已退回`
   }
 }
 
@@ -290,7 +301,11 @@ export const paymentTemplates = {
       en: (data, shop) => ({
         subject: `${refundWords.en(data)}: ${data.product_name}`,
         heading: `Hello ${data.username}, ${refundWords.en(data).replace(/^./, first => first.toLowerCase())}`,
-        paragraphs: [...(data.disputed ? [DISPUTED.en] : []), REFUNDED[data.ended].en],
+        paragraphs: [
+          ...(data.disputed ? [DISPUTED.en] : []),
+          ...(data.byHand ? [BY_HAND.en(data.byHand)] : []),
+          REFUNDED[data.ended].en
+        ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
         footer: sender(shop)
@@ -298,7 +313,11 @@ export const paymentTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `${refundWords['zh-CN'](data)}：${data.product_name}`,
         heading: `${data.username}，您好，${refundWords['zh-CN'](data)}`,
-        paragraphs: [...(data.disputed ? [DISPUTED['zh-CN']] : []), REFUNDED[data.ended]['zh-CN']],
+        paragraphs: [
+          ...(data.disputed ? [DISPUTED['zh-CN']] : []),
+          ...(data.byHand ? [BY_HAND['zh-CN'](data.byHand)] : []),
+          REFUNDED[data.ended]['zh-CN']
+        ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
         footer: sender(shop)
