@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { job } from '../../apps/server/src/infra/job.ts'
 import { queue } from '../../apps/server/src/infra/jobs.ts'
-import { documents, replaceBetween } from './documents.ts'
-import { jobsMarkdown } from './jobs.ts'
+import { documents, jobsMarkdown, replaceBetween } from './documents.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

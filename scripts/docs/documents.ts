@@ -4,11 +4,150 @@ import { format, type FormatConfig } from 'oxfmt'
 import { apiMarkdown } from '../../apps/server/src/api/markdown.ts'
 import type { Job } from '../../apps/server/src/infra/job.ts'
 import { readImports } from '../rules/imports.ts'
-import { domainPicture } from './domains.ts'
-import type { RetentionEntry } from '../../apps/server/src/infra/retention.ts'
-import { jobsMarkdown } from './jobs.ts'
+import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 import { platformSchema } from './platform-schema.ts'
-import { retentionMarkdown } from './retention.ts'
+import type { ICruiseResult } from 'dependency-cruiser'
+import { DOMAINS, NOT_SHIPPED } from '../rules/layers.ts'
+import { Settings } from '@netlet/contract'
+import { DAY, HOUR, MINUTE } from '../../apps/server/src/infra/clock.ts'
+
+/** docs/RETENTION.md: what is removed and when, and what is kept. */
+function retentionMarkdown(entries: readonly RetentionEntry[]): string {
+  const defaults = Settings.parse({})
+  const rows = entries.map(({ what, keep, why }) => `| \`${what}\` | ${time(keep, defaults)} | ${why} |`)
+  return [
+    '# Retention',
+    '',
+    'What grows is removed by one job, `apply-retention`, every ten minutes: at most 1,000 rows in a transaction, and 30',
+    'seconds for one kind of rows, so that nobody waits for it. A run ends after seven minutes, and another one begins where it',
+    'stopped. The list is made from what the domains declare',
+    '(`retention.ts`) by `npm run docs`; a test fails when it is stale. Days are settings, with the default shown;',
+    'administrators see what was found and removed last under `GET /api/settings/retention`.',
+    '',
+    '| what | kept for | why |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+    '## Kept for ever',
+    '',
+    '- Orders that were paid, payments, points records, coupons and gift cards: money.',
+    '- Leases and lease blocks of orders that were paid: for any address and instant they tell which order held it, under',
+    '  which rules. Those of reservations that nobody paid go with their orders.',
+    '- What came of trying credentials whose lease has ended, beside the leases. The old password goes once it is known.',
+    '- Users. A deleted one with a history keeps a row without its name, address and password.',
+    '- Refunds that the platform told of, outages with the time credited for them, and the addresses under which this',
+    '  installation registered webhooks. Which mails an address does not want, and that it is not written to, until its user',
+    '  is deleted.',
+    '- Servers, ranges, rules, products and tickets: an administrator removes them.',
+    '',
+    '## Gone with the user',
+    '',
+    'Deleting a user removes its personal data at once ([SECURITY.md](SECURITY.md)), also from what waits: a mail to its address',
+    'that was not sent is not sent any more, and its job or dead letter keeps the cause and nothing of what it said. Only the mail',
+    'that says that the account was deleted still goes there; it leaves the job table within minutes of being sent, and within a',
+    'day while the mail service fails. A dead letter of anything is kept for two weeks.',
+    '',
+    '## Never removed, however old',
+    '',
+    '- A platform event that has not been handled, or whose money needs somebody: neither its payload nor its row.',
+    '- A retired proxy whose lease has not been released yet.',
+    '- An unpaid order that has a payment, proxies, or addresses that are not released.',
+    ''
+  ].join('\n')
+}
+
+function time(keep: Keep, defaults: Settings): string {
+  if ('setting' in keep) return `${defaults[keep.setting]} days (\`${keep.setting}\`)`
+  if (keep.ms === 0) return 'until it expires'
+  const [unit, name] = keep.ms >= 2 * DAY ? [DAY, 'days'] : keep.ms >= HOUR ? [HOUR, 'hours'] : [MINUTE, 'minutes']
+  const count = keep.ms / unit
+  return count === 1 ? `${count} ${name.slice(0, -1)}` : `${count} ${name}`
+}
+
+/** docs/JOBS.md: every background job, its schedule and purpose. */
+export function jobsMarkdown(jobs: readonly Job[]): string {
+  const rows = jobs
+    .toSorted((a, b) => (a.queue.name < b.queue.name ? -1 : 1))
+    .map(({ queue, purpose, cron, atStart, concurrency, reserved, perGroup, importance }) => {
+      const times = [cron ? `\`${cron}\`` : '', atStart ? 'at the start of a worker' : ''].filter(Boolean).join(', ')
+      const tries = (queue.options.retryLimit ?? 0) + 1
+      return `| \`${queue.name}\` | ${purpose.replaceAll('|', String.raw`\|`)} | ${times || 'when asked'} | ${tries} | ${atOnce(concurrency, reserved, perGroup)} | ${importance} |`
+    })
+  return [
+    '# Jobs',
+    '',
+    'Made from the jobs that the domains declare (`jobs.ts`) by `npm run docs`; a test fails when it is stale. Times are',
+    'cron expressions in UTC, and each runs once over all processes. _Tries_ is how often a job that fails is run, with',
+    'growing pauses; 151 tries take about a day. After the last one it is kept in `dead-letter`. What is tried once is run',
+    'again at its next time. A worker takes the next job as soon as one ends. Some queues have workers more for urgent jobs,',
+    'and some limit how many jobs of one customer or one server run at once in a process. While urgent jobs run, each',
+    'background job of the same process waits for up to half a second.',
+    '',
+    '| queue | what for | runs by itself | tries | at once in one process | importance |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+    ''
+  ].join('\n')
+}
+
+function atOnce(concurrency: number, reserved: number, perGroup: number | undefined): string {
+  const more = [
+    reserved > 0 ? `and ${reserved} urgent` : '',
+    perGroup === undefined ? '' : `${perGroup} of one customer or server`
+  ]
+  return [String(concurrency), ...more].filter(Boolean).join(', ')
+}
+
+const DOMAIN = /^apps\/server\/src\/domains\/([^/]+)\/(?:.*\/)?([^/]+)\.ts$/
+
+/**
+ * Draws the domains from the real imports. A solid arrow means use of commands, a dotted one only joins of tables.
+ * Arrows implied by others (a > b > c implies a > c) are omitted, but listed below.
+ */
+export function domainPicture({ modules }: ICruiseResult): string {
+  const uses = new Map<string, Map<string, 'commands' | 'tables'>>()
+  for (const { source, dependencies } of modules) {
+    const from = DOMAIN.exec(source)?.[1]
+    if (!from || NOT_SHIPPED.some(pattern => new RegExp(pattern).test(source))) continue
+    const targets = uses.get(from) ?? new Map<string, 'commands' | 'tables'>()
+    uses.set(from, targets)
+    for (const { resolved } of dependencies) {
+      const [, to, file] = DOMAIN.exec(resolved) ?? []
+      if (!to || to === from) continue
+      if (file !== 'tables') targets.set(to, 'commands')
+      else if (!targets.has(to)) targets.set(to, 'tables')
+    }
+  }
+  const place = (domain: string) => (DOMAINS as readonly string[]).indexOf(domain)
+  const names = [...uses.keys()].toSorted((a, b) => place(a) - place(b))
+  const targetsOf = (from: string) => [...(uses.get(from)?.keys() ?? [])].toSorted((a, b) => place(a) - place(b))
+  const below = (from: string) => targetsOf(from).filter(to => place(to) > place(from))
+  const reaches = (from: string, to: string): boolean => below(from).some(next => next === to || reaches(next, to))
+  // Always draw an arrow upwards, because it violates the rules.
+  const follows = (from: string, to: string) => below(from).some(between => between !== to && reaches(between, to))
+  const arrows = names.flatMap(from =>
+    targetsOf(from)
+      .filter(to => !follows(from, to))
+      .map(to => `  ${from} ${uses.get(from)?.get(to) === 'tables' ? '-.->' : '-->'} ${to}`)
+  )
+  const rows = names.map(from => {
+    const list = (kind: string) =>
+      targetsOf(from)
+        .filter(to => uses.get(from)?.get(to) === kind)
+        .join(', ') || '–'
+    return `| ${from} | ${list('commands')} | ${list('tables')} |`
+  })
+  return [
+    '```mermaid',
+    'flowchart TD',
+    ...arrows,
+    '```',
+    '',
+    '| domain | uses the commands of | only joins the tables of |',
+    '| --- | --- | --- |',
+    ...rows
+  ].join('\n')
+}
 
 export type Document = { path: string; text: string }
 

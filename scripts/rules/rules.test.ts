@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { domainPicture } from '../docs/domains.ts'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
+import { domainPicture } from '../docs/documents.ts'
 
 const S = 'apps/server/src'
 

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseAddress } from '../src/net/ip.ts'
 import { AccessTable } from '../src/proxy/access-table.ts'
-import { piecesOf } from '../src/workers/pieces.ts'
 import {
   basic,
   echoTarget,
@@ -18,6 +17,7 @@ import {
   type TestAgent,
   until
 } from './test-agent.ts'
+import { piecesOf } from '../src/workers/worker-process.ts'
 
 const LISTED = '127.3.1.7'
 const OTHER = '127.3.9.9'

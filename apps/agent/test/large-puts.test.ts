@@ -6,8 +6,8 @@ import { AccessTable } from '../src/proxy/access-table.ts'
 import type { TrackedConnection } from '../src/proxy/open-connections.ts'
 import type { Op } from '../src/state/ops.ts'
 import { LocalPlane } from '../src/workers/local.ts'
-import { piecesOf } from '../src/workers/pieces.ts'
 import { lease, onEnd, tempFolder, testAgent, testConfig, token, turnsDuring } from './test-agent.ts'
+import { piecesOf } from '../src/workers/worker-process.ts'
 
 const address = (text: string): NonNullable<ReturnType<typeof parseAddress>> => {
   const parsed = parseAddress(text)

@@ -1,18 +1,112 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fastify from 'fastify'
-import { registerChatPlatform } from './discord/chat-platform.ts'
 import { incomingWebhookRoutes } from './discord/incoming-webhooks.ts'
-import { echoRoutes } from './echo.ts'
-import { firstPage } from './first-page.ts'
 import { openCatcher } from './hooks/catcher.ts'
 import { hookRoutes } from './hooks/routes.ts'
-import { prepare } from './kit/http.ts'
+import { prepare, sendPage } from './kit/http.ts'
 import { openOutbox } from './outbox/outbox.ts'
 import { openReportKey } from './outbox/report-key.ts'
 import { createReporter } from './outbox/reports.ts'
 import { outboxRoutes } from './outbox/routes.ts'
 import { registerPlatform, type PlatformOptions } from './shopify/platform.ts'
+import type { FastifyInstance } from 'fastify'
+import { createBot } from './discord/bot.ts'
+import { botRoutes } from './discord/bot-routes.ts'
+import { chatRoutes } from './discord/chat-routes.ts'
+import { chatControlRoutes } from './discord/control-routes.ts'
+import { apiFaults } from './discord/faults.ts'
+import { createGateway } from './discord/gateway.ts'
+import { createInteractions } from './discord/interactions.ts'
+import { openRooms } from './discord/rooms.ts'
+import { discordRoutes } from './discord/routes.ts'
+import { html, page } from './kit/html.ts'
+
+const PLACES = [
+  ['/products', 'Products', 'what the shop platform sells; change a price without telling the shop'],
+  ['/discounts', 'Discounts', 'the codes that its checkout takes'],
+  ['/customers', 'Customers', 'who has bought, with the tags of their levels'],
+  ['/faults', 'Faults', 'what the shop platform does wrong next, and the rotation of the app’s secret'],
+  ['/app', 'App', 'what the shop may see of the platform'],
+  ['/outbox', 'Mail', 'all that the shop has sent'],
+  ['/chat', 'Chat', 'the channels in which the shop’s bot gives coins'],
+  ['/chat/operators', 'Operators’ room', 'what the shop tells its operators'],
+  ['/hooks', 'Webhooks', 'a customer’s own server: what the shop told it']
+] as const
+
+function firstPage(app: FastifyInstance, { shopUrl }: { shopUrl: string }): void {
+  app.get('/', async (_request, reply) =>
+    sendPage(
+      reply,
+      page(
+        'Stand-ins',
+        'Everything here is on this machine.',
+        html`<h1>Stand-ins</h1>
+          <section class="card">
+            <p>These stand in for what the <a href="${shopUrl}">shop</a> talks to.</p>
+            <ul>
+              ${PLACES.map(
+                ([path, name, about]) =>
+                  html`<li><a href="${path}">${name}</a> <span class="quiet">${about}</span></li>`
+              )}
+            </ul>
+          </section>`
+      )
+    )
+  )
+}
+
+/** Target sites for clients behind a proxy: the caller's address, and sites that always answer. */
+function echoRoutes(app: FastifyInstance): void {
+  app.get('/echo', async request => ({
+    ip: request.socket.remoteAddress ?? null,
+    method: request.method,
+    host: request.headers.host ?? null,
+    headers: request.headers
+  }))
+  for (const site of ['google', 'bing', 'amazon'])
+    app.get(`/check/${site}`, async (_request, reply) => reply.code(204).send())
+}
+
+type Options = {
+  dir: string
+  base: () => string
+  shopUrl: string
+  clientId: string
+  clientSecret: string
+  botToken: string
+  fetch: typeof fetch
+  now: () => number
+}
+
+/** The whole chat platform: sign-in, API, gateway, the rooms' page, and routes that cause faults. */
+async function registerChatPlatform(app: FastifyInstance, options: Options): Promise<{ close(): Promise<void> }> {
+  const { dir, base, shopUrl, clientId, clientSecret, now } = options
+  let botToken = options.botToken
+  const token = () => botToken
+  // Before the routes, because a hook applies only to routes added after it.
+  const faults = apiFaults(app)
+  const rooms = await openRooms(dir, now)
+  const gateway = createGateway({ server: app.server, base, token })
+  const interactions = createInteractions({ rooms, gateway })
+  const report = createBot({ shopUrl, token, fetch: options.fetch, now })
+  discordRoutes(app, { clientId, clientSecret, botToken: token, shopUrl, now })
+  botRoutes(app, { gateway, rooms, interactions, token })
+  chatRoutes(app, { gateway, rooms, interactions, shopUrl })
+  chatControlRoutes(app, {
+    report,
+    gateway,
+    rooms,
+    interactions,
+    faults,
+    setToken: changed => {
+      botToken = changed
+    }
+  })
+  // An open connection would keep the server from closing.
+  app.addHook('preClose', async () => gateway.close())
+  return { close: () => rooms.close() }
+}
 
 export type SandboxOptions = {
   /** 0 lets the system choose. */

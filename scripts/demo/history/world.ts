@@ -13,9 +13,57 @@ import { agentEnvironment } from '../agent-environment.ts'
 import type { DemoSettings } from '../settings.ts'
 import { openBrowser } from './browser.ts'
 import { moveClock } from './clock.ts'
-import { openMailbox } from './mailbox.ts'
-import { seededRandom } from './random.ts'
 import { createTimeline } from './timeline.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+
+/** A generator of numbers from 0 up to 1 that is the same in every history (mulberry32). */
+function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** The part of the shop's request that we read. */
+type Posted = {
+  personalizations: [{ to: [{ email: string }] }]
+  content: { type: string; value: string }[]
+}
+
+/** A mail service that accepts every mail and keeps the newest text for each address. */
+async function openMailbox() {
+  const texts = new Map<string, string>()
+  const server = createServer((request, response) => {
+    const taken = async () => {
+      const { personalizations, content } = (await json(request)) as Posted
+      texts.set(personalizations[0].to[0].email, content.find(part => part.type === 'text/plain')?.value ?? '')
+      response.writeHead(202, { 'x-message-id': crypto.randomUUID() }).end()
+    }
+    taken().catch(() => response.writeHead(400).end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** @throws if the newest mail to this address has no code */
+    codeFor(email: string): string {
+      const code = /\b\d{6}\b/.exec(texts.get(email) ?? '')?.[0]
+      if (!code) throw new Error(`No code was mailed to ${email}`)
+      return code
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}
 
 export type WorldOptions = {
   /** The config of the shop that will run on this data. Only the world uses its database until it is closed. */

@@ -3,10 +3,10 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { AccessTable } from '../proxy/access-table.ts'
 import { DomainNames } from '../proxy/domain-names.ts'
-import { piecesOf } from '../workers/pieces.ts'
 import { Definitions } from './definitions.ts'
 import { DomainList } from './domain-list.ts'
 import type { Op } from './ops.ts'
+import { piecesOf } from '../workers/worker-process.ts'
 
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as () => void

@@ -1,7 +1,18 @@
 import { pagePaths, type PageId } from '@netlet/contract/pages'
-import { matchesPath } from './match.ts'
 import type { PageHead } from '../infra/http/page-head.ts'
 import type { Advertised } from '../domains/catalog/index.ts'
+
+/** Does a path fit a pattern of the router (`/order/:id`, `/proxies/:id?`)? Letters count alike, as they do there. */
+function matchesPath(pattern: string, path: string): boolean {
+  const wanted = pattern.toLowerCase().split('/')
+  const given = path.toLowerCase().split('/')
+  if (given.length > wanted.length) return false
+  return wanted.every((part, at) => {
+    const here = given[at]
+    if (here === undefined) return part.endsWith('?')
+    return part.startsWith(':') ? here !== '' : part === here
+  })
+}
 
 /** What a page is about is found out by these. */
 export type Facts = {

@@ -2,7 +2,7 @@ import { onlineManager } from '@tanstack/react-query'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/client.ts'
 import { exportFailure, fileName, linesOf } from './proxies/export.ts'
-import { fillOf, standingOf } from './rewards/level.ts'
+import { fillOf, standingOf } from './rewards/page.tsx'
 
 describe('export', () => {
   it('shows the words of the server where there are any', () => {

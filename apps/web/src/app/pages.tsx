@@ -1,11 +1,70 @@
-import { useEffect, useMemo } from 'react'
-import { useLocation, useRoutes, type RouteObject } from 'react-router'
-import { AdminOnly, CustomerOnly, SignedIn, ToDashboard } from './guards.tsx'
+import { useEffect, useMemo, useState } from 'react'
+import { Link, Navigate, Outlet, type RouteObject, useLocation, useRoutes } from 'react-router'
 import { useNavigationIndicator } from './going.ts'
 import { Layout } from './layout.tsx'
-import { screenAt, screens, type Listed, type Role } from './manifest.ts'
-import { NotFound } from './not-found.tsx'
+import { type Listed, type Role, dashboardPath, pathOf, screenAt, screens } from './manifest.ts'
 import { Dashboard, preloadAt, watchLinks } from './preload.ts'
+import { useSession } from '../api/session.ts'
+import { guardedPath } from '../kit/return-path.ts'
+import { ErrorState } from '../kit/states.tsx'
+import { PageSkeleton } from './page-skeleton.tsx'
+import { pageAt } from '@netlet/contract/pages'
+import { Button } from '@mantine/core'
+import { useT } from '../i18n/index.ts'
+import { useTitle } from '../kit/use-title.ts'
+
+function NotFound() {
+  const t = useT()
+  useTitle(t('notFound.title'))
+  return (
+    <div className="wide page stack" style={{ minHeight: '60vh', justifyContent: 'center', alignItems: 'flex-start' }}>
+      <h1>{t('notFound.title')}</h1>
+      <p className="dim">{t('notFound.body')}</p>
+      <Button component={Link} to={pageAt('product')}>
+        {t('nav.product')}
+      </Button>
+    </div>
+  )
+}
+
+/** Redirects visitors to the login page, and afterwards back to the page they asked for. */
+function SignedIn() {
+  const { user, pending, error, retry } = useSession()
+  const { pathname, search } = useLocation()
+  if (pending) return <PageSkeleton />
+  if (error && !user) return <ErrorState error={error} onRetry={() => void retry()} />
+  if (!user) return <ToLogin from={pathname + search} />
+  return <Outlet />
+}
+
+function ToLogin({ from }: { from: string }) {
+  const [to] = useState(() => guardedPath(from))
+  return <Navigate to={to} replace />
+}
+
+function ToDashboard() {
+  const { user } = useSession()
+  return (
+    <>
+      {/* The skeleton keeps the footer out of view until the page's code has loaded. */}
+      <PageSkeleton />
+      <Navigate to={dashboardPath(user?.is_superuser ?? false)} replace />
+    </>
+  )
+}
+
+/** Administrators have no proxies or settings. They see the orders page instead. */
+function CustomerOnly() {
+  const { user } = useSession()
+  return user?.is_superuser ? <ToDashboard /> : <Outlet />
+}
+
+/** An administrator who views the shop as a user starts at home, even in tabs that showed the console. */
+function AdminOnly() {
+  const { user } = useSession()
+  if (user?.impersonated_by) return <Navigate to={pathOf('home')} replace />
+  return user?.is_superuser ? <Outlet /> : <ToDashboard />
+}
 
 // Request the first page's code before the first render.
 preloadAt(window.location.pathname)

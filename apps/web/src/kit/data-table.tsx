@@ -1,14 +1,32 @@
 import './styles/tables.ts'
 import { Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { useId, useRef, type MouseEvent, type ReactNode } from 'react'
+import { type MouseEvent, type ReactNode, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react'
 import classes from './data-table.module.css'
 import { isForRow } from './row-click.ts'
 import { useSkipTarget } from './skip-links.ts'
 import { EmptyState, ErrorState } from './states.tsx'
 import { TablePages, useShownPlace } from './table-pages.tsx'
-import { useNarrower } from './use-narrower.ts'
 import type { Paging } from './use-paging.ts'
+
+/** Whether an element is narrower than `rem`, updated on resize. False without `rem` or a layout. */
+function useNarrower(ref: RefObject<HTMLElement | null>, rem: number | undefined): boolean {
+  const [isNarrower, setNarrower] = useState(false)
+  useLayoutEffect(() => {
+    const element = ref.current
+    if (!element || rem === undefined) return
+    const look = () => {
+      const { width } = element.getBoundingClientRect()
+      const unit = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+      setNarrower(width > 0 && width < rem * unit)
+    }
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [ref, rem])
+  return isNarrower
+}
 
 export type Column<Row> = {
   key: string

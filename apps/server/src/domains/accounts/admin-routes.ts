@@ -1,7 +1,7 @@
-import { routes } from '@netlet/contract'
+import { type OwnSession, type UserDetail, refuse, routes } from '@netlet/contract'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
-import { done, ok } from '../../infra/result.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { listUserApiKeys } from './api-keys.ts'
 import { banUser, setUserPassword, unbanUser } from './ban-user.ts'
@@ -11,12 +11,91 @@ import { editUser } from './edit-user.ts'
 import { userList } from './list-users.ts'
 import { loginList } from './logins.ts'
 import type { AccountPorts } from './ports.ts'
-import { currentUser } from './present-user.ts'
+import { currentUser, presentUser, userColumns } from './present-user.ts'
 import { browserOf } from './session-routes.ts'
-import { setSessionCookie } from './sessions.ts'
+import { endSession, endSessionsOf, setSessionCookie } from './sessions.ts'
 import { switchBack, switchUser } from './switch-user.ts'
-import { findUser } from './user-detail.ts'
-import { endUserSession, endUserSessions, listUserSessions } from './user-sessions.ts'
+import { and, count, eq, gt, isNull } from 'drizzle-orm'
+import { blockOf } from '../mail/index.ts'
+import { apiKeys, sessions, users } from './tables.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { lockUser } from './balance.ts'
+import { refuseOperator } from './operators.ts'
+import { sessionsOf } from './own-sessions.ts'
+
+/** Where a user is signed in, for an administrator. */
+const listUserSessions = (ctx: Pick<AppContext, 'db' | 'now'>, by: UserActor, userId: number): Promise<OwnSession[]> =>
+  sessionsOf(ctx, userId, by.sessionHash)
+
+/** Ends one session of any user, and those opened from it to view the shop as others. */
+function endUserSession(ctx: AppContext, by: UserActor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    const [found] = await unit.tx
+      .select({ tokenHash: sessions.tokenHash, userId: sessions.userId })
+      .from(sessions)
+      .where(and(eq(sessions.id, id), isNull(sessions.impersonatorId)))
+      .for('update')
+    const user = found && (await lockUser(unit.tx, found.userId))
+    if (!user) return refuse('not_found')
+    const refused = refuseOperator(by, user)
+    if (refused) return refused
+    await endSession(unit, found.tokenHash)
+    unit.audit('user.end_session', found.userId, { before: { session: id } })
+    return done
+  })
+}
+
+/** Ends all sessions of a user. Administrators who end their own keep the current one. API keys stay. */
+function endUserSessions(ctx: AppContext, by: UserActor, userId: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    // A concurrent login waits here and stays.
+    const user = await lockUser(unit.tx, userId)
+    if (!user) return refuse('not_found')
+    const refused = refuseOperator(by, user)
+    if (refused) return refused
+    const own = and(eq(sessions.userId, userId), isNull(sessions.impersonatorId))
+    const [before] = await unit.tx.select({ sessions: count() }).from(sessions).where(own)
+    await endSessionsOf(unit, userId, userId === by.id ? (by.sessionHash ?? undefined) : undefined)
+    unit.audit('user.end_sessions', userId, { before: { sessions: before?.sessions ?? 0 } })
+    return done
+  })
+}
+
+/** One user with its figures in the shop. */
+async function findUser(
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
+  { levelThresholds, pendingCoins, figures }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins' | 'figures'>,
+  id: number
+): Promise<Result<UserDetail>> {
+  const [[row], thresholds, pending, owned, signedIn, keys] = await Promise.all([
+    db
+      .select(userColumns)
+      .from(users)
+      .where(and(eq(users.id, id), isNull(users.deletedAt))),
+    levelThresholds(db),
+    pendingCoins(db, id),
+    figures(db, id),
+    db.$count(sessions, and(eq(sessions.userId, id), isNull(sessions.impersonatorId), gt(sessions.expiresAt, now()))),
+    db.$count(apiKeys, and(eq(apiKeys.userId, id), isNull(apiKeys.revokedAt)))
+  ])
+  if (!row) return refuse('not_found')
+  const [inviter] = row.invitedBy
+    ? await db.select({ id: users.id, username: users.username }).from(users).where(eq(users.id, row.invitedBy))
+    : []
+  const blocked = await blockOf(db, row.email)
+  return ok({
+    ...presentUser(row, thresholds),
+    language: row.language,
+    mail_blocked: blocked,
+    invited_by: inviter ?? null,
+    pending_points: pending,
+    owed_points: row.coinsOwed,
+    sessions: signedIn,
+    api_keys: keys,
+    figures: owned
+  })
+}
 
 export function adminRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts

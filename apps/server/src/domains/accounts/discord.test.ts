@@ -14,9 +14,9 @@ import { writeSettings } from '../settings/index.ts'
 import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { findRefusedClient } from './chat-client.ts'
-import { proposeName } from './propose-name.ts'
 import { SESSION_COOKIE } from './sessions.ts'
 import { sessions, users } from './tables.ts'
+import { proposeName } from './discord.ts'
 
 let redirects: (string | null)[] = []
 /** Replaces the platform's replies for a path. */

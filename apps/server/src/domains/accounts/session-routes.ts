@@ -1,16 +1,15 @@
-import { preferredLanguage, routes, type CurrentUser } from '@netlet/contract'
+import { type ChangePasswordBody, type CurrentUser, preferredLanguage, refuse, routes } from '@netlet/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mount } from '../../infra/http/mount.ts'
 import { command } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createCaptcha } from './captcha.ts'
-import { changePassword } from './change-password.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
-import { deviceCookieOf, setDeviceCookie } from './device-cookie.ts'
+import { deviceCookieOf, setDeviceCookie, signDevice } from './device-cookie.ts'
 import { oauthTokenOf } from './discord-cookie.ts'
 import { sendEmailCode } from './email-codes.ts'
 import { setForgottenPassword, verifyForgotCode } from './forgot-password.ts'
@@ -21,6 +20,48 @@ import { currentUser } from './present-user.ts'
 import { clearSessionCookie, endSession, sessionTokenOf, setSessionCookie } from './sessions.ts'
 import { signUp } from './sign-up.ts'
 import { hashToken } from '../../infra/secrets.ts'
+import { eq } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { UserActor } from '../../infra/actor.ts'
+import { beginAttempt, changesKey } from './attempts.ts'
+import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { unbind } from './discord-binding.ts'
+import { endAccess, tellPasswordChanged } from './end-access.ts'
+import { hashPassword } from './passwords.ts'
+import { users } from './tables.ts'
+
+/** Within 15 minutes. Changes end mailed reset codes, so a thief could block the owner's reset by repeating them. */
+const MAX_CHANGES = 3
+
+/**
+ * Changes the caller's password. Other sessions and all API keys end; this session stays with a new token. The chat
+ * account stays unless the form says otherwise.
+ * @returns the token, and a new device cookie, which depends on the password
+ */
+async function changePassword(
+  ctx: AppContext,
+  by: UserActor,
+  form: z.output<typeof ChangePasswordBody>
+): Promise<Result<{ device: string; token: string | undefined }>> {
+  const confirmed = await confirmPassword(ctx, by, form.old_password, 'old_password')
+  if (!confirmed.ok) return confirmed
+  const attempt = await beginAttempt(ctx, by, [changesKey(by.id)])
+  if ((attempt.counts.get(changesKey(by.id)) ?? 0) > MAX_CHANGES) {
+    await attempt.discard()
+    return refuse('too_many')
+  }
+  const passwordHash = await hashPassword(form.new_password)
+  return command(ctx, by, async unit => {
+    const user = await lockConfirmed(unit, confirmed.data)
+    if (!user) return refuse('unauthorized')
+    await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, user.id))
+    const token = await endAccess(unit, user, { cause: 'password', keep: by.sessionHash })
+    if (form.unbind_discord) await unbind(unit, user)
+    tellPasswordChanged(unit, user)
+    unit.audit('user.change_password', user.id, { after: { password: true } })
+    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }), token })
+  })
+}
 
 export const browserOf = (request: FastifyRequest): Browser => ({
   ip: clientAddress(request),

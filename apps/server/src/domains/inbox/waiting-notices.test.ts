@@ -2,7 +2,6 @@ import type { InboxEntry } from '@netlet/contract'
 import { asc, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
-import { handleRaised } from '../notices/handle-raised.ts'
 import type { NoticeFinder } from '../notices/index.ts'
 import { notices } from '../notices/tables.ts'
 import { watchNotices } from '../notices/watch.ts'
@@ -10,6 +9,7 @@ import { paymentFinders } from './notice-finders.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { NOTHING, paidOrder } from '../payments/telling.fixture.ts'
 import { tell } from '../payments/told.fixture.ts'
+import { handleRaised } from '../notices/jobs.ts'
 
 let world: OrderShop
 let buyer: Buyer

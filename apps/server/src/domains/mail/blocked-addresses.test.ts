@@ -18,8 +18,8 @@ import { sendMail } from './send-mail.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { cancelledMail, readMailLog } from './mail.fixture.ts'
 import { blockedAddresses, reportTokens } from './tables.ts'
-import { takeEvents } from './take-events.ts'
 import { mailRetention } from './retention.ts'
+import { takeEvents } from './receive-events.ts'
 
 // The stand-in's mail services accept the mails and send signed reports. No worker runs: the test runs the jobs.
 const SHOP = 'http://shop.test'

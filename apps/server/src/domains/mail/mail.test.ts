@@ -7,9 +7,9 @@ import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { enqueueMail, mailJobs } from './index.ts'
 import { URGENT } from '../../infra/jobs.ts'
-import { priorityOf } from './priority.ts'
 import { renderTemplate, TEMPLATES, type Template } from './templates/index.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { priorityOf } from './send-mail.ts'
 
 const shop = useStarted(() => startTestShop({ routes: () => undefined, jobs: mailJobs }))
 

@@ -4,7 +4,7 @@ import type { Config } from '../../infra/config.ts'
 import { HOUR, MINUTE, SECOND } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { queue } from '../../infra/jobs.ts'
+import { URGENT, queue } from '../../infra/jobs.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { blockAddresses, blockOf } from './blocked-addresses.ts'
@@ -15,7 +15,19 @@ import type { MailOrder } from './mail-order.ts'
 import { renderOrder, type RenderedOrder } from './render-order.ts'
 import type { MailTemplate } from './templates/define.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
-import { priorityOf } from './priority.ts'
+
+/** Not urgent: users cause any number of notices about themselves, and do not wait for them. */
+const BY_KIND: Record<MailKind, number> = { security: 6, payments: 5, proxies: 5, operator: 5, support: 5, expiry: 0 }
+
+/** After mails about one person's matter, before reminders, for every kind. */
+const TO_MANY = 1
+
+/** Codes first: they expire within minutes and people wait for them. Mass mails last. */
+export function priorityOf({ template, data }: { template: Template; data: object }): number {
+  if ('sealed_code' in data) return URGENT + 10
+  const { kind, many }: Pick<MailTemplate<never>, 'kind' | 'many'> = TEMPLATES[template]
+  return many ? TO_MANY : BY_KIND[kind]
+}
 
 /** Jobs of sent mails are deleted after minutes, because they contain names and addresses. */
 export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })

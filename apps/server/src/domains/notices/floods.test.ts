@@ -4,10 +4,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { sendDigests } from './digest.ts'
 import type { Found } from './found.ts'
-import { handleRaised } from './handle-raised.ts'
 import { openWorld } from './notices.fixture.ts'
 import { notices, noticeSends } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { handleRaised } from './jobs.ts'
 
 const world = useStarted(openWorld)
 const boss = useStarted(() => world.shop.admin())

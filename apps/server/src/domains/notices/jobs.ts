@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lt } from 'drizzle-orm'
+import { and, asc, eq, isNull, lt, or } from 'drizzle-orm'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -6,13 +6,56 @@ import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { sendDigests } from './digest.ts'
-import { handleRaised } from './handle-raised.ts'
 import type { NoticePorts } from './ports.ts'
-import { raiseNoticeQueue } from './raise.ts'
+import { type Raised, raiseNoticeQueue } from './raise.ts'
 import { sendNotice } from './send.ts'
-import { noticeSends } from './tables.ts'
-import { enqueueSend, sendNoticeQueue } from './tell.ts'
+import { noticeSends, notices } from './tables.ts'
+import { enqueueSend, isMuted, openTeller, sendNoticeQueue } from './tell.ts'
 import { watchNotices } from './watch.ts'
+import { lock } from '../../infra/db/locks.ts'
+
+/**
+ * Opens a notice that a command raised, or updates the open one of the same subject. A known occurrence changes
+ * nothing, so a job that runs twice sends once.
+ */
+export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & { at: string }): Promise<void> {
+  const { cause, subject, key, words, params } = raised
+  await command(ctx, SYSTEM, async unit => {
+    const { tx, now } = unit
+    await lock(tx, 'notices')
+    const teller = await openTeller(unit)
+    const { enabled, severity } = teller.rules.causes[cause]
+    if (!enabled) return
+    const known = await tx
+      .select()
+      .from(notices)
+      .where(
+        or(eq(notices.key, key), and(eq(notices.cause, cause), eq(notices.subject, subject), isNull(notices.closedAt)))
+      )
+    if (known.some(notice => notice.key === key)) return
+    const told = { toldCount: 1, toldSeverity: severity, toldAt: now, changedAt: now, seenAt: now }
+    // The search of each minute sends it when the mute ends.
+    const untold = { ...told, toldSeverity: null }
+    const says = { key, severity, words, params }
+    const [open] = known
+    const [row] = open
+      ? await tx
+          .update(notices)
+          .set({ ...says, ...(isMuted(open, now) ? untold : told) })
+          .where(eq(notices.id, open.id))
+          .returning()
+      : await tx
+          .insert(notices)
+          .values({ cause, subject, ...says, ...told, since: new Date(raised.since ?? at), createdAt: now })
+          .returning()
+    if (!row) throw new Error('the notice was not written')
+    // If a search has just opened the notice, the command only adds better words.
+    const isNews = !open || open.key !== null || open.toldAt === null
+    if (isNews) teller.tell(row, open ? 'worse' : 'opened')
+    await teller.send()
+    unit.publish('notice', row.id)
+  })
+}
 
 const watchQueue = queue<object>('watch-notices', { retryLimit: 0, deleteAfterSeconds: 3600 })
 

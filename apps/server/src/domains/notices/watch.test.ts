@@ -6,10 +6,10 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { sendDigests } from './digest.ts'
 import type { Found } from './found.ts'
-import { handleRaised } from './handle-raised.ts'
 import { openWorld } from './notices.fixture.ts'
 import { raiseNotice } from './raise.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { handleRaised } from './jobs.ts'
 
 type Digest = { data: { notices: { cause: string }[] } }
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
-import { announceDelivery } from '../delivery/announce.ts'
 import { expireOrders } from '../delivery/index.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { askRefund } from './ask-refund.fixture.ts'
+import { announceDelivery } from '../delivery/jobs.ts'
 
 let world: Books['world']
 let db: Books['db']

@@ -9,7 +9,24 @@ import { done, type Result } from '../../infra/result.ts'
 import { countAsk, countForwarded, limitedClient } from '../accounts/index.ts'
 import { enqueueMail, forgetWaitingMails } from '../mail/index.ts'
 import { statusSubscribers } from './tables.ts'
-import { readToken, statusToken } from './tokens.ts'
+import type { Secrets } from '../../infra/secrets.ts'
+
+const PURPOSES = { confirm: 'status-confirm', unsubscribe: 'status-unsubscribe' } as const
+type TokenPurpose = keyof typeof PURPOSES
+
+/** The content of a mail's link: its subscriber. Sealed, so it cannot be forged and reveals no address. */
+const statusToken = (secrets: Secrets, purpose: TokenPurpose, id: number): string =>
+  secrets.seal(JSON.stringify([PURPOSES[purpose], id])).toString('base64url')
+
+/** The subscriber of a token; null if it is not valid for this purpose. */
+function readToken(secrets: Secrets, purpose: TokenPurpose, token: string): number | null {
+  try {
+    const [found, id] = JSON.parse(secrets.open(Buffer.from(token, 'base64url'))) as unknown[]
+    return found === PURPOSES[purpose] && typeof id === 'number' ? id : null
+  } catch {
+    return null
+  }
+}
 
 /** Addresses that one client may enter in an hour. */
 export const ASKS_AN_HOUR = 5

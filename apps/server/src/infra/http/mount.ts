@@ -1,13 +1,25 @@
-import { mayOperate, refuse, routes, type Refusal, type ReplyOf, type Route } from '@netlet/contract'
+import { type Refusal, type ReplyOf, type Route, mayOperate, refuse, routes } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { UserActor, VisitorActor } from '../actor.ts'
 import { fieldReasons, formRefusal } from '../refusals.ts'
-import type { Result } from '../result.ts'
+import { type Result, ok } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
 import { clientAddress } from './client-address.ts'
-import { idempotencyKeyOf } from './idempotency-key.ts'
 import { forwardedClient } from './untrusted-proxies.ts'
+
+const MAX_LENGTH = 200
+
+/** The Idempotency-Key header of a call that takes one; null where there is none, and none is required. */
+function idempotencyKeyOf(
+  { idempotencyKey: takes }: Pick<Route, 'idempotencyKey'>,
+  request: FastifyRequest
+): Result<string | null> {
+  const header = request.headers['idempotency-key']
+  if (!takes || (header === undefined && takes === 'optional')) return ok(null)
+  const valid = typeof header === 'string' && header.length <= MAX_LENGTH && /^[\x21-\x7e]+$/.test(header)
+  return valid ? ok(header) : refuse('idempotency_key_invalid', { params: { max: MAX_LENGTH } })
+}
 
 export type Guard = {
   /** Identifies the caller; null for a visitor. */

@@ -1,14 +1,58 @@
 import { spawn } from 'node:child_process'
-import { constants, open, readFile, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, constants, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Account, childEnvironment, chooseAccount, safeFolder } from './account.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { type Cluster, openCluster, superuser } from './cluster.ts'
-import { markOwner } from './owners.ts'
 import { type Postmaster, findPostmaster, removeStaleLock, stopPostmaster, verify } from './postmaster.ts'
 import { pidTaken, startOf } from './processes.ts'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
+
+/** One process's claim on a database. The last live owner shuts the server down. */
+type Owner = {
+  /** Gives up the claim. @returns true if no other live owner is left */
+  release(): Promise<boolean>
+  /** The same without waiting, for the exit of the process. An owner counts as live while its process id is taken. */
+  releaseNow(): boolean
+}
+
+/** Marks this process as an owner with a file in `folder`. Call it before looking for a running server. */
+async function markOwner(folder: string): Promise<Owner> {
+  const name = `${process.pid}-${randomBytes(6).toString('hex')}`
+  const temporary = join(folder, `.${name}`)
+  await writeFile(temporary, (await startOf(process.pid)) ?? '')
+  await rename(temporary, join(folder, name))
+  let released = false
+  return {
+    async release() {
+      if (released) return false
+      released = true
+      await rm(join(folder, name), { force: true })
+      return (await livingOwners(folder)) === 0
+    },
+    releaseNow() {
+      if (released) return false
+      released = true
+      rmSync(join(folder, name), { force: true })
+      return !readdirSync(folder).some(other => /^\d/.test(other) && pidTaken(Number.parseInt(other, 10)))
+    }
+  }
+}
+
+/** Counts live owners and removes the marks of killed ones. */
+async function livingOwners(folder: string): Promise<number> {
+  let living = 0
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^\d/.test(name)) continue
+    const start = await readFile(join(folder, name), 'utf8').catch(() => undefined)
+    if (start !== undefined && (await startOf(Number.parseInt(name, 10))) === start) living++
+    else await rm(join(folder, name), { force: true })
+  }
+  return living
+}
 
 export type EmbeddedPostgresOptions = {
   /** Folder of the database, created on the first start. Removing it removes all data. */

@@ -1,9 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { isPublicAddress } from './address.ts'
 import { postToPublicAddress, type PublicPost } from './post.ts'
-import { forbiddenTarget, type PublicHttpPolicy } from './target.ts'
+import { type PublicHttpPolicy, forbiddenTarget, isPublicAddress } from './target.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hostsOf, textOf } from './export.ts'
-import { storedChoice } from './format-choice.ts'
 import {
   csvCell,
   DEFAULT_TEMPLATE,
@@ -14,6 +13,7 @@ import {
   type Credentials,
   type Format
 } from './formats.ts'
+import { storedChoice } from './page.tsx'
 
 const plain: Credentials = { ip: '198.51.100.7', port: 1080, username: 'alice7', password: 'p4ss' }
 const six: Credentials = { ...plain, ip: '2001:db8::7' }

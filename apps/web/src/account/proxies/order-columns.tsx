@@ -1,8 +1,8 @@
 import type { Order } from '@netlet/contract'
-import { Button } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
+import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { IconCheck, IconPencil, IconRefresh, IconX } from '@tabler/icons-react'
 import type { Names } from '../../i18n/names.ts'
-import type { T } from '../../i18n/proxies.ts'
+import { type T, useT } from '../../i18n/proxies.ts'
 import type { Column } from '../../kit/data-table.tsx'
 import { useClock } from '../../kit/clock.ts'
 import { money } from '../../kit/money.ts'
@@ -12,11 +12,78 @@ import { chargedFor, useLevelWords } from '../../kit/payment/level-price.tsx'
 import { payable, type Pending } from '../../kit/payment/pending.ts'
 import { Day } from '../../kit/time.tsx'
 import { Expiry } from './expiry.tsx'
-import { OrderLabel } from './order-label.tsx'
 import classes from './orders.module.css'
 import { PayButton } from './pay-button.tsx'
-import { Rules } from './rules.tsx'
 import { renewable } from './use-renewal.ts'
+import { LABEL_LENGTH } from '@netlet/contract/limits'
+import { useOrderWords } from './use-order-words.ts'
+import '../../kit/styles/forms.ts'
+import { useState } from 'react'
+import { none } from '../../kit/none.tsx'
+
+/** Names shown of a long list. */
+const SHOWN = 2
+
+/** The first rules of an order, and the rest on request, in a fixed width. */
+function Rules({ names }: { names: string[] }) {
+  const t = useT()
+  const [all, setAll] = useState(false)
+  if (names.length === 0) return none
+  const shown = all ? names : names.slice(0, SHOWN)
+  const more = names.length - SHOWN
+  return (
+    <span className={classes.rules} title={names.join(', ')}>
+      <span className={classes.ruleNames} data-all={all || undefined}>
+        {shown.join(', ')}
+      </span>
+      {more > 0 && (
+        <button type="button" className={classes.more} aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t('orders.fewer') : t('orders.more', { count: more })}
+        </button>
+      )}
+    </span>
+  )
+}
+
+/** The customer's label of an order, edited in place: Enter saves, Escape cancels. */
+export function OrderLabel({ order }: { order: Order }) {
+  const t = useT()
+  const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'label')
+  if (text === null)
+    return (
+      <button
+        ref={button}
+        type="button"
+        className={classes.label}
+        data-empty={order.label === null || undefined}
+        aria-label={order.label ? t('label.edit', { label: order.label }) : `${t('label.add')}: ${order.order_id}`}
+        title={order.label ?? t('label.add')}
+        onClick={open}
+      >
+        <IconPencil size={14} aria-hidden />
+        {order.label && <bdi>{order.label}</bdi>}
+      </button>
+    )
+  return (
+    <form className={classes.labelForm} {...form}>
+      <TextInput
+        size="xs"
+        aria-label={t('label.of', { order: order.order_id })}
+        placeholder={t('label.limit', { max: LABEL_LENGTH })}
+        maxLength={LABEL_LENGTH}
+        value={text}
+        autoFocus={takesFocus}
+        onChange={event => change(event.currentTarget.value)}
+      />
+      <ActionIcon type="submit" size={30} loading={isSaving} aria-label={t('save')} title={t('save')}>
+        <IconCheck size={16} />
+      </ActionIcon>
+      <ActionIcon size={30} variant="subtle" color="gray" aria-label={t('cancel')} title={t('cancel')} onClick={close}>
+        <IconX size={16} />
+      </ActionIcon>
+    </form>
+  )
+}
 
 type Context = {
   t: T

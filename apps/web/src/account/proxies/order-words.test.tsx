@@ -4,8 +4,8 @@ import { orders } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, order } from '../../testing/shapes.ts'
-import { OrderLabel } from './order-label.tsx'
 import { OrderNote } from './order-note.tsx'
+import { OrderLabel } from './order-columns.tsx'
 
 const other = { ...order, id: 6, order_id: '20260614-AAAAAAAA' }
 const WORDS = [

@@ -19,17 +19,97 @@ import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
 import { useCancel } from '../../kit/payment/use-cancel.ts'
 import { useOpenPayment } from '../../kit/payment/use-open-payment.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
-import { numberOf } from '../../kit/use-address.ts'
+import { numberIn, numberOf, useAddress } from '../../kit/use-address.ts'
 import { begin } from './begun-renewals.ts'
 import { BulkRenewal } from './bulk-renewal.tsx'
-import { useFormatChoice } from './format-choice.ts'
 import { orderColumns } from './order-columns.tsx'
 import classes from './orders.module.css'
 import { ProxyPanel } from './proxy-panel.tsx'
-import { RenewalFromMail } from './renewal-from-mail.tsx'
 import { useOrders } from './use-orders.ts'
-import { useRenewal } from './use-renewal.ts'
+import { renewable, useRenewal } from './use-renewal.ts'
 import { useRenewals, type Renewals } from './use-renewals.ts'
+import { DEFAULT_TEMPLATE, FORMATS, type FormatChoice, MAX_TEMPLATE } from './formats.ts'
+import { useQuery } from '@tanstack/react-query'
+import { ApiError } from '../../api/client.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { notify } from '../../kit/notify.ts'
+
+/** Handles `?renew=ID` of reminder mails: renews that order after the customer confirms. */
+function RenewalFromMail() {
+  const t = useT()
+  const { query, change } = useAddress()
+  const id = numberIn(query, 'renew') ?? 0
+  const asked = id > 0
+  const { data, error } = useQuery({
+    ...read(orders.proxyDetail, { params: { id }, query: { limit: 1 } }),
+    enabled: asked
+  })
+  const order = asked ? data?.order : undefined
+  const refused = asked && (error !== null || (order !== undefined && !renewable(order)))
+  useEffect(() => {
+    if (!refused) return
+    // A missing or another customer's order is reported like one that cannot be renewed.
+    const lost = error instanceof ApiError && error.kind !== 'refused'
+    notify('bad', lost ? failureText(error) : t('renew.gone'))
+    change({ renew: null })
+  }, [refused, error, change, t])
+  if (!order || refused) return null
+  return <Ask key={order.id} order={order} onAnswered={() => change({ renew: null })} />
+}
+
+function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
+  const t = useT()
+  const called = useNames().order(order)
+  const { start } = useRenewal()
+  useEffect(() => {
+    const names = {
+      product: called.product_name,
+      variant: called.variant_name,
+      order: order.order_id,
+      days: order.renewal_days
+    }
+    const question = { title: t('renew.title'), body: t('renew.body', names) }
+    const ask = async () => {
+      if (await confirm(question)) void start(order)
+      onAnswered()
+    }
+    void ask()
+    // oxlint-disable-next-line react/exhaustive-deps -- asked once for each order
+  }, [order.id])
+  return null
+}
+
+const KEY = 'netlet-proxy-format'
+
+/** The choice stored in this browser, if it is valid. */
+export function storedChoice(): FormatChoice {
+  const choice: FormatChoice = { format: 'line', template: DEFAULT_TEMPLATE }
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? 'null') as Record<string, unknown> | null
+    const format = FORMATS.find(name => name === kept?.['format'])
+    const template = kept?.['template']
+    if (format) choice.format = format
+    if (typeof template === 'string') choice.template = template.slice(0, MAX_TEMPLATE)
+  } catch {
+    // Unreadable: use the default.
+  }
+  return choice
+}
+
+/** The format for copying and exporting, remembered on this device. */
+function useFormatChoice() {
+  const [choice, setChoice] = useState(storedChoice)
+  const choose = (next: FormatChoice) => {
+    setChoice(next)
+    try {
+      localStorage.setItem(KEY, JSON.stringify(next))
+    } catch {
+      // Without storage it lasts until the page closes.
+    }
+  }
+  return [choice, choose] as const
+}
 
 export default function ProxiesPage() {
   const { id } = useParams()

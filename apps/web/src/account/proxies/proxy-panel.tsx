@@ -15,7 +15,6 @@ import type { Pending } from '../../kit/payment/pending.ts'
 import { useSkipTarget } from '../../kit/skip-links.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { TablePages, useShownPlace } from '../../kit/table-pages.tsx'
-import { ExitNote } from './exit-note.tsx'
 import { TemplateField } from './format-picker.tsx'
 import type { FormatChoice } from './formats.ts'
 import { LivePanel } from './live-panel.tsx'
@@ -31,6 +30,33 @@ import tableClasses from './table.module.css'
 import { useOrderTasks } from './use-order-tasks.ts'
 import { isFiltered, SIZES, useProxyList, type ProxyList } from './use-proxy-list.ts'
 import { useCopyAndExport } from './use-copy-and-export.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
+import { hostPort } from '../../kit/host-port.ts'
+
+/** A shell command that requests the address of a session. */
+const sessionSnippet = ({ ip, port, username, password }: Proxy): string =>
+  `curl -x 'http://${hostPort(ip, port)}' -U '${username}-session-abc:${password}' https://example.com`
+
+/** Explains an order's IPv6 addresses and how its connections leave. Nothing for IPv4. */
+function ExitNote({ order, proxy }: { order: Order; proxy: Proxy | undefined }) {
+  const t = useT()
+  if (order.address_family === 'ipv4') return null
+  if (order.address_family === 'any') return <p className="dim">{t('proxy.ipv6.any')}</p>
+  const snippet = order.egress === 'session' && proxy ? sessionSnippet(proxy) : null
+  return (
+    <div className={classes.exits}>
+      <p className="dim">
+        {t('proxy.ipv6')} {t(`proxy.ipv6.${order.egress}`)}
+      </p>
+      {snippet !== null && (
+        <p className={classes.snippet}>
+          <code>{snippet}</code>
+          <CopyButton text={snippet} name={t('proxy.ipv6.command')} />
+        </p>
+      )}
+    </div>
+  )
+}
 
 type Props = {
   order: Order | undefined

@@ -11,6 +11,7 @@ import {
   choiceField,
   column,
   defineResource,
+  figures,
   idsField,
   instantField,
   integer,
@@ -20,9 +21,17 @@ import {
 } from '../kit/index.ts'
 import { SeverityCell, SeverityInput, StateCell, StateInput } from './cells.tsx'
 import { IncidentDrawer } from './drawer.tsx'
-import { Subscribers } from './subscribers.tsx'
 import { useLocations } from './use-locations.ts'
 import { none } from '../../kit/none.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { useT } from '../../i18n/admin.ts'
+
+function Subscribers() {
+  const t = useT()
+  const { data } = useQuery(read(status.subscribers))
+  return data ? <p className="dim">{t('incidents.subscribers', figures({ count: data.confirmed }))}</p> : null
+}
 
 export default defineResource({
   key: 'incidents',

@@ -2,22 +2,45 @@ import { Button, Loader, Menu } from '@mantine/core'
 import { IconChevronDown, IconStack2 } from '@tabler/icons-react'
 import { useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
-import type { RunAction } from '@netlet/contract'
+import type { BulkAction, BulkPlan, RunAction } from '@netlet/contract'
 import { RUN_PERMISSIONS } from '@netlet/contract/permissions'
 import { ApiError, call } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
 import { bulk } from '../../api/routes.ts'
-import { useT, type Key } from '../../i18n/admin.ts'
-import { failureText } from '../../i18n/failures.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
+import { failureText, wordsOf } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
-import { outcomeLines } from './bulk-outcomes.ts'
 import classes from './kit.module.css'
-import type { Batch, Resource, Row, Selected } from './resource.ts'
+import type { Batch, Resource, Row, Selected, T } from './resource.ts'
 import { risky } from './risky.ts'
 import { countText } from './words.ts'
+import en from '../../i18n/admin.en.json'
+
+const sum = (all: readonly { rows: number }[]) => all.reduce((rows, one) => rows + one.rows, 0)
+
+/** How many rows would be refused now, and why. */
+function refusalText(t: T, { reason, rows }: { reason: string; rows: number }): string {
+  const key = `bulkPlan.because.${reason}`
+  const count = numberText(rows)
+  return key in en ? t(key as Key, { count }) : t('bulkPlan.other', { count, reason: wordsOf(reason) ?? reason })
+}
+
+/** What a batch would do and refuse, as lines for its confirmation. */
+function outcomeLines(t: T, action: BulkAction, { rows, outcomes }: BulkPlan): string[] {
+  if (!outcomes) return [t('bulkPlan.unknown')]
+  const { effects, refusals } = outcomes
+  const told = effects.filter(({ effect }) => effect !== 'done')
+  const list = (entries: string[]) => entries.map(entry => `– ${entry}`)
+  return [
+    t(`bulkPlan.will.${action}` as Key, { count: numberText(sum(effects)), total: numberText(rows) }),
+    ...list(told.map(({ effect, rows }) => t(`bulkPlan.effect.${effect}` as Key, { count: numberText(rows) }))),
+    ...(refusals.length === 0 ? [] : [t('bulkPlan.refused', { count: numberText(sum(refusals)) })]),
+    ...list(refusals.map(refusal => refusalText(t, refusal)))
+  ]
+}
 
 type Props<R extends Row> = {
   resource: Resource<R>

@@ -5,7 +5,7 @@ import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { useLanguage } from '../../i18n/language.ts'
+import { currentLanguage, useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/duration.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { ErrorState } from '../../kit/states.tsx'
@@ -14,9 +14,25 @@ import { useAddressPaging } from '../../kit/use-paging.ts'
 import { type Column, DataTable, type Fact, FactList, type Tools } from '../kit/index.ts'
 import { OrderLink } from '../orders/order-link.tsx'
 import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
-import { credit } from './credit.ts'
 import classes from './outages.module.css'
-import { incidentLine, planLines } from './plan.ts'
+import { creditQuestion, incidentLine, planLines } from './plan.ts'
+import { call } from '../../api/client.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { notify } from '../../kit/notify.ts'
+
+/** Asks with the current plan, credits the time, and shows the run above the list. */
+async function credit(outage: OutageEntry, { t, watch, refresh }: Tools): Promise<void> {
+  try {
+    if (!(await confirm(await creditQuestion(t, outage, currentLanguage())))) return
+    const run = await call(fleet.creditOutage, { params: { id: outage.id } })
+    if (run) watch(run.id)
+    notify('good', t(run ? 'outages.creditBegun' : 'outages.planNone'))
+  } catch (error) {
+    notify('bad', failureText(error))
+  }
+  refresh()
+}
 
 const PER_PAGE = 10
 

@@ -6,14 +6,63 @@ import { call } from '../../api/client.ts'
 import { fleet, status } from '../../api/routes.ts'
 import { t } from '../../i18n/admin.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { column, defineResource, idField, idFilter, integer, oneOf } from '../kit/index.ts'
+import {
+  type Field,
+  areaField,
+  choiceField,
+  column,
+  defineResource,
+  idField,
+  idFilter,
+  idsField,
+  instantField,
+  integer,
+  oneOf,
+  optional,
+  textField
+} from '../kit/index.ts'
 import { IncidentForm, OutageIncidentForm } from '../../kit/schemas.ts'
 import { Moment, momentText } from '../../kit/time.tsx'
 import { useServers } from '../servers/options.ts'
 import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
 import { OutageDrawer } from './drawer.tsx'
-import { proposedFields, useIncidents } from './incident.tsx'
 import { creditQuestion } from './plan.ts'
+import { INCIDENT_SEVERITIES, INCIDENT_STATES } from '@netlet/contract/status-states'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { SeverityInput, StateInput } from '../incidents/cells.tsx'
+import { useLocations } from '../incidents/use-locations.ts'
+
+const outageOf = (row: Record<string, unknown>) => row as unknown as OutageEntry
+
+/** An incident prefilled from the outage. It can be edited before it is published. */
+const proposedFields: readonly Field[] = [
+  {
+    ...textField('title'),
+    shown: (_value, row) =>
+      t('outages.proposedTitle', {
+        locations: (outageOf(row).locations ?? []).map(({ name }) => name).join(', ')
+      })
+  },
+  { ...choiceField('severity', INCIDENT_SEVERITIES, ''), Input: SeverityInput, shown: () => 'major' },
+  idsField('locations', { useOptions: useLocations }),
+  optional(instantField('started_at')),
+  {
+    ...choiceField('state', INCIDENT_STATES, ''),
+    Input: StateInput,
+    shown: (_value, row) => (outageOf(row).ended_at ? 'resolved' : 'investigating')
+  },
+  { ...optional(areaField('text', { shown: () => '' })), help: say => say('incidents.textHelp') }
+]
+
+/** The number of recent incidents to choose from. */
+const NEWEST = 100
+
+const useIncidents = () =>
+  (useQuery(read(status.incidents, { query: { limit: NEWEST } })).data?.data ?? []).map(({ id, title }) => ({
+    value: String(id),
+    label: title
+  }))
 
 /** Times when servers did not answer, the orders affected, and credits. */
 export default defineResource({

@@ -1,5 +1,5 @@
 import { Button, Skeleton } from '@mantine/core'
-import { IconArrowLeft, IconZoomOut } from '@tabler/icons-react'
+import { IconArrowLeft, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs'
 import { useState } from 'react'
@@ -7,12 +7,96 @@ import { read } from '../../api/query.ts'
 import { inventory } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { BlockFacts } from './block-facts.tsx'
-import { BlockTable } from './block-table.tsx'
-import { Legend } from './legend.tsx'
-import { Picture } from './picture.tsx'
+import { type Block, KINDS, Picture, blockText } from './picture.tsx'
 import { RuleTable } from './rule-table.tsx'
 import classes from './ranges.module.css'
+import { pageAt } from '@netlet/contract/pages'
+import { Link } from 'react-router'
+import type { Occupancy } from '@netlet/contract'
+import { numberText } from '../../kit/number.ts'
+
+function Legend({ excluded }: { excluded: boolean }) {
+  const t = useT()
+  return (
+    <>
+      <ul className={classes.legend}>
+        {KINDS.map(kind => (
+          <li key={kind} data-kind={kind === 'free' && excluded ? 'excluded' : kind}>
+            {t(kind === 'free' && excluded ? 'ranges.kind.excluded' : `ranges.kind.${kind}`)}
+          </li>
+        ))}
+      </ul>
+      <p className="dim">{t('ranges.blockedHint')}</p>
+    </>
+  )
+}
+
+/** The picture as a table of the blocks in use. */
+function BlockTable({ occupancy }: { occupancy: Occupancy }) {
+  const t = useT()
+  const used = occupancy.blocks.filter(({ free }) => free < occupancy.block_units)
+  return (
+    <details>
+      <summary>{t('ranges.asTable', { count: used.length })}</summary>
+      <div
+        className={classes.tables}
+        tabIndex={0}
+        role="group"
+        aria-label={t('ranges.asTable', { count: used.length })}
+      >
+        <table className={classes.figures}>
+          <thead>
+            <tr>
+              <th scope="col">{t('ranges.block')}</th>
+              {KINDS.map(kind => (
+                <th key={kind} scope="col" data-align="end">
+                  {t(`ranges.kind.${kind}`)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {used.map(block => (
+              <tr key={block.part}>
+                <th scope="row">
+                  <Link
+                    className="mono"
+                    to={`${pageAt('addresses')}?${new URLSearchParams({ address: block.part, from: 'now' })}`}
+                  >
+                    {block.part}
+                  </Link>
+                </th>
+                {KINDS.map(kind => (
+                  <td key={kind} data-align="end" className="num">
+                    {numberText(block[kind])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}
+
+/** The selected block in words, with links into it and to its orders. */
+function BlockFacts({ block, units, onOpen }: { block: Block; units: number; onOpen: () => void }) {
+  const t = useT()
+  return (
+    <div className={classes.facts}>
+      <p aria-live="polite">{blockText(t, block)}</p>
+      {units > 1 && (
+        <Button size="compact-sm" variant="default" leftSection={<IconZoomIn size={15} aria-hidden />} onClick={onOpen}>
+          {t('ranges.open')}
+        </Button>
+      )}
+      <Link to={`${pageAt('addresses')}?${new URLSearchParams({ address: block.part, from: 'now' })}`}>
+        {t('ranges.ordersThere')}
+      </Link>
+    </div>
+  )
+}
 
 /** Milliseconds. Orders change it too often to follow each change. */
 const REFRESH = 30_000

@@ -1,18 +1,69 @@
-import type { Cidr } from '@netlet/contract'
+import type { Cidr, RangeEffect } from '@netlet/contract'
 import { IconLayoutGrid } from '@tabler/icons-react'
 import { inventory } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import { CidrForm } from '../../kit/schemas.ts'
-import { askingFilter, code, column, defineResource, idFilter, idsField, integer } from '../kit/index.ts'
+import {
+  type PlanProps,
+  type T,
+  askingFilter,
+  code,
+  column,
+  defineResource,
+  figures,
+  idFilter,
+  idsField,
+  integer,
+  useSettled
+} from '../kit/index.ts'
 import { useRules } from '../rules/use-rules.ts'
 import { ServersCell } from '../server-groups/cells.tsx'
 import { useServerGroups, useServers } from '../servers/options.ts'
 import { CleanUnused } from './clean-unused.tsx'
 import { RangeOccupancy } from './occupancy.tsx'
-import { RangePlan } from './plan.tsx'
 import classes from './ranges.module.css'
 import { none } from '../../kit/none.tsx'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { failureText } from '../../i18n/failures.ts'
+
+function linesOf(t: T, { sells, excluded, allowed, orders }: RangeEffect): string[] {
+  const lines = [
+    ...excluded.map(({ name, free, leased, orders: holders }) =>
+      leased > 0
+        ? t('ranges.effectExcludedLeased', { name, ...figures({ free, leased, orders: holders }) })
+        : t('ranges.effectExcluded', { name, ...figures({ free }) })
+    ),
+    ...allowed.map(({ name, free }) => t('ranges.effectAllowed', { name, ...figures({ free }) }))
+  ]
+  if (lines.length === 0) return [t('ranges.effectNone')]
+  if (orders > 0) lines.push(t('ranges.effectOrders', figures({ orders })))
+  if (!sells) lines.push(t('ranges.effectNoServer'))
+  return lines
+}
+
+/** What a change of excluded rules would do to stock and orders. */
+function RangePlan({ values, row }: PlanProps) {
+  const t = useT()
+  const text = useSettled(values['exclude_acl'] ?? '')
+  const exclude_acl = text.split(',').filter(Boolean).map(Number)
+  const { data, error } = useQuery({
+    ...read(inventory.cidrEffect, { params: { id: row?.id ?? 0 }, body: { exclude_acl } }),
+    placeholderData: keepPreviousData,
+    staleTime: 0
+  })
+  return (
+    <section className={classes.plan} aria-label={t('ranges.plan')} aria-live="polite">
+      <h3>{t('ranges.plan')}</h3>
+      {error ? (
+        <p>{failureText(error)}</p>
+      ) : (
+        <ul>{data && linesOf(t, data).map(line => <li key={line}>{line}</li>)}</ul>
+      )}
+    </section>
+  )
+}
 
 /** More deliveries than this; 'none': no deliveries. */
 const COUNTS = ['0', '100', '500', '1000']

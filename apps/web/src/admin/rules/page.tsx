@@ -1,8 +1,10 @@
 import type { AclRule } from '@netlet/contract'
-import { call } from '../../api/client.ts'
+import { ApiError, call } from '../../api/client.ts'
 import { catalog, inventory } from '../../api/routes.ts'
 import { AclRuleForm } from '../../kit/schemas.ts'
 import {
+  type PlanProps,
+  type T,
   areaField,
   code,
   column,
@@ -13,13 +15,36 @@ import {
   integer,
   moneyField,
   textField,
-  type T
+  useSettled
 } from '../kit/index.ts'
 import { DomainsCell, NameCell, OverlapsCell, PriceCell } from './cells.tsx'
 import { RulesHead } from './head.tsx'
-import { PlatformPrice } from './platform-price.tsx'
 import { RulePlan } from './plan.tsx'
 import { blockedText, removalText } from './effect.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { read } from '../../api/query.ts'
+import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { money } from '../../kit/money.ts'
+import classes from './rules.module.css'
+
+/** Fills in the platform's price of the entered variant, or says why it cannot be sold. */
+function PlatformPrice({ values, row, set }: PlanProps) {
+  const t = useT()
+  const variant = useSettled((values['shopify_variant_id'] ?? '').trim())
+  const isAsked = /^\d{1,20}$/.test(variant) && variant !== row?.['shopify_variant_id']
+  const query = { shopify_variant_id: variant, ...(row ? { id: row.id } : {}) }
+  const { data, error } = useQuery({ ...read(inventory.platformVariant, { query }), enabled: isAsked })
+  const price = (isAsked && data?.price) || ''
+  useEffect(() => {
+    if (price !== '') set('price', price)
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each price that is read
+  }, [price])
+  if (!isAsked) return null
+  if (error instanceof ApiError) return <p className={classes.warn}>{failureText(error)}</p>
+  return price === '' ? null : <p>{t('rules.platformPrice', { price: money(price) })}</p>
+}
 
 const name = textField('name')
 const price = moneyField('price')

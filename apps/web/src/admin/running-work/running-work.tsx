@@ -1,17 +1,57 @@
 import type { BulkRun } from '@netlet/contract'
-import { pageAt, type PageId } from '@netlet/contract/pages'
+import { type PageId, pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from 'react-router'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
-import { bulk } from '../../api/routes.ts'
+import { bulk, fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { actionName, CancelRun, countsOf, goesOn, RunProgress } from '../kit/index.ts'
 import { RunningInstalls } from './running-installs.tsx'
 import { RunningSyncs } from './running-syncs.tsx'
-import { RunningUpgrade } from './running-upgrade.tsx'
 import classes from './running-work.module.css'
+import { useMay } from '../../api/may.ts'
+import {
+  UpgradeButtons,
+  UpgradeProgress,
+  countsOfUpgrade,
+  isOpen,
+  useNewestUpgrade
+} from '../servers/upgrade/panel.tsx'
+
+const PLACE = pageAt('servers')
+
+/** The upgrade that runs or awaits a decision, on every screen except its own. */
+function RunningUpgrade() {
+  return useMay().mayCall(fleet.upgrades) ? <Running /> : null
+}
+
+function Running() {
+  const t = useT()
+  const { pathname } = useLocation()
+  const upgrade = useNewestUpgrade()
+  if (!upgrade || !isOpen(upgrade) || pathname === PLACE) return null
+  return (
+    <section className={classes.work} aria-label={t('upgrade.label')}>
+      <div className={classes.run}>
+        <strong>{t('upgrade.to', { version: upgrade.version })}</strong>
+        <span className="dim">{t(`upgrade.is.${upgrade.state}`)}</span>
+        <span className="dim num" role="status">
+          {countsOfUpgrade(t, upgrade)}
+        </span>
+        <span className="dim">{upgrade.username}</span>
+        <UpgradeProgress upgrade={upgrade} className={classes.bar} />
+        <span className={classes.buttons}>
+          <Button size="compact-sm" variant="default" component={Link} to={PLACE}>
+            {t('run.show')}
+          </Button>
+          <UpgradeButtons upgrade={upgrade} />
+        </span>
+      </div>
+    </section>
+  )
+}
 
 /** Milliseconds between polls: while something runs, and otherwise without the change feed. */
 const WATCH = 1500

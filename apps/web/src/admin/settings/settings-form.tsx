@@ -1,25 +1,123 @@
-import type { ShownSettings } from '@netlet/contract'
+import type { ChatBotStatus, ShownSettings } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
-import { keyOf, queryClient, refresh } from '../../api/query.ts'
+import { keyOf, queryClient, read, refresh } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AuditLink, FormAlert, May, sayDone, type T, useFormDraft, useKeptDraft, WorkButton } from '../kit/index.ts'
-import { ChatBotState } from './chat-bot.tsx'
+import {
+  AuditLink,
+  FormAlert,
+  May,
+  type T,
+  WorkButton,
+  sayDone,
+  useCommand,
+  useFormDraft,
+  useKeptDraft
+} from '../kit/index.ts'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
 import { SenderDomain } from './sender-check.tsx'
 import { GeofeedProposal } from './geofeed.tsx'
 import classes from './settings.module.css'
 import { SettingTests } from './tests.tsx'
-import { WebhookSecretsState } from './webhook-secrets.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Moment } from '../../kit/time.tsx'
+
+/** The secret that signed the last webhook, and until when a former one is accepted. */
+function WebhookSecretsState() {
+  const t = useT()
+  const { data } = useQuery(read(settings.webhookSecrets))
+  const end = useCommand(settings.endFormerSecrets, {
+    invalidate: [settings.webhookSecrets, settings.health],
+    success: t('webSettings.secrets.wasEnded'),
+    confirm: { title: t('webSettings.secrets.end'), body: t('webSettings.secrets.endBody'), danger: true }
+  })
+  if (!data) return null
+  const { signed, former_until: until } = data
+  return (
+    <section className={`card ${classes.tests}`} aria-label={t('webSettings.secrets.title')}>
+      <div className={classes.test}>
+        <strong>{t('webSettings.secrets.title')}</strong>
+        <p role="status" data-ok={signed?.by === 'present'}>
+          {signed ? t(`webSettings.secrets.${signed.by}`, { topic: signed.topic }) : t('webSettings.secrets.none')}
+          {signed && (
+            <span className="dim">
+              {' · '}
+              <Moment at={signed.at} />
+            </span>
+          )}
+        </p>
+      </div>
+      {until && (
+        <div className={classes.test}>
+          <May make={settings.endFormerSecrets}>
+            <WorkButton variant="default" size="sm" working={end.running} onClick={() => void end.run({})}>
+              {t('webSettings.secrets.end')}
+            </WorkButton>
+          </May>
+          <p>
+            {t('webSettings.secrets.until')} <Moment at={until} />
+          </p>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** Milliseconds. A worker records the state, and the change feed does not report it. */
+const EVERY = 5000
+
+/** Whether the chat bot is connected; if not, why and when it retries. */
+function ChatBotState() {
+  const t = useT()
+  const { data } = useQuery({ ...read(settings.chatBot), refetchInterval: EVERY })
+  if (!data) return null
+  return (
+    <section className={`card ${classes.tests}`} aria-label={t('webSettings.chatBot.title')}>
+      <div className={classes.test}>
+        <strong>{t('webSettings.chatBot.title')}</strong>
+        <State bot={data} />
+      </div>
+      {data.problem && (
+        <p className={classes.error}>
+          {t(`webSettings.chatBot.problem.${data.problem}`)} {data.detail && <span className="dim">{data.detail}</span>}
+        </p>
+      )}
+      {data.commands_problem !== null && (
+        <p className="dim">{t('webSettings.chatBot.commands', { detail: data.commands_problem })}</p>
+      )}
+      {data.unreadable_channels.length > 0 && (
+        <p className={classes.error}>
+          {t('webSettings.chatBot.unreadable', { channels: data.unreadable_channels.join(', ') })}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function State({ bot: { state, name, since, retry_at } }: { bot: ChatBotStatus }) {
+  const t = useT()
+  const at = state === 'waiting' ? retry_at : state === 'connected' ? since : null
+  return (
+    <p role="status" data-ok={state === 'connected' || state === 'off' || state === 'connecting'}>
+      {t(`webSettings.chatBot.${state}`, { name: name ?? '' })}
+      {at && (
+        <span className="dim">
+          {' · '}
+          {t(state === 'waiting' ? 'webSettings.chatBot.retry' : 'webSettings.chatBot.since')} <Moment at={at} />
+        </span>
+      )}
+    </p>
+  )
+}
 
 type Values = Record<string, string | boolean>
 type Props = { loaded: ShownSettings; tab: Tab; onTab: (id: string) => void }

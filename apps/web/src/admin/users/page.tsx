@@ -3,11 +3,39 @@ import { pageAt } from '@netlet/contract/pages'
 import { IconBan, IconListDetails, IconReceipt, IconUserCheck, IconUserShare } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
-import { column, date, defineResource, integer, oneOf, yesNo, yesNoFilter, type T } from '../kit/index.ts'
+import { type T, type Tools, column, date, defineResource, integer, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { Address, LastLogin, pathOfUser, StatusBadge, UserCell } from './cells.tsx'
 import { EditDialog } from './edit-dialog.tsx'
-import { switchUser, whyNotSwitch } from './switch-user.ts'
 import { takes } from './takes.ts'
+import { setSessionUser } from '../../api/session.ts'
+import type { Key } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { notify } from '../../kit/notify.ts'
+
+/** Only customers who are not banned can be viewed. */
+function whyNotSwitch(user: User): Key | undefined {
+  if (!user.is_active) return 'whyNot.banned'
+  return user.is_superuser ? 'whyNot.operator' : undefined
+}
+
+/** Views the shop as a user, after a question. The banner on each page leads back. */
+async function switchUser(user: User, { t, go }: Tools): Promise<void> {
+  const yes = await confirm({
+    title: t('users.switchTitle'),
+    body: t('users.switchBody', { user: user.username })
+  })
+  if (!yes) return notify('info', t('users.cancelled'))
+  try {
+    const viewed = await call(accounts.switchUser, { body: { user_id: user.id } })
+    // Leave the console first, or its lists would be requested as the customer.
+    await go('/')
+    setSessionUser(viewed)
+    notify('good', t('users.switched'))
+  } catch (error) {
+    notify('bad', failureText(error, t('users.switchFailed')))
+  }
+}
 
 /** What ends and what continues, in figures. */
 async function figuresOf({ id, username }: User) {

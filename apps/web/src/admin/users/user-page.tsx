@@ -1,30 +1,188 @@
 import '../../kit/styles/forms.ts'
 import '../../kit/styles/tables.ts'
-import type { UserDetail } from '@netlet/contract'
+import type { AuditEntry, PointRecord, UserApiKey, UserDetail, WebhookEndpoint } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { Tabs } from '@mantine/core'
 import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs'
 import { type ReactNode } from 'react'
-import { useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Endpoint } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
-import { accounts, orders, settings, webhooks } from '../../api/routes.ts'
+import { accounts, orders, rewards, settings, webhooks } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
-import { NO_LOG } from '../../kit/webhooks/log.tsx'
+import { DeliveryLog, NO_LOG } from '../../kit/webhooks/log.tsx'
 import { useTitle } from '../../kit/use-title.ts'
-import { RowPage, RowPageHead, RowTools, TabBar } from '../kit/index.ts'
-import { AuditTab } from './audit-tab.tsx'
+import { type Column, DataTable, Keyed, RowPage, RowPageHead, RowTools, StatList, TabBar } from '../kit/index.ts'
 import { StatusBadge } from './cells.tsx'
-import { KeysTab } from './keys-tab.tsx'
 import { LoginsTab, OrdersTab, PaymentsTab, TicketsTab } from './lists.tsx'
 import Users from './page.tsx'
-import { PointsTab } from './points-tab.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
 import { Summary } from './summary.tsx'
-import { WebhooksTab } from './webhooks-tab.tsx'
 import { TABS, type TabName } from './tabs.ts'
+import { Ago, Day } from '../../kit/time.tsx'
+import { actionText } from '../audit/labels.ts'
+import { Changes } from '../audit/cells.tsx'
+import { Paged } from './paged.tsx'
+import { none } from '../../kit/none.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { StateBadge } from '../../kit/state-badge.tsx'
+import { numberText } from '../../kit/number.ts'
+import { usePointReason } from '../../kit/point-reason.ts'
+import { EndpointState } from '../../kit/webhooks/cells.tsx'
+
+/** More than a customer may have. */
+const MOST = 50
+
+/** A user's webhook endpoints, which only the owner changes, and their deliveries. */
+function WebhooksTab({ user }: { user: UserDetail }) {
+  const t = useT()
+  const { mayCall } = useMay()
+  const { data, isPending, error, refetch } = useQuery(
+    read(webhooks.allEndpoints, { query: { user_id: user.id, limit: MOST } })
+  )
+  const columns: Column<WebhookEndpoint>[] = [
+    { key: 'url', title: t('hook-log.url'), lead: true, render: row => <span className="mono">{row.url}</span> },
+    { key: 'state', title: t('hook-log.state'), wide: true, render: row => <EndpointState endpoint={row} /> },
+    {
+      key: 'events',
+      title: t('hook-log.events'),
+      wide: true,
+      render: row => row.events.map(event => t(`hook-log.eventOf.${event}`)).join(', ')
+    },
+    { key: 'made', title: t('users.keyMade'), render: row => <Ago at={row.created_at} /> }
+  ]
+  return (
+    <div className="stack">
+      <DataTable
+        label={t('hooks.endpoints')}
+        columns={columns}
+        rows={data?.data}
+        rowKey={row => row.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('users.none.webhooks'), compact: true }}
+      />
+      <Keyed>
+        <DeliveryLog userId={user.id} canResend={mayCall(webhooks.resendAny)} />
+      </Keyed>
+    </div>
+  )
+}
+
+const signed = (point: number): string => (point > 0 ? '+' : '') + numberText(point)
+
+function PointsTab({ user }: { user: UserDetail }) {
+  const t = useT()
+  const reasonOf = usePointReason()
+  return (
+    <div className="stack">
+      <StatList
+        label={t('users.balances')}
+        stats={[
+          [t('users.reward_points'), numberText(user.reward_points)],
+          [t('users.pending'), numberText(user.pending_points)],
+          [t('users.owed'), numberText(user.owed_points)],
+          [t('users.level_points'), numberText(user.level_points)],
+          [t('users.level'), numberText(user.level)]
+        ]}
+      />
+      <Paged<PointRecord>
+        name="points"
+        route={rewards.userPoints}
+        params={{ id: user.id }}
+        columns={[
+          { key: 'created_at', title: t('users.time'), render: record => <Ago at={record.created_at} /> },
+          { key: 'reason', title: t('users.cause'), lead: true, render: reasonOf },
+          { key: 'kind', title: t('users.kind'), render: record => t(`users.kind.${record.kind}`) },
+          {
+            key: 'point',
+            title: t('users.change'),
+            align: 'end',
+            render: record => <span className="num">{signed(record.point)}</span>
+          },
+          {
+            key: 'pending',
+            title: t('users.pendingUntil'),
+            render: record => (record.pending_until ? <Day at={record.pending_until} /> : none)
+          }
+        ]}
+      />
+    </div>
+  )
+}
+
+/** A user's API keys, including ended ones. Only the owner can revoke a single key. */
+function KeysTab({ user }: { user: UserDetail }) {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery(read(accounts.userApiKeys, { params: { id: user.id } }))
+  const columns: Column<UserApiKey>[] = [
+    { key: 'name', title: t('users.keyName'), lead: true, render: key => key.name },
+    { key: 'hint', title: t('users.keyHint'), render: key => <span className="mono">{`${key.hint}…`}</span> },
+    { key: 'scopes', title: t('users.scopes'), render: key => key.scopes.join(', ') },
+    {
+      key: 'state',
+      title: t('users.status'),
+      render: key => (
+        <StateBadge tone={key.revoked_at ? 'off' : 'good'}>
+          {t(key.revoked_at ? 'users.keyEnded' : 'users.active')}
+        </StateBadge>
+      )
+    },
+    { key: 'created_at', title: t('users.keyMade'), render: key => <Day at={key.created_at} /> },
+    {
+      key: 'used',
+      title: t('users.used'),
+      render: key => (key.last_used_at ? <Ago at={key.last_used_at} /> : t('users.never'))
+    },
+    { key: 'ended', title: t('users.ended'), render: key => (key.revoked_at ? <Ago at={key.revoked_at} /> : none) }
+  ]
+  return (
+    <DataTable
+      label={t('users.tab.keys')}
+      columns={columns}
+      rows={data}
+      rowKey={key => key.id}
+      pending={isPending}
+      error={error}
+      onRetry={() => void refetch()}
+      empty={{ title: t('users.none.keys') }}
+    />
+  )
+}
+
+function AuditTab({ user }: { user: UserDetail }) {
+  const t = useT()
+  return (
+    <Paged<AuditEntry>
+      name="audit"
+      route={settings.audit}
+      query={{ target_type: 'user', target_id: String(user.id) }}
+      columns={[
+        { key: 'at', title: t('users.time'), render: entry => <Ago at={entry.at} /> },
+        { key: 'actor', title: t('users.actor'), render: entry => entry.actor },
+        {
+          key: 'action',
+          title: t('users.action'),
+          lead: true,
+          render: entry => (
+            <Link to={`${pageAt('audit')}?open=${entry.id}`} title={entry.action}>
+              {actionText(t, entry.action)}
+            </Link>
+          )
+        },
+        { key: 'changes', title: t('users.changes'), wide: true, render: entry => <Changes entry={entry} /> },
+        {
+          key: 'ip',
+          title: t('users.address'),
+          render: entry => (entry.ip ? <span className="mono">{entry.ip}</span> : none)
+        }
+      ]}
+    />
+  )
+}
 
 const LIST = pageAt('userList')
 

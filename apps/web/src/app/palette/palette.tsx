@@ -1,8 +1,16 @@
 import '../../kit/styles/palette.ts'
-import { createSpotlight, Spotlight } from '@mantine/spotlight'
+import { Spotlight, type SpotlightStore, createSpotlight, useSpotlight } from '@mantine/spotlight'
 import { IconHistory, IconSearch } from '@tabler/icons-react'
-import { useEffect, useRef, useState } from 'react'
-import { useNavigate } from 'react-router'
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore
+} from 'react'
+import { useLocation, useNavigate } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import { useT as useMenuT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -11,10 +19,93 @@ import { offerPalette } from '../../kit/palette.ts'
 import { allowedOf, isAllowed, itemAt, menuOf } from '../shell/menu.ts'
 import { mentions, type Entry, type Group } from './entries.ts'
 import classes from './palette.module.css'
-import { useRecent } from './recent.ts'
 import { useActions, usePageActions, useRunNow } from './use-actions.ts'
 import { useFound } from './use-found.ts'
-import { useSelection } from './use-selection.ts'
+import { shownTitle } from '../../kit/use-title.ts'
+import { screenAt } from '../manifest.ts'
+
+type Options = {
+  store: SpotlightStore
+  /** The list's id. */
+  list: string
+  input: RefObject<HTMLInputElement | null>
+  query: string
+}
+
+/**
+ * Tracks which entry Enter opens: the first, until the user moves to another one, which then stays selected when
+ * entries appear above it. Also sets `aria-activedescendant` for screen readers. @returns the input's key handler
+ */
+function useSelection({ store, list, input, query }: Options): (event: KeyboardEvent) => void {
+  const { opened } = useSpotlight(store)
+  const moved = useRef(false)
+  useEffect(() => {
+    moved.current = false
+  }, [query, opened])
+  const mark = () => {
+    const entries = [...document.querySelectorAll<HTMLElement>(`#${list} [data-action]`)]
+    const current = entries.findIndex(entry => entry.hasAttribute('data-selected'))
+    const selected = moved.current && current >= 0 ? current : query ? 0 : current
+    entries.forEach((entry, index) => {
+      entry.id = `${list}-${index}`
+      entry.toggleAttribute('data-selected', index === selected)
+      entry.setAttribute('aria-selected', String(index === selected))
+    })
+    // The library stores an index, so correct it when entries appear above.
+    if (store.getState().selected !== selected) store.updateState(state => ({ ...state, selected }))
+    const active = entries[selected]
+    if (active) input.current?.setAttribute('aria-activedescendant', active.id)
+    else input.current?.removeAttribute('aria-activedescendant')
+  }
+  useLayoutEffect(() => {
+    if (opened) mark()
+  })
+  return ({ key }) => {
+    if (key !== 'ArrowDown' && key !== 'ArrowUp') return
+    moved.current = true
+    // After the library has moved the selection.
+    queueMicrotask(mark)
+  }
+}
+
+type Visit = { to: string; label: string }
+
+const KEY = 'netlet-recent'
+const KEPT = 8
+
+/** The console pages that this tab visited last, newest first, for `user` only. */
+function read(user: number): readonly Visit[] {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { user?: unknown; visits?: unknown } | null
+    if (kept?.user !== user || !Array.isArray(kept.visits)) return []
+    return (kept.visits as Partial<Visit>[]).flatMap(({ to, label }) =>
+      typeof to === 'string' && typeof label === 'string' ? [{ to, label }] : []
+    )
+  } catch {
+    return []
+  }
+}
+
+function remember(user: number, visit: Visit): void {
+  const visits = [visit, ...read(user).filter(({ to }) => to !== visit.to)].slice(0, KEPT)
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify({ user, visits }))
+  } catch {
+    // Without session storage there are no recent pages.
+  }
+}
+
+/** Records each console page by its title. @returns the earlier ones */
+function useRecent(): () => readonly Visit[] {
+  const { pathname } = useLocation()
+  const { user } = useSession()
+  const title = useSyncExternalStore(shownTitle.subscribe, shownTitle.current)
+  const id = user?.id
+  useEffect(() => {
+    if (id !== undefined && title && screenAt(pathname)?.role === 'admin') remember(id, { to: pathname, label: title })
+  }, [id, pathname, title])
+  return () => (id === undefined ? [] : read(id).filter(({ to }) => to !== pathname))
+}
 
 const RECENT = 5
 const LIST = 'palette-list'

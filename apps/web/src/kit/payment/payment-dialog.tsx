@@ -3,19 +3,62 @@ import { Button } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
-import { refresh } from '../../api/query.ts'
+import { read, refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { reloadSession } from '../../api/session.ts'
 import { useT } from '../../i18n/product.ts'
 import { confirm } from '../confirm.ts'
 import { Dialog } from '../dialog.tsx'
-import { clock } from '../use-countdown.ts'
+import { clock, useSecondsUntil } from '../use-countdown.ts'
 import { webAddress } from '../web-address.ts'
 import { Facts } from './facts.tsx'
-import { keepPayment, type Pending } from './pending.ts'
+import { type Pending, keepPayment } from './pending.ts'
 import { useCancel } from './use-cancel.ts'
-import { usePaymentState } from './use-payment-state.ts'
 import classes from './payment.module.css'
+import { useQuery } from '@tanstack/react-query'
+import { useOnline } from '../use-online.ts'
+
+/** Milliseconds between two polls of the payment. */
+const POLL = 3000
+
+/**
+ * Polls whether an order is paid. `unknown`: the time is over and the server has not answered since, so the order may
+ * have been paid while this page was asleep or offline.
+ */
+function usePaymentState({ orderId, deadline }: Pending) {
+  const left = useSecondsUntil(deadline)
+  const isOnline = useOnline()
+  const { data, dataUpdatedAt, errorUpdatedAt } = useQuery({
+    ...read(orders.payment, { query: { order_id: orderId } }),
+    staleTime: 0,
+    retry: false,
+    // The customer is at the checkout in another tab.
+    refetchIntervalInBackground: true,
+    refetchInterval: ({ state }) => (state.data && state.data.status !== 'pending' ? false : POLL)
+  })
+  const isLate = left === 0 && dataUpdatedAt < deadline
+  // Wait for one failed poll: the answer usually arrives just after the deadline.
+  const isUnknown = isLate && (!isOnline || errorUpdatedAt >= deadline)
+  const state: 'waiting' | 'paid' | 'cancelled' | 'over' | 'unknown' =
+    data?.status === 'success'
+      ? 'paid'
+      : data?.is_cancelled
+        ? 'cancelled'
+        : data?.status === 'timeout' || (left === 0 && !isLate)
+          ? 'over'
+          : isUnknown
+            ? 'unknown'
+            : 'waiting'
+  return {
+    /** Seconds. */
+    left,
+    state,
+    /** Why we cannot reach the server now. */
+    trouble: isOnline ? (errorUpdatedAt > dataUpdatedAt ? ('unreachable' as const) : null) : ('offline' as const),
+    /** A payment arrived that does not cover the order. */
+    isHeld: Boolean(data?.fail)
+  }
+}
 
 /** Seconds: the time to pay, and the remaining time from which the link to the dashboard shows. */
 const WHOLE = 30 * 60

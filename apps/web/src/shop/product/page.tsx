@@ -1,5 +1,5 @@
 import { pageAt } from '@netlet/contract/pages'
-import { Button } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
@@ -11,12 +11,39 @@ import { numberIn, useAddress } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { PaymentDialog } from '../../kit/payment/payment-dialog.tsx'
 import { useOpenPayment } from '../../kit/payment/use-open-payment.ts'
-import { AskedRules } from './asked-rules.tsx'
+import { AskedRules, useProductPath } from './asked-rules.tsx'
 import { readChoice } from './choice.ts'
-import { CollectionFilter } from './collection-filter.tsx'
 import { CardSkeletons, ProductCard } from './product-card.tsx'
 import { OneProduct } from './one-product.tsx'
 import classes from './product.module.css'
+import { useNames } from '../../i18n/names.ts'
+
+/** The collections as links that can be bookmarked and shared. */
+function CollectionFilter({ selected }: { selected: number | undefined }) {
+  const t = useT()
+  const names = useNames()
+  const shopT = useShopT()
+  const pathTo = useProductPath()
+  const { data, isPending } = useQuery(read(catalog.collections, { query: { limit: 50 } }))
+  return (
+    <nav aria-label={shopT('landing.collections')} className={classes.filter}>
+      <Link to={pathTo({})} aria-current={selected === undefined ? 'page' : undefined}>
+        {t('product.all')}
+      </Link>
+      {isPending
+        ? [1, 2, 3].map(key => <Skeleton key={key} height={38} width={130} />)
+        : data?.data.map(collection => (
+            <Link
+              key={collection.id}
+              to={pathTo({ collection: collection.id })}
+              aria-current={selected === collection.id ? 'page' : undefined}
+            >
+              {names.collection(collection)} <span className="num">{collection.product_count}</span>
+            </Link>
+          ))}
+    </nav>
+  )
+}
 
 export default function ProductPage() {
   const shopT = useShopT()

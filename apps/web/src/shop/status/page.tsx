@@ -1,8 +1,8 @@
-import { Skeleton } from '@mantine/core'
+import { Button, Skeleton, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StatusPage as Status } from '@netlet/contract'
 import { useSearchParams } from 'react-router'
-import { ApiError } from '../../api/client.ts'
+import { ApiError, call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { status } from '../../api/routes.ts'
 import { useT } from '../../i18n/status.ts'
@@ -13,10 +13,79 @@ import { momentText } from '../../kit/time.tsx'
 import { numberIn } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { IncidentCard } from './incident.tsx'
-import { LinkCard } from './link-card.tsx'
 import { LocationCard, TONES } from './location.tsx'
 import classes from './status.module.css'
-import { SubscribeForm } from './subscribe-form.tsx'
+import { useMutation } from '../../api/use-mutation.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { useForm } from '@mantine/form'
+import { useT as useShopT } from '../../i18n/index.ts'
+import { rules } from '../../kit/form.ts'
+import { SubscribeForm as SubscribeRules } from '../../kit/schemas.ts'
+import '../../kit/styles/forms.ts'
+
+/** Subscribes an address to incident mails after a confirmation. */
+function SubscribeForm() {
+  const t = useT()
+  const shopT = useShopT()
+  const language = useLanguage()
+  const form = useForm({
+    initialValues: { email: '' },
+    validate: values => rules(SubscribeRules)({ ...values, language })
+  })
+  const focusField = () => form.getInputNode('email')?.focus()
+  const send = useMutation({
+    mutationFn: ({ email }: { email: string }) => call(status.subscribe, { body: { email, language } }),
+    onSuccess: () => form.reset(),
+    onError: error => {
+      const errors = fieldTexts(error)
+      form.setErrors(errors)
+      if (errors['email']) focusField()
+    }
+  })
+  return (
+    <section className={`card ${classes.box}`} aria-labelledby="subscribe">
+      <h2 id="subscribe">{t('subscribe')}</h2>
+      <p className="dim">{t('subscribeHint')}</p>
+      <form className={classes.form} noValidate onSubmit={form.onSubmit(values => send.mutate(values), focusField)}>
+        <TextInput label={shopT('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
+        <Button type="submit" loading={send.isPending}>
+          {t('subscribeButton')}
+        </Button>
+      </form>
+      {send.isSuccess && <p role="status">{t('subscribed')}</p>}
+      {send.error && <p role="alert">{failureText(send.error, t('failed'))}</p>}
+    </section>
+  )
+}
+
+type Props = { what: 'confirm' | 'end'; token: string }
+
+/** The target of links in mails. It asks first, because mail scanners open every link. */
+function LinkCard({ what, token }: Props) {
+  const t = useT()
+  const act = useMutation({
+    mutationFn: () =>
+      what === 'confirm' ? call(status.confirm, { body: { token } }) : call(status.unsubscribe, { query: { token } })
+  })
+  return (
+    <section className={`card ${classes.box}`} aria-labelledby={`link-${what}`}>
+      <h2 id={`link-${what}`}>{t(what === 'confirm' ? 'confirmTitle' : 'endTitle')}</h2>
+      {act.isSuccess ? (
+        <p role="status">{t(what === 'confirm' ? 'confirmed' : 'endDone')}</p>
+      ) : (
+        <>
+          <p>{t(what === 'confirm' ? 'confirmAsk' : 'endAsk')}</p>
+          {act.error && <p role="alert">{failureText(act.error, t('failed'))}</p>}
+          <div>
+            <Button loading={act.isPending} onClick={() => act.mutate()}>
+              {t(what === 'confirm' ? 'confirmButton' : 'endButton')}
+            </Button>
+          </div>
+        </>
+      )}
+    </section>
+  )
+}
 
 /** Milliseconds between polls. */
 const FOLLOW = 60_000

@@ -13,9 +13,9 @@ import { advance } from '../advance.ts'
 import { expireOrders } from '../index.ts'
 import { proxies } from '../tables.ts'
 import { runTask } from '../tasks.ts'
-import { endChange } from './end-change.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
+import { endChange } from './rescue.ts'
 
 let stack: ServersStack
 let second: TestServer

@@ -1,34 +1,103 @@
 import { and, asc, eq, exists, gt, inArray, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { HOUR, MINUTE } from '../../../infra/clock.ts'
-import { command, type Unit } from '../../../infra/command.ts'
+import { HOUR, MINUTE, iso } from '../../../infra/clock.ts'
+import { type Unit, command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
-import { troubledSince } from '../../fleet/index.ts'
+import { removeDesiredUsers, takeUnannounced, troubledSince } from '../../fleet/index.ts'
 import { servers } from '../../fleet/tables.ts'
-import { lockInventory } from '../../inventory/index.ts'
+import { lockInventory, markReplaced } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
 import {
+  type OrderRow,
+  SERVED_STATES,
+  failTask,
   isServed,
   lockOrder,
   markRescueTried,
+  orderMailColumns,
+  orderMailFrom,
   recordProgress,
-  SERVED_STATES,
-  type OrderRow
+  taskStateOf
 } from '../../orders/index.ts'
 import { incomplete, orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
 import { leaseMissing } from '../missing.ts'
 import { proxies } from '../tables.ts'
-import { announceOutages } from './announce-outage.ts'
 import { announceMove } from './announce-move.ts'
-import { endChange } from './end-change.ts'
 import { leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, setRefusedApart } from './replace.ts'
-import { sumOf } from '../holdings.ts'
+import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
+import { users } from '../../accounts/tables.ts'
+import { enqueueMail } from '../../mail/index.ts'
+import { keepReplaced } from '../keep-replaced.ts'
+import { servedShares, usersOf } from '../start.ts'
+import { wantUsers } from '../want-users.ts'
+
+/**
+ * Ends a change of a locked order's addresses if the new ones wait for a troubled server and there are no others. The
+ * order keeps its old addresses, which still work.
+ * @returns false if no change runs, or some old addresses are gone
+ */
+export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
+  const { tx } = unit
+  if (order.task !== 'change' || !order.taskId || taskStateOf(order) !== 'running') return false
+  const held = await holdingsOf(tx, order.id)
+  const before = held.filter(holding => holding.replaced && !isRetired(holding))
+  if (sumOf(before, holding => holding.addresses) < order.quantity) return false
+  const changed = held.filter(holding => !holding.replaced).map(holding => holding.leaseId)
+  await markReplaced(tx, changed)
+  const worked = await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
+  // They may include a part of an earlier change. The order keeps as many as it bought, and gives back the rest.
+  await keepReplaced(unit, order, order.quantity)
+  const users = usersOf(order, await servedShares(tx, order.id))
+  const left = held
+    .flatMap(holding => holding.serverIds)
+    .filter(serverId => !users.some(user => user.serverId === serverId))
+  if (left.length > 0) await removeDesiredUsers(unit, order.id, [...new Set(left)])
+  await wantUsers(unit, order, users)
+  // A customer who has seen some of the new ones has changed.
+  await failTask(unit, order, { code: 'out_of_stock' }, { changed: worked > 0 })
+  return true
+}
+
+/** Tells customers, once for each outage, that some of their addresses do not work. */
+async function announceOutages(ctx: AppContext): Promise<void> {
+  const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
+  while (await announceOne(ctx, minutes * MINUTE));
+}
+
+/** @returns whether there was one */
+function announceOne(ctx: AppContext, lastsMs: number): Promise<boolean> {
+  return command(ctx, SYSTEM, async unit => {
+    const outage = await takeUnannounced(unit, new Date(unit.now.getTime() - lastsMs))
+    if (!outage) return false
+    const concerned = await unit.tx
+      .select({
+        id: orders.id,
+        about: orderMailColumns,
+        addresses: sql<number>`count(*)::int`
+      })
+      .from(proxies)
+      .innerJoin(orders, and(eq(orders.id, proxies.orderId), isNull(orders.deletedAt)))
+      .innerJoin(users, eq(users.id, orders.userId))
+      .where(and(eq(proxies.serverId, outage.serverId), eq(proxies.state, 'live')))
+      .groupBy(orders.id, users.id)
+    for (const { id, about, addresses } of concerned) {
+      const mail = orderMailFrom(about)
+      enqueueMail(unit, {
+        ...mail,
+        template: 'server-outage',
+        data: { ...mail.data, addresses, since: iso(outage.startedAt) },
+        key: `outage:${outage.id}:${id}`
+      })
+    }
+    return true
+  })
+}
 
 /** After this long the rest is left for the next minute (milliseconds). */
 const SLICE_MS = 40_000
