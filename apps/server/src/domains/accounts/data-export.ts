@@ -11,8 +11,7 @@ import { beginAttempt } from './attempts.ts'
 import { exportLogins } from './logins.ts'
 import { listSessions } from './own-sessions.ts'
 import type { AccountPorts, DataExport } from './ports.ts'
-import { userColumns, type UserRow } from './present-user.ts'
-import { recipientOf } from './recipient-of.ts'
+import { type UserRow, recipientOf, userColumns } from './present-user.ts'
 import { userPreferences, users } from './tables.ts'
 
 /** Downloads in 15 minutes: each reads all of the user's data. */

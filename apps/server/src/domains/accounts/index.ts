@@ -7,15 +7,13 @@
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { adminRoutes } from './admin-routes.ts'
-import { mailSettingsRoutes } from './mail-settings.ts'
 import type { AccountPorts } from './ports.ts'
-import { ownAccountRoutes } from './own-account-routes.ts'
-import { preferenceRoutes } from './preferences.ts'
-import { profileRoutes } from './profile-routes.ts'
+import { mailSettingsRoutes, preferenceRoutes } from './preferences.ts'
+import { ownAccountRoutes, profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
-export { countAsk } from './asks.ts'
+export { countAsk } from './forwarded-limits.ts'
 export {
   changeBalance,
   changeLevelPoints,
@@ -29,14 +27,14 @@ export { createUser, ensureAdmin } from './create-user.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { countForwarded } from './forwarded-limits.ts'
 export { createGuard } from './guard.ts'
-export { levelOf, type Threshold } from './levels.ts'
+export { levelOf, type Threshold } from './ports.ts'
 export { tryCaptcha } from './log-in-limits.ts'
-export { notifyAdmins, readOperators } from './notify-admins.ts'
+export { notifyAdmins, readOperators } from './operators.ts'
 export type { AccountPorts } from './ports.ts'
 export { accountRetention } from './retention.ts'
-export { searchUsers } from './search-users.ts'
+export { searchUsers } from './list-users.ts'
 export { findRefusedClient } from './chat-client.ts'
-export { testChat } from './test-chat.ts'
+export { testChat } from './chat-client.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {

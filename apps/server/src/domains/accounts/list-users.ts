@@ -1,12 +1,45 @@
-import type { ReplyOf, routes, User } from '@netlet/contract'
-import { and, eq, gte, ilike, isNull, lt, sql, type SQL } from 'drizzle-orm'
+import type { Found, ReplyOf, User, routes } from '@netlet/contract'
+import { type SQL, and, eq, gte, ilike, isNull, lt, or, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import { containing } from '../../infra/db/like.ts'
-import type { Threshold } from './levels.ts'
-import type { AccountPorts } from './ports.ts'
-import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { containing, hasTrigram } from '../../infra/db/like.ts'
+import type { AccountPorts, Threshold } from './ports.ts'
+import { type ListInput, among, defineList, idsByText } from '../../infra/list/index.ts'
 import { presentUser, userColumns } from './present-user.ts'
 import { lastSeen, usernameAndEmail, users } from './tables.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+
+/**
+ * Users by exact name or e-mail, then those that contain the text, newest first. The index needs three letters or
+ * digits in a row; shorter texts match exactly only.
+ */
+export async function searchUsers(db: Executor, text: string, limit: number): Promise<Found['users']> {
+  const named = text.toLowerCase()
+  const [exact, similar] = await Promise.all([
+    db
+      .select({ id: users.id })
+      .from(users)
+      .where(and(or(eq(lower(users.username), named), eq(lower(users.email), named)), isNull(users.deletedAt))),
+    hasTrigram(text)
+      ? idsByText(
+          db,
+          { table: users, id: users.id, text: usernameAndEmail, where: isNull(users.deletedAt) },
+          text,
+          limit + 1
+        )
+      : []
+  ])
+  const exactIds = exact.map(({ id }) => id)
+  const ids = [...new Set([...exactIds, ...similar])].slice(0, limit)
+  if (ids.length === 0) return []
+  const rows = await db
+    .select({ id: users.id, username: users.username, email: users.email })
+    .from(users)
+    .where(among(users.id, ids))
+  return rows
+    .map(row => ({ ...row, exact: exactIds.includes(row.id) }))
+    .toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
+}
 
 type UserQuery = ListInput<'id' | 'reward_points' | 'level_points' | 'last_login'> & {
   is_active?: '0' | '1' | undefined

@@ -14,7 +14,7 @@ import { createCaptcha } from './captcha.ts'
 import { verifyPassword } from './passwords.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import { clientNetwork } from './client-network.ts'
-import { browserName, deviceName } from './device-name.ts'
+import { browserName, deviceName } from './logins.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
 

@@ -8,9 +8,9 @@ import type { AppContext } from '../../infra/context.ts'
 import { formRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
-import { deviceName } from './device-name.ts'
 import { endSession } from './sessions.ts'
 import { sessions } from './tables.ts'
+import { deviceName } from './logins.ts'
 
 const MOST_SHOWN = 100
 

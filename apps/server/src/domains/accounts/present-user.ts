@@ -1,11 +1,57 @@
 import type { CurrentUser, User } from '@netlet/contract'
-import { eq, getTableColumns } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { versionOf } from '../../infra/version.ts'
-import { levelOf, type Threshold } from './levels.ts'
-import type { AccountPorts } from './ports.ts'
+import { type AccountPorts, type Threshold, levelOf } from './ports.ts'
 import { users } from './tables.ts'
+import { auditLog } from '../../infra/tables.ts'
+import type { Recipient } from '../mail/index.ts'
+
+type Held = { value: string; from: Date; until: Date | null }
+
+/** The names and addresses under which a user got mails, and when, according to the audit log. */
+export async function recipientOf(
+  db: Executor,
+  user: Pick<UserRow, 'id' | 'username' | 'email' | 'createdAt'>
+): Promise<Recipient> {
+  const changes = await db
+    .select({ at: auditLog.at, before: auditLog.before, after: auditLog.after })
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.targetType, 'user'),
+        eq(auditLog.targetId, String(user.id)),
+        inArray(auditLog.action, ['user.edit', 'user.change_email'])
+      )
+    )
+    .orderBy(asc(auditLog.id))
+  const held = (field: 'username' | 'email'): Held[] => {
+    const values: Held[] = []
+    let from = user.createdAt
+    for (const { at, before, after } of changes) {
+      const former = textOf(before, field)
+      if (former === undefined || textOf(after, field) === undefined) continue
+      values.push({ value: former, from, until: at })
+      from = at
+    }
+    return [...values, { value: user[field], from, until: null }]
+  }
+  const names = held('username')
+  return {
+    username: user.username,
+    email: user.email,
+    since: user.createdAt,
+    namedSince: names.at(-1)?.from ?? user.createdAt,
+    names: names.map(({ value }) => value),
+    addresses: held('email').map(({ value, ...when }) => ({ address: value, ...when }))
+  }
+}
+
+function textOf(row: unknown, field: string): string | undefined {
+  const value: unknown = typeof row === 'object' && row !== null && field in row ? Reflect.get(row, field) : undefined
+  return typeof value === 'string' ? value : undefined
+}
 
 const { passwordHash: _passwordHash, ...columns } = getTableColumns(users)
 /** A user's columns for display: all but the password's hash. */

@@ -3,10 +3,10 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Retained } from '@netlet/contract'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { dayOf, NETWORKS_KEPT } from './api-key-use.ts'
-import { COUNTED_FOR } from './asks.ts'
-import { CODES_KEPT } from './code-limits.ts'
 import { LOGINS_KEPT } from './logins.ts'
 import { apiKeyNetworks, captchas, emailCodes, loginFailures, logins, oauthStates, sessions } from './tables.ts'
+import { COUNTED_FOR } from './forwarded-limits.ts'
+import { CODES_KEPT } from './email-codes.ts'
 
 const expired = (what: Retained, table: PgTable, time: PgColumn, ms: number, why: string): RetentionEntry => ({
   what,

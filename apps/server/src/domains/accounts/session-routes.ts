@@ -10,7 +10,6 @@ import { createCaptcha } from './captcha.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
 import { deviceCookieOf, setDeviceCookie, signDevice } from './device-cookie.ts'
-import { oauthTokenOf } from './discord-cookie.ts'
 import { sendEmailCode } from './email-codes.ts'
 import { setForgottenPassword, verifyForgotCode } from './forgot-password.ts'
 import { logIn } from './log-in.ts'
@@ -29,6 +28,7 @@ import { unbind } from './discord-binding.ts'
 import { endAccess, tellPasswordChanged } from './end-access.ts'
 import { hashPassword } from './passwords.ts'
 import { users } from './tables.ts'
+import { oauthTokenOf } from './discord-states.ts'
 
 /** Within 15 minutes. Changes end mailed reset codes, so a thief could block the owner's reset by repeating them. */
 const MAX_CHANGES = 3

@@ -1,7 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { beforeEach, expect, test, describe } from 'vitest'
 import { TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
-import type { MailOrder } from '../mail/mail-order.ts'
 import { sendMail } from '../mail/send-mail.ts'
 import { mailContents, mails } from '../mail/tables.ts'
 import { tickets } from '../support/tables.ts'
@@ -14,6 +13,7 @@ import { userActor } from '../../testing/session.ts'
 import { orders } from '../orders/tables.ts'
 import { userPreferences } from './tables.ts'
 import { addRow } from '../../testing/rows.ts'
+import type { MailOrder } from '../mail/render-order.ts'
 
 // No worker runs: the test sends the mails.
 const shop = useStarted(startStockedShop)

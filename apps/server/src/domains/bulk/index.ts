@@ -3,7 +3,7 @@
  * `bulk_runs` and `bulk_rows`, and reads whether the administrator still is one. It knows actions by name only; the
  * composition provides their work as `BulkActions`.
  */
-export { forgetActor } from './forget-actor.ts'
+export { forgetActor } from './unended-run.ts'
 export type { BulkActions, BulkWork, RunInput } from './actions.ts'
 export { bulkJobs } from './jobs.ts'
 export { bulkQueues } from './queues.ts'

@@ -3,10 +3,9 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { BulkActions } from './actions.ts'
-import { cancelRun } from './cancel-run.ts'
 import { findRun, listRows, runList } from './list-runs.ts'
-import { planRun } from './plan-run.ts'
-import { startRun } from './start-run.ts'
+import { planRun, startRun } from './start-run.ts'
+import { cancelRun } from './states.ts'
 
 export function bulkRoutes(mount: Mount, ctx: AppContext, actions: BulkActions): void {
   const { bulk } = routes

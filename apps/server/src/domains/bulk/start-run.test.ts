@@ -20,8 +20,8 @@ import {
   work,
   workOn
 } from './bulk.fixture.ts'
-import { planRun } from './plan-run.ts'
 import { bulkRuns } from './tables.ts'
+import { planRun } from './start-run.ts'
 
 useBulkShop()
 

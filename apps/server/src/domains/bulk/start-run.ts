@@ -1,27 +1,50 @@
 import {
-  MAX_BULK_ROWS,
-  RUN_PERMISSIONS,
-  mayOperate,
-  refuse,
   type BulkAction,
+  type BulkPlan,
   type BulkRun,
   type BulkSelection,
+  MAX_BULK_ROWS,
+  RUN_PERMISSIONS,
   type Refusal,
-  type RunAction
+  type RunAction,
+  mayOperate,
+  refuse
 } from '@netlet/contract'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { Database, Transaction } from '../../infra/db/client.ts'
+import { type Database, type Transaction, readOrTimeOut } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import { type Result, ok } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
 import type { BulkActions, BulkWork, RunInput } from './actions.ts'
 import { presentRun } from './list-runs.ts'
 import { bulkRunQueue } from './queues.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
+
+/** How long the outcomes of a confirmation may take, in milliseconds. */
+const PLAN_MS = 5_000
+
+/**
+ * What a run of these rows would do, for the confirmation. It reads only, with one query for any number of rows.
+ * @param options.planMs after this time the confirmation comes without outcomes
+ */
+export async function planRun(
+  ctx: AppContext,
+  by: UserActor,
+  actions: BulkActions,
+  order: { action: BulkAction; selection: Selection },
+  { planMs = PLAN_MS }: { planMs?: number } = {}
+): Promise<Result<BulkPlan>> {
+  const chosen = await choose(ctx, by, actions, order)
+  if (!chosen.ok) return chosen
+  const work = actions[order.action]
+  const asked = { by, now: ctx.now() }
+  const outcomes = await readOrTimeOut(ctx.db, planMs, async tx => (await work.plan?.(tx, chosen.data, asked)) ?? null)
+  return ok({ rows: chosen.data.length, version: rowsVersion(chosen.data), outcomes })
+}
 
 export type Selection = z.output<typeof BulkSelection>
 

@@ -1,7 +1,27 @@
-import type { BulkRun } from '@netlet/contract'
+import { type BulkRun, RUN_PERMISSIONS, mayOperate, refuse } from '@netlet/contract'
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Unit } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import { bulkRuns } from './tables.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { type Result, done } from '../../infra/result.ts'
+import { findRun } from './list-runs.ts'
+
+/** Stops a run before its next row. A repeat changes nothing. */
+export function cancelRun(ctx: AppContext, by: UserActor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    const found = await findRun(unit.tx, id)
+    if (!found.ok) return found
+    if (!mayOperate(by.role, RUN_PERMISSIONS[found.data.action])) return refuse('role_not_allowed')
+    if (await transition(unit, id, 'cancel')) {
+      unit.audit('bulk_run.cancel', id)
+      return done
+    }
+    const run = await findRun(unit.tx, id)
+    if (!run.ok) return run
+    return run.data.state === 'cancelled' ? done : refuse('already_over')
+  })
+}
 
 type BulkState = BulkRun['state']
 

@@ -3,6 +3,12 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import type { RunInput } from './actions.ts'
 import { bulkRuns } from './tables.ts'
+import type { Unit } from '../../infra/command.ts'
+
+/** Removes an administrator's name and address from the runs that the administrator started. */
+export async function forgetActor({ tx }: Unit, userId: number, replacement: string): Promise<void> {
+  await tx.update(bulkRuns).set({ actorName: replacement, actorIp: '0.0.0.0' }).where(eq(bulkRuns.actorId, userId))
+}
 
 /** @returns the id of any unfinished run of this action with this input; undefined if there is none */
 export async function unendedRun(

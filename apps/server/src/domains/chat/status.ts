@@ -4,6 +4,14 @@ import { isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { chatBot } from './tables.ts'
+import type { Found } from '../notices/index.ts'
+
+/** The chat bot's token if the platform refuses it. */
+export async function findRefusedBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<Found[]> {
+  const { state, problem, detail } = await readChatBot(ctx)
+  if (state === 'off' || problem !== 'token_refused') return []
+  return [{ subject: 'chat', words: 'token', params: { service: 'Chat bot', message: detail ?? '–' } }]
+}
 
 /** The chat bot's state, as its process recorded it. */
 export async function readChatBot(ctx: Pick<AppContext, 'db' | 'secrets'>): Promise<ChatBotStatus> {

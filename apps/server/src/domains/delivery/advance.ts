@@ -1,28 +1,42 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
-import type { Unit } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { agentProgress, removeDesiredUsers } from '../fleet/index.ts'
+import { type ConfirmPort, agentProgress, removeDesiredUsers } from '../fleet/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
 import {
+  type FailedTask,
+  type Failure,
+  type OrderRow,
+  emitOrderEvent,
   failTask,
   finishTask,
   lockOrders,
   markDelivered,
   markPartlyDelivered,
   recordProgress,
-  taskStateOf,
-  emitOrderEvent,
-  type FailedTask,
-  type Failure,
-  type OrderRow
+  taskStateOf
 } from '../orders/index.ts'
 import { holdingsOf, isRetired, missingCount, retireProxies, sumOf, type Holding } from './holdings.ts'
 import { keepReplaced } from './keep-replaced.ts'
 import { deliveredQueue } from './queues.ts'
-import { servedShares, usersOf } from './start.ts'
+import { servedShares, usersOf, wantUsers } from './start.ts'
 import { proxies } from './tables.ts'
-import { wantUsers } from './want-users.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import type { AppContext } from '../../infra/context.ts'
+
+/**
+ * The fleet calls this with the outcomes of an agent. The orders are locked before the fleet writes its users, because
+ * every change of an order locks in this sequence. Then the orders advance, in the same command.
+ */
+export const confirmOutcomes =
+  (ctx: AppContext): ConfirmPort =>
+  (orderIds, write) =>
+    command(ctx, SYSTEM, async unit => {
+      const locked = await lockOrders(unit, orderIds)
+      await write(unit)
+      await advanceLocked(unit, locked)
+    })
 
 /**
  * Takes each order as far as its agents allow: what they confirmed becomes live, what they gave up returns to stock. It

@@ -5,9 +5,9 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import { orders } from '../orders/tables.ts'
-import { confirmOutcomes } from './confirm.ts'
 import { addRow } from '../../testing/rows.ts'
 import { serverGroups } from '../fleet/tables.ts'
+import { confirmOutcomes } from './advance.ts'
 
 let shop: TestShop
 

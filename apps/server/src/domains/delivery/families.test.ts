@@ -14,10 +14,10 @@ import { orders } from '../orders/tables.ts'
 import { type Buyer, type OrderShop, startOrderShop } from '../payments/order-shop.fixture.ts'
 import { leaveServer } from './servers/leave-server.ts'
 import { planAction } from './servers/plan.ts'
-import { leaseMissing } from './missing.ts'
 import { proxies } from './tables.ts'
 import { runTask } from './tasks.ts'
 import { inTransaction } from '../inventory/fixtures.ts'
+import { leaseMissing } from './holdings.ts'
 
 /** Two servers of one group, each with 32 IPv4 addresses and 32 IPv6 /64s; a plan of each family. */
 let open: OrderShop

@@ -4,7 +4,7 @@
  * agents confirmed through `confirmOutcomes`. A port informs payments when a failed order is delivered.
  */
 export { advance } from './advance.ts'
-export { confirmOutcomes } from './confirm.ts'
+export { confirmOutcomes } from './advance.ts'
 export { endDelivery, endGraces, expireOrders, endsTakenBack, expireTakenBack } from './expire.ts'
 export { proxyChecksOf } from './checks/index.ts'
 export { deliveryJobs } from './jobs.ts'
@@ -13,5 +13,5 @@ export { restoreAddresses, reviveDelivery } from './revive.ts'
 export { startDelivery } from './start.ts'
 export { deliveryRetention } from './retention.ts'
 export { creditOrder, leaveServerRow } from './servers/index.ts'
-export { planTask } from './plan-task.ts'
+export { planTask } from './tasks.ts'
 export { requestTaskIn, type DeliveryPorts } from './tasks.ts'

@@ -2,14 +2,12 @@ import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../fleet/tables.ts'
-import { holdingsOf } from './holdings.ts'
+import { holdingsOf, leaseMissing, missingOf } from './holdings.ts'
 import { keepReplaced } from './keep-replaced.ts'
-import { leaseMissing, missingOf } from './missing.ts'
-import { announceMove } from './servers/announce-move.ts'
 import { leaveGivenUp } from './servers/replace.ts'
-import { servedShares, usersOf } from './start.ts'
+import { servedShares, usersOf, wantUsers } from './start.ts'
 import { proxies } from './tables.ts'
-import { wantUsers } from './want-users.ts'
+import { announceMove } from './servers/leave-server.ts'
 
 /**
  * Prepares a locked, expired order for a renewal in its grace. It drops what the order held on servers that were given

@@ -3,13 +3,11 @@ import { type UserActor } from '../../infra/actor.ts'
 import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { proxyDetail, proxyLines, proxyCsv } from './proxy-list.ts'
 import { serverOrderRoutes } from './servers/index.ts'
 import { requestTask, type Asked } from './tasks.ts'
 import { mountList, sendCsv } from '../../infra/list/index.ts'
-import { creditsOfOrder } from './order-credits.ts'
-import { lostTimeOf } from './servers/lost-time-of-order.ts'
-import { orderProxyList } from './order-proxies.ts'
+import { orderProxyList, proxyCsv, proxyDetail, proxyLines } from './list-proxies.ts'
+import { creditsOfOrder, lostTimeOf } from './servers/lost-time.ts'
 
 /** Administrators act on anyone's order, customers on their own. */
 const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null : caller.id)

@@ -2,10 +2,20 @@ import { and, eq, ne } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare } from '../inventory/index.ts'
-import { failOrder, note, startDelivering, type OrderRow } from '../orders/index.ts'
+import { type OrderRow, emitOrderEvent, failOrder, note, startDelivering } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
-import { wantUsers } from './want-users.ts'
+import { setDesiredUsers } from '../fleet/index.ts'
+
+/** Wants a locked order's users on these agents. If that costs it listed clients, its webhooks are informed. */
+export async function wantUsers(
+  unit: Unit,
+  order: OrderRow,
+  users: Parameters<typeof setDesiredUsers>[1]
+): Promise<void> {
+  const shortened = await setDesiredUsers(unit, users)
+  if (shortened.length > 0) await emitOrderEvent(unit, 'credentials.changed', order, { changed: 'client_access' })
+}
 
 /**
  * Starts the delivery of a locked order that is paid, or failed before. Its reservation becomes active; if that ran

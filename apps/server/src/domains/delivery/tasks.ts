@@ -1,5 +1,5 @@
-import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { type BulkEffect, type OrderTask, type Reason, type Refusal, refuse } from '@netlet/contract'
+import { type SQL, and, eq, isNull, sql } from 'drizzle-orm'
 import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -8,11 +8,15 @@ import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { activate, markReplaced, reserveOther, reserveUnknown, restsUntil } from '../inventory/index.ts'
 import {
+  type FailedTask,
+  type OrderRow,
   addDays,
   beginTask,
   failTask,
   finishTask,
   isOver,
+  isOverSql,
+  isUnsettledSql,
   lockOrder,
   markOtherAddresses,
   queueTask,
@@ -20,18 +24,50 @@ import {
   recordTaskDone,
   setCredentials,
   taskStateOf,
-  undoTaskCount,
-  type FailedTask,
-  type OrderRow
+  undoTaskCount
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
 import { asksForAddress, checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
-import { holdingsOf, isRetired } from './holdings.ts'
-import { leaseMissing } from './missing.ts'
-import { createProxies, reservationOf, servedShares, startDelivery, usersOf } from './start.ts'
-import { wantUsers } from './want-users.ts'
+import { holdingsOf, isRetired, leaseMissing } from './holdings.ts'
+import { createProxies, reservationOf, servedShares, startDelivery, usersOf, wantUsers } from './start.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { type Outcomes, countOutcomes } from '../../infra/outcomes.ts'
+
+/**
+ * Which of these orders would refuse a task, as `requestTaskIn` does, and what it would do to the others.
+ * @param held why an order of the query must not be delivered, as the domains above know from its money; or null
+ */
+export function planTask(
+  db: Executor,
+  ids: number[],
+  task: OrderTask,
+  { now, held }: { now: Date; held: SQL<Reason | null> }
+): Promise<Outcomes> {
+  const underway = sql`${orders.state} in ('delivering', 'partly_delivered')`
+  const others = {
+    deliver: sql`else ${held}`,
+    check: sql`when ${orders.deliveryNum} = 0 then 'no_proxies'`,
+    change: sql`when ${underway} then 'order_busy' when ${orders.deliveryNum} = 0 then 'no_proxies'`
+  }
+  const refused = sql<Reason | null>`case
+    when ${orders.id} is null or ${orders.deletedAt} is not null then 'not_found'
+    when ${orders.paidAt} is null then 'order_not_paid'
+    when ${orders.state} = 'refunded' then 'order_refunded'
+    when ${isOverSql(now)} then 'order_over'
+    when ${orders.task} is not null then 'order_busy'
+    ${others[task === 'reset' ? 'change' : task]}
+  end`
+  const delivery = sql<BulkEffect>`case
+    when ${isUnsettledSql} then 'unsettled'
+    when ${orders.state} in ('paid', 'failed') then 'first_delivery'
+    when ${orders.deliveryNum} < ${orders.quantity} then 'missing'
+    else 'again'
+  end`
+  const from = sql`unnest(${sql.param(ids)}::bigint[]) as asked(id) left join ${orders} on ${eq(orders.id, sql`asked.id`)}`
+  return countOutcomes(db, from, { refused, effect: task === 'deliver' ? delivery : sql<BulkEffect>`'done'` })
+}
 
 /** Requests a task on an order: it is queued, and the order's row shows it until it ends. */
 export async function requestTask(

@@ -8,9 +8,9 @@
  */
 export { historyEntries, historyIn, parseAddress, rangeOf } from './address-history.ts'
 export { groupRules } from './acl-groups.ts'
-export { audit } from './audit.ts'
+export { audit } from './jobs.ts'
 export { type CidrRefusal, addCidr, assignCidrs, cleanUnused, excludeRules, removeCidr } from './cidr-commands.ts'
-export { leasedOnServers, ordersOnServer, serverCidrs, serverOwns, unusedCidrs } from './cidr-queries.ts'
+export { leasedOnServers, ordersOnServer, serverCidrs, serverOwns, unusedCidrs } from './cidr-commands.ts'
 
 export { rangeEffect } from './effects.ts'
 export {
@@ -41,7 +41,7 @@ export { occupancyOf } from './occupancy.ts'
 export { addressCount, parseCidr, wholeUnits } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
 export { leasedBy } from './refusals.ts'
-export { ruleNames, rulesById, ruleTexts, sellableRules } from './rule-lookup.ts'
+export { ruleNames, rulesById, ruleTexts, sellableRules } from './effects.ts'
 export { addAclRule } from './manage-rules.ts'
 export {
   followRules,

@@ -5,8 +5,25 @@ import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { audit } from './audit.ts'
 import { endRest } from './leasing.ts'
+import { sql } from 'drizzle-orm'
+import type { Executor } from '../../infra/db/client.ts'
+
+type InventoryAudit = {
+  /** Rows that differ from what the live lease blocks say. */
+  differences: number
+  /** (unit, rule) pairs that two live blocks hold, counted without the derived rows. */
+  doubleLeased: number
+}
+
+/** Recomputes everything derived from the leases. Both figures must be 0. Takes about 1 s for a million addresses. */
+export async function audit(db: Executor): Promise<InventoryAudit> {
+  const { rows } = await db.execute<{ differences: number; doubleLeased: number }>(
+    sql`select inventory.differences() as differences, inventory.double_leased() as "doubleLeased"`
+  )
+  if (!rows[0]) throw new Error('the audit gave no answer')
+  return rows[0]
+}
 
 const auditQueue = queue<object>('audit-inventory', { retryLimit: 2, deleteAfterSeconds: 86_400 })
 

@@ -1,8 +1,38 @@
-import { OPTIONAL_MAILS, type MailChoices, type OptionalMail } from '@netlet/contract'
+import { type MailChoices, OPTIONAL_MAILS, type OptionalMail, refuse } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import type { Unit } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { mailChoices } from './tables.ts'
+import type { Actor } from '../../infra/actor.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { type Result, ok } from '../../infra/result.ts'
+import type { Secrets } from '../../infra/secrets.ts'
+
+const PURPOSE = 'unsubscribe'
+
+/** The link's token contains the address and the kind. It is sealed, so it cannot be forged or read. */
+export const unsubscribeToken = (secrets: Secrets, address: string, kind: OptionalMail): string =>
+  secrets.seal(JSON.stringify([PURPOSE, address, kind])).toString('base64url')
+
+/** Switches off the kind in a mail's link. A repeat changes nothing. */
+export async function unsubscribe(ctx: AppContext, by: Actor, token: string): Promise<Result<{ kind: OptionalMail }>> {
+  const named = openToken(ctx.secrets, token)
+  if (!named) return refuse('wrong_unsubscribe_token')
+  return command(ctx, by, async unit => {
+    await switchOff(unit, named.address, named.kind)
+    return ok({ kind: named.kind })
+  })
+}
+
+function openToken(secrets: Secrets, token: string): { address: string; kind: OptionalMail } | null {
+  try {
+    const [purpose, address, kind] = JSON.parse(secrets.open(Buffer.from(token, 'base64url'))) as unknown[]
+    const known = OPTIONAL_MAILS.find(one => one === kind)
+    return purpose === PURPOSE && typeof address === 'string' && known ? { address, kind: known } : null
+  } catch {
+    return null
+  }
+}
 
 export async function readChoices(db: Executor, address: string): Promise<MailChoices> {
   const [row] = await db.select().from(mailChoices).where(eq(mailChoices.address, address.toLowerCase()))

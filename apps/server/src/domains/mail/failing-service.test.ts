@@ -2,10 +2,10 @@ import type { Health } from '@netlet/contract'
 import { expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { startTestShop } from '../../testing/shop.ts'
-import type { MailOrder } from './mail-order.ts'
 import { sendMail } from './send-mail.ts'
 import { cancelledMail, readMailLog } from './mail.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import type { MailOrder } from './render-order.ts'
 
 // No worker runs: the test runs the jobs at the times that it chooses.
 const shop = useStarted(() => startTestShop({}))

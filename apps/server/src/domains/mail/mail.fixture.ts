@@ -1,6 +1,6 @@
 import type { SentMail } from '@netlet/contract'
 import type { TestClient } from '../../testing/client.ts'
-import type { MailOrder } from './mail-order.ts'
+import type { MailOrder } from './render-order.ts'
 
 /** A mail about an order, which its recipient can switch off. */
 export const cancelledMail = (

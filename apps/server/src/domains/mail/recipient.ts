@@ -1,7 +1,35 @@
-import { and, eq, gte, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
+import { type SQL, and, asc, eq, gt, gte, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { mailContents, mails } from './tables.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
+
+/** A user's mails, including former addresses, for the export of personal data, in batches, with stored content. */
+export async function* exportMails(db: Executor, user: Recipient): AsyncGenerator<object[]> {
+  const pages = pagesById(({ after, limit }) =>
+    db
+      .select({ id: mails.id, mail: mails, subject: mailContents.subject, text: mailContents.text })
+      .from(mails)
+      .leftJoin(mailContents, eq(mailContents.mailId, mails.id))
+      .where(and(wentTo(db, user), gt(mails.id, after)))
+      .orderBy(asc(mails.id))
+      .limit(limit)
+  )
+  for await (const rows of pages)
+    yield rows.map(({ mail, subject, text }) => ({
+      to: mail.to,
+      template: mail.template,
+      kind: mail.kind,
+      language: mail.language,
+      state: mail.state,
+      why: mail.errorCode,
+      created_at: iso(mail.createdAt),
+      sent_at: isoOrNull(mail.sentAt),
+      subject,
+      text
+    }))
+}
 
 /** A user as a recipient. Addresses and names may have belonged to other users before. */
 export type Recipient = {

@@ -1,11 +1,37 @@
-import type { MailKind } from '@netlet/contract'
+import { LANGUAGES, type Language, type MailKind, type MailPreview } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
-import { oneClickAddress, optionalKind, unsubscribePage } from './footer.ts'
-import type { RenderedMail } from './layout.ts'
-import type { MailOrder } from './mail-order.ts'
+import { type RenderedMail, oneClickAddress, optionalKind, unsubscribePage } from './layout.ts'
 import type { MailTemplate, TemplateContext } from './templates/define.ts'
-import { renderTemplate, TEMPLATES } from './templates/index.ts'
-import { unsubscribeToken } from './unsubscribe.ts'
+import { TEMPLATES, type Template, type TemplateData, renderTemplate } from './templates/index.ts'
+import { unsubscribeToken } from './choices.ts'
+
+/** A mail to be sent: its job's data. */
+export type MailOrder<T extends Template = Template> = {
+  to: string
+  template: T
+  data: TemplateData<T>
+  /** By default English. */
+  language?: Language
+  /** The unique cause, such as 'reminder:42:first:2026-11-21T10:00:00.000Z': it is mailed once. */
+  key: string
+  /** When an administrator sent a failed mail again. It is tried as long as a new one from then on. */
+  again_at?: string
+}
+
+/** Every template in each language, filled with its sample. */
+export function previewTemplates({ config, now }: Pick<AppContext, 'config' | 'now'>): Promise<MailPreview[]> {
+  const shop = { shopUrl: config.publicUrl, now: now(), open: () => '123456' }
+  const all = (Object.keys(TEMPLATES) as Template[]).flatMap(name => LANGUAGES.map(language => ({ name, language })))
+  return Promise.all(
+    all.map(async ({ name, language }) => {
+      const { kind, sample } = TEMPLATES[name]
+      const endable = optionalKind(kind) !== undefined || 'unsubscribe' in TEMPLATES[name]
+      const unsubscribeUrl = endable ? unsubscribePage(config.publicUrl, 'preview') : undefined
+      const mail = await renderTemplate(name, sample, { ...shop, language }, unsubscribeUrl)
+      return { template: name, kind, language, ...mail }
+    })
+  )
+}
 
 /** Replaces codes and personal parts of links in stored mails. */
 const MASK = '••••••'

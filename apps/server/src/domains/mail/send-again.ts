@@ -6,9 +6,9 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { blockOf } from './blocked-addresses.ts'
-import type { MailOrder } from './mail-order.ts'
 import { enqueueMail } from './send-mail.ts'
 import { keyPart, mails } from './tables.ts'
+import type { MailOrder } from './render-order.ts'
 
 type Mail = typeof mails.$inferSelect
 

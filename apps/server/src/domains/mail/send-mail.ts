@@ -9,12 +9,11 @@ import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { blockAddresses, blockOf } from './blocked-addresses.ts'
 import { readChoices } from './choices.ts'
-import { optionalKind, unsubscribeHeaders } from './footer.ts'
 import { claimMail, FORGOTTEN, recordMail, recordPutOff, recordUncertain, type MailFailure } from './record.ts'
-import type { MailOrder } from './mail-order.ts'
-import { renderOrder, type RenderedOrder } from './render-order.ts'
+import { type MailOrder, type RenderedOrder, renderOrder } from './render-order.ts'
 import type { MailTemplate } from './templates/define.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
+import { optionalKind, unsubscribeHeaders } from './layout.ts'
 
 /** Not urgent: users cause any number of notices about themselves, and do not wait for them. */
 const BY_KIND: Record<MailKind, number> = { security: 6, payments: 5, proxies: 5, operator: 5, support: 5, expiry: 0 }

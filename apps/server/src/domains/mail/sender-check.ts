@@ -1,8 +1,20 @@
-import type { SenderCheck, Settings } from '@netlet/contract'
-import { checkSenderDomain, parseFrom } from '../../integrations/mail/index.ts'
+import type { Language, SenderCheck, Settings } from '@netlet/contract'
+import { type MailResult, checkSenderDomain, parseFrom } from '../../integrations/mail/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { senderOf } from './send-mail.ts'
+import { deliver, senderOf } from './send-mail.ts'
+import { randomUUID } from 'node:crypto'
+import { renderOrder } from './render-order.ts'
+
+/** Sends a test mail at once, without the queue and the log of mails. @returns the service's answer */
+export async function sendTestMail(
+  ctx: AppContext,
+  { to, language }: { to: string; language: Language }
+): Promise<MailResult> {
+  const data = { at: ctx.now().toISOString() }
+  const order = { to, language, template: 'test-mail', data, key: `test:${randomUUID()}` } as const
+  return deliver(ctx, order, await renderOrder(ctx, order, 'operator'))
+}
 
 /** What each service tells its customers to publish. */
 type Service = { include: string | null; selectors: readonly string[]; delegate?: string }

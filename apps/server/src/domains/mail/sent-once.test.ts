@@ -7,7 +7,6 @@ import { startTestShop } from '../../testing/shop.ts'
 import { allJobs, allQueues } from '../../workers.ts'
 import { createHttpApp } from '../../app.ts'
 import { enqueueMail } from './index.ts'
-import type { MailOrder } from './mail-order.ts'
 import { TEMPLATES } from './templates/index.ts'
 import { sendMail } from './send-mail.ts'
 import { useStarted } from '../../testing/use-started.ts'
@@ -17,6 +16,7 @@ import { auditLog } from '../../infra/tables.ts'
 import { blockAddresses } from './blocked-addresses.ts'
 import { mailRetention } from './retention.ts'
 import { mails } from './tables.ts'
+import type { MailOrder } from './render-order.ts'
 
 const shop = useStarted(() =>
   startTestShop({

@@ -7,11 +7,11 @@ import { launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import type { MailOrder } from './mail-order.ts'
 import { sendMail } from './send-mail.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
+import type { MailOrder } from './render-order.ts'
 
 // Each fault of each mail service of the stand-in, for a mail of the shop. No worker runs: the test runs the jobs.
 const service: Sandbox = useStarted(() => launchAlone('http://shop.test'))

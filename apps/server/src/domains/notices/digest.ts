@@ -3,10 +3,10 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { localTime } from './local-time.ts'
 import { readRules } from './rules.ts'
 import { noticeChannels, notices, noticeSends } from './tables.ts'
 import { enqueueSends } from './tell.ts'
+import { localTime } from './bundle.ts'
 
 /** How many notices a digest lists, the most severe first. */
 const MOST = 50

@@ -7,12 +7,12 @@ import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { sendDigests } from './digest.ts'
 import type { NoticePorts } from './ports.ts'
-import { type Raised, raiseNoticeQueue } from './raise.ts'
 import { sendNotice } from './send.ts'
 import { noticeSends, notices } from './tables.ts'
 import { enqueueSend, isMuted, openTeller, sendNoticeQueue } from './tell.ts'
 import { watchNotices } from './watch.ts'
 import { lock } from '../../infra/db/locks.ts'
+import { type Raised, raiseNoticeQueue } from './found.ts'
 
 /**
  * Opens a notice that a command raised, or updates the open one of the same subject. A known occurrence changes

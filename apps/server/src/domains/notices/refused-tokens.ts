@@ -5,9 +5,42 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { hashToken } from '../../infra/secrets.ts'
-import type { Found } from './found.ts'
-import { raiseNotice } from './raise.ts'
+import { type Found, MOST_FOUND, type NoticeFinder, raiseNotice } from './found.ts'
 import { refusedTokens } from './tables.ts'
+import { countDeadByQueue } from '../../infra/dead-letters.ts'
+import { mailTroubles, unsentMails } from '../mail/index.ts'
+
+const waitFor = ({ count, since, reason }: { count: number; since: Date; reason: string }): Found => ({
+  subject: 'service',
+  words: 'mails_wait',
+  params: { count, since: iso(since), reason },
+  since,
+  count
+})
+
+/** This domain's own finders: mails and jobs, which do not know notices. */
+export const ownFinders: NoticeFinder[] = [
+  {
+    cause: 'mails',
+    every: 1,
+    async find({ db }, { now }) {
+      const { failed: count } = await mailTroubles(db)
+      const unsent = await unsentMails(db, now)
+      return [
+        ...(unsent ? [waitFor(unsent)] : []),
+        ...(count === 0 ? [] : [{ subject: '', words: 'mails', params: { count }, count } as const])
+      ]
+    }
+  },
+  {
+    cause: 'dead_letter',
+    every: 1,
+    async find({ db }) {
+      const rows = await countDeadByQueue(db, MOST_FOUND)
+      return rows.map(({ queue, count }) => ({ subject: queue, words: 'dead_letter', params: { queue, count }, count }))
+    }
+  }
+]
 
 /** The services of this file, by their names in notices. */
 const SERVICES = {

@@ -12,8 +12,7 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { accessOf, countAccessAttempt, setAccess, type OrderAccess } from '../fleet/index.ts'
 import { isOver } from './renew.ts'
 import { orders } from './tables.ts'
-import { emitOrderEvent } from './emit-events.ts'
-import { lockOrder } from './transition.ts'
+import { emitOrderEvent, lockOrder } from './transition.ts'
 
 /** The most changes of one order's list in an hour, enough for programs that add addresses one by one. */
 export const CHANGES_AN_HOUR = 30

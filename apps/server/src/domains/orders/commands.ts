@@ -3,8 +3,7 @@ import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { beginOrderLimits } from '../fleet/index.ts'
 import { addDays } from './renew.ts'
-import { emitOrderEvent } from './emit-events.ts'
-import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+import { type OrderRow, emitOrderEvent, note, transition, updateOrder } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
 

@@ -39,7 +39,7 @@ export { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNames
 export { guardAddressSearch } from './guard-address-search.ts'
 export { placeOrder } from './place-order.ts'
 export { remindExpiries } from './remind.ts'
-export { planRemoval } from './plan-removal.ts'
+export { planRemoval } from './remove.ts'
 export { restoreDeleted, removeOrderIn } from './remove.ts'
 export {
   addDays,
@@ -72,7 +72,7 @@ export {
 export { taskStateOf } from './task-states.ts'
 export { timeOutOrders } from './time-out.ts'
 export { trafficPorts } from './traffic.ts'
-export { emitOrderEvent } from './emit-events.ts'
+export { emitOrderEvent } from './transition.ts'
 export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'
 export { orderFinders } from './notice-finders.ts'
 export { taskRequesterOf } from './history.ts'

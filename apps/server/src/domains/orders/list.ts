@@ -1,8 +1,15 @@
-import { refuse, type DeliveredIn, type Order, type OrderEventKind, type OrderState } from '@netlet/contract'
-import { and, eq, inArray, isNotNull, isNull, sql, type SQL } from 'drizzle-orm'
+import {
+  type DeliveredIn,
+  type Order,
+  type OrderEventKind,
+  type OrderState,
+  type ProductOrders,
+  refuse
+} from '@netlet/contract'
+import { type SQL, and, count, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { among, anyAmong, defineList, type List, type ListInput, type Match } from '../../infra/list/index.ts'
+import { type List, type ListInput, type Match, among, anyAmong, defineList } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { variants } from '../catalog/tables.ts'
@@ -16,6 +23,36 @@ import { isPayable, presentOrder, type OrderWithPeople, type Viewer } from './pr
 import { readQuotas } from './quotas.ts'
 import { isUnsettledSql } from './renew.ts'
 import { expiry, listed, live, orderEvents, orders, served, undelivered } from './tables.ts'
+
+/** States in which an order still has something to lose. The index `orders_of_variant` has the same states. */
+const OPEN = [
+  'placed',
+  'paid',
+  'delivering',
+  'partly_delivered',
+  'delivered',
+  'failed'
+] as const satisfies readonly OrderState[]
+
+/** The open orders of a product, including variants that are no longer sold. */
+export async function openOrdersOf(db: Executor, productId: number): Promise<ProductOrders> {
+  // By variant ids, so that PostgreSQL reads only their part of the index.
+  const sold = await db.select({ id: variants.id }).from(variants).where(eq(variants.productId, productId))
+  const ids = sold.map(variant => variant.id)
+  const rows = await db
+    .select({ variantId: orders.variantId, state: orders.state, found: count() })
+    .from(orders)
+    .where(and(among(orders.variantId, ids), inArray(orders.state, [...OPEN]), isNull(orders.deletedAt)))
+    .groupBy(orders.variantId, orders.state)
+    .orderBy(orders.variantId)
+  const sumOf = (counted: typeof rows) => {
+    const of = (unpaid: boolean) =>
+      counted.filter(row => (row.state === 'placed') === unpaid).reduce((sum, row) => sum + row.found, 0)
+    return { unpaid: of(true), live: of(false) }
+  }
+  const byVariant = Map.groupBy(rows, row => row.variantId)
+  return { ...sumOf(rows), variants: [...byVariant].map(([id, counted]) => ({ id, ...sumOf(counted) })) }
+}
 
 export type OrderQuery = ListInput<'id' | 'expired_at' | 'amount' | 'delivery_seconds'> & {
   order_id?: string | undefined

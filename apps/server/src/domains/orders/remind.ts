@@ -8,7 +8,7 @@ import { variants } from '../catalog/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMailColumns, orderMailFrom } from './order-mail.ts'
 import { orders } from './tables.ts'
-import { emitOrderEvent } from './emit-events.ts'
+import { emitOrderEvent } from './transition.ts'
 
 const BATCH = 200
 

@@ -1,13 +1,35 @@
-import { refuse } from '@netlet/contract'
-import { and, eq, type SQL } from 'drizzle-orm'
+import { type BulkEffect, type Reason, refuse } from '@netlet/contract'
+import { type SQL, and, eq, inArray, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { leasesOf } from '../inventory/index.ts'
-import { isServed } from './states.ts'
+import { holdsAddresses, leasesOf } from '../inventory/index.ts'
+import { SERVED_STATES, isServed } from './states.ts'
 import { orders } from './tables.ts'
 import { lockOrder, note, updateOrder, type OrderRow } from './transition.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { type Outcomes, countOutcomes } from '../../infra/outcomes.ts'
+
+/** What the deletion of these orders would refuse, as `removeOrderIn` does, and the state of the others. */
+export const planRemoval = (db: Executor, ids: number[], { hasOpenMoney }: RemovalPorts): Promise<Outcomes> =>
+  countOutcomes(
+    db,
+    sql`unnest(${sql.param(ids)}::bigint[]) as asked(id) left join ${orders} on ${eq(orders.id, sql`asked.id`)}`,
+    {
+      refused: sql<Reason | null>`case
+      when ${orders.id} is null or ${orders.deletedAt} is not null then 'not_found'
+      when ${holdsAddresses(orders.id)} then 'order_has_lease'
+      when ${inArray(orders.state, [...SERVED_STATES])} then 'order_runs'
+      when ${hasOpenMoney} then 'order_has_open_payment'
+    end`,
+      effect: sql<BulkEffect>`case
+      when ${orders.paidAt} is null then 'unpaid'
+      when ${orders.state} in ('paid', 'failed') then 'owed'
+      else 'ended'
+    end`
+    }
+  )
 
 /** A condition on a row of `orders`, from the payments domain: its money waits for an administrator. */
 export type RemovalPorts = { hasOpenMoney: SQL }

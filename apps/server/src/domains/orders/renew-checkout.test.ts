@@ -20,9 +20,9 @@ import { aclRules } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { orderRoutes } from './routes.ts'
-import { openSaleCheck } from './sale-check.ts'
 import { addRow } from '../../testing/rows.ts'
 import { fromNow } from '../../testing/later.ts'
+import { openSaleCheck } from './sold-today.ts'
 
 const PLAN_GONE =
   'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'

@@ -12,8 +12,7 @@ import { openPlatform } from '../commerce/index.ts'
 import { isOverWith, renewable } from './renew.ts'
 import { orders, type OrderLine } from './tables.ts'
 import { discountCodeFor, levelDiscounts } from '../rewards/index.ts'
-import type { SaleCheck } from './sale-check.ts'
-import { soldTodayOf, type SoldToday } from './sold-today.ts'
+import { type SaleCheck, type SoldToday, soldTodayOf } from './sold-today.ts'
 
 /** An administrator may renew any order, others their own. */
 type Caller = Pick<UserActor, 'id' | 'isSuperuser'>

@@ -1,9 +1,47 @@
 import type { OrderEventKind } from '@netlet/contract'
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { next, type OrderEvent } from './states.ts'
+import { type OrderEvent, next } from './states.ts'
 import { orderEvents, orders } from './tables.ts'
-import { emitTransitionEvent } from './emit-events.ts'
+import { isoOrNull } from '../../infra/clock.ts'
+import { type Happened, emitEvent } from '../webhooks/index.ts'
+
+type Told = Pick<
+  typeof orders.$inferSelect,
+  'id' | 'publicId' | 'userId' | 'state' | 'quantity' | 'expiredAt' | 'failCode'
+>
+
+/** Emits an order's event to webhooks: ids, state, times. Programs read credentials with an API key instead. */
+export const emitOrderEvent = (unit: Unit, type: Happened['type'], order: Told, more: object = {}): Promise<void> =>
+  emitEvent(unit, {
+    type,
+    userId: order.userId,
+    data: {
+      order_id: order.id,
+      order: order.publicId,
+      user_id: order.userId,
+      state: order.state,
+      proxies: order.quantity,
+      expires_at: isoOrNull(order.expiredAt),
+      ...more
+    }
+  })
+
+const TOLD: Partial<Record<OrderEvent, Happened['type']>> = {
+  pay: 'order.paid',
+  fail: 'order.failed',
+  deliver_all: 'order.delivered',
+  expire: 'order.expired',
+  time_out: 'order.timed_out',
+  cancel: 'order.cancelled',
+  refund: 'order.refunded'
+}
+
+/** Emits the webhook event of a transition, if it has one. */
+async function emitTransitionEvent(unit: Unit, event: OrderEvent, order: Told): Promise<void> {
+  const type = TOLD[event]
+  if (type) await emitOrderEvent(unit, type, order, type === 'order.failed' ? { failure: order.failCode } : {})
+}
 
 export type OrderRow = typeof orders.$inferSelect
 export type OrderChanges = Partial<Omit<typeof orders.$inferInsert, 'id' | 'state'>>

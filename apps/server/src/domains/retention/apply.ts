@@ -4,8 +4,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
 import { readSettings } from '../settings/index.ts'
-import { areFiguresOlder, writeFigures } from './figures.ts'
-import { keptFor } from './kept-for.ts'
+import { areFiguresOlder, keptFor, writeFigures } from './figures.ts'
 
 const BATCH = 1000
 /** How long a run may spend on one entry, in milliseconds. Later runs remove the rest. */

@@ -1,13 +1,16 @@
-import type { Retained, RetentionFigures } from '@netlet/contract'
+import type { Retained, RetentionFigures, Settings } from '@netlet/contract'
 import { and, eq, gt } from 'drizzle-orm'
-import { HOUR, isoOrNull } from '../../infra/clock.ts'
+import { DAY, HOUR, isoOrNull } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import type { Counted, RetentionEntry } from '../../infra/retention.ts'
+import type { Counted, Keep, RetentionEntry } from '../../infra/retention.ts'
 import { readSettings } from '../settings/index.ts'
-import { keptFor } from './kept-for.ts'
 import { retentionFigures } from './tables.ts'
+
+/** How long rows are kept, in milliseconds. */
+export const keptFor = (keep: Keep, settings: Settings): number =>
+  'ms' in keep ? keep.ms : settings[keep.setting] * DAY
 
 /** Were an entry's rows last counted before `since`, or never? */
 export async function areFiguresOlder(db: Executor, what: Retained, since: Date): Promise<boolean> {

@@ -12,8 +12,8 @@ import type { AppContext } from '../../infra/context.ts'
 import { lockUserOfDiscord } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { grantPoints } from './grant.ts'
-import { maturity } from './pending-coins.ts'
 import { chatAccountPoints, chatEvents, chatPoints } from './tables.ts'
+import { maturity } from './take-coins.ts'
 
 /** In milliseconds. Messages are remembered a little longer (retention.ts), so that an old one cannot count again. */
 export const OLDEST_CHAT_MESSAGE = DAY

@@ -1,9 +1,16 @@
-import type { CodeKind } from '@netlet/contract'
+import { type CodeKind, type DiscountType, message, toCents } from '@netlet/contract'
 import { sql, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
+import { formRefusal } from '../../infra/refusals.ts'
+
+/** Refuses more than 100 percent. */
+export const tooManyPercent = (discount: string, type: DiscountType) =>
+  type === 'percent' && toCents(discount) > 100_00n
+    ? formRefusal({ discount: message('must_be_at_most', { max: 100 }) })
+    : undefined
 
 /**
  * A code is one discount on the platform, so it must not be in two tables, nor belong to two levels. Only a gift card's

@@ -7,9 +7,9 @@ import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { lockUser } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
-import { pendingCoins } from './pending-coins.ts'
 import { createCode } from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
+import { pendingCoins } from './take-coins.ts'
 
 export type Exchanged = {
   code: string

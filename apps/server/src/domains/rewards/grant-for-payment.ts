@@ -5,11 +5,10 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lockUserAndInviter } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
-import { grantCoins } from './coin-millionths.ts'
 import { grantPoints } from './grant.ts'
-import { maturity } from './pending-coins.ts'
 import { pointRecords } from './tables.ts'
-import { coinMillionths, wholePoints } from './whole-points.ts'
+import { coinMillionths, grantCoins, wholePoints } from './whole-points.ts'
+import { maturity } from './take-coins.ts'
 
 /** Locks the users who earn by a payment. Call it before leasing addresses: users are locked before the inventory. */
 export const lockEarners = (tx: Executor, buyerId: number): Promise<void> => lockUserAndInviter(tx, buyerId)

@@ -14,11 +14,11 @@ export {
   OLDEST_CHAT_MESSAGE
 } from './chat-points.ts'
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
-export { pendingCoins } from './pending-coins.ts'
+export { pendingCoins } from './take-coins.ts'
 export { restoreForPayment, takeBackForPayment, takeBackPart } from './take-back.ts'
 export { createGiftCard, deleteGiftCardIn, planGiftCardRemoval } from './gift-cards.ts'
 export { giftCardList } from './list-gift-cards.ts'
-export { exportCodes, exportPoints, forgetInvited } from './own-rewards.ts'
+export { exportCodes, exportPoints, forgetInvited } from './point-history.ts'
 
 export {
   askPlatformIn,
@@ -34,6 +34,6 @@ export { endCodesOf, followAddress } from './follow-holder.ts'
 export { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from './queues.ts'
 export { rewardsJobs } from './jobs.ts'
 export { discountCodeFor, levelCodeList, levelThresholds, seedLevelCodes } from './level-codes.ts'
-export { levelDiscount, levelDiscounts } from './level-discounts.ts'
+export { levelDiscount, levelDiscounts } from './level-codes.ts'
 export { rewardsRetention } from './retention.ts'
 export { rewardsRoutes } from './routes.ts'

@@ -1,5 +1,5 @@
-import { refuse, type CodeState, type DiscountType, type LevelCode } from '@netlet/contract'
-import { asc, desc, eq, lte, ne, sql, ilike, or } from 'drizzle-orm'
+import { type CodeState, type DiscountType, type LevelCode, type LevelDiscount, refuse } from '@netlet/contract'
+import { and, asc, desc, eq, gt, ilike, inArray, lte, ne, or, sql } from 'drizzle-orm'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -11,11 +11,36 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
-import { isCodeTaken, lockCodes } from './codes.ts'
-import { tooManyPercent } from './discount-limits.ts'
+import { isCodeTaken, lockCodes, tooManyPercent } from './codes.ts'
 import { followLevels } from './level-tags.ts'
 import { endCode, followCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
 import { levelCodes } from './tables.ts'
+
+/**
+ * The discounts of these level codes at the checkout. It leaves out codes that no level has any more, and those that
+ * the platform was not last seen to have as they are now, because their discount may differ.
+ */
+export async function levelDiscounts(
+  db: Executor,
+  codes: readonly (string | null)[]
+): Promise<ReadonlyMap<string | null, LevelDiscount>> {
+  const wanted = [...new Set(codes)].filter(code => code !== null && code !== '') as string[]
+  if (wanted.length === 0) return new Map()
+  const rows = await db
+    .select({
+      code: levelCodes.code,
+      level: levelCodes.level,
+      discount: levelCodes.discount,
+      discount_type: levelCodes.discountType
+    })
+    .from(levelCodes)
+    .where(and(inArray(levelCodes.code, wanted), eq(levelCodes.platformState, 'present'), gt(levelCodes.discount, '0')))
+  return new Map(rows.map(({ code, ...discount }) => [code, discount]))
+}
+
+/** The same for one code. */
+export const levelDiscount = async (db: Executor, code: string | null): Promise<LevelDiscount | null> =>
+  (await levelDiscounts(db, [code])).get(code) ?? null
 
 const SEED = [100, 5000, 10_000, 20_000, 50_000]
 

@@ -7,11 +7,16 @@ import type { AppContext } from '../../infra/context.ts'
 import { rewardChatMessage } from './chat-points.ts'
 import { createCoupon, deleteCoupon, updateCoupon, couponList } from './coupons.ts'
 import { exchangeCoins, listExchangeOptions } from './exchange.ts'
-import { createGiftCards } from './many-gift-cards.ts'
-import { createGiftCard, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
+import { createGiftCard, createGiftCards, deleteGiftCard, updateGiftCard } from './gift-cards.ts'
 import { giftCardList } from './list-gift-cards.ts'
-import { createLevelCode, deleteLevelCode, discountCodeFor, levelCodeList, updateLevelCode } from './level-codes.ts'
-import { levelDiscount } from './level-discounts.ts'
+import {
+  createLevelCode,
+  deleteLevelCode,
+  discountCodeFor,
+  levelCodeList,
+  levelDiscount,
+  updateLevelCode
+} from './level-codes.ts'
 import { askPlatform } from './platform-codes.ts'
 import { pointRecordList } from './point-history.ts'
 

@@ -2,12 +2,12 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
-import { grantCoins, takeMillionths } from './coin-millionths.ts'
 import { grantPoints } from './grant.ts'
 import { earningsOf, nominalOf, standingOf, targetOf, type Earning, type Kept } from './earnings.ts'
 import { pointRecords } from './tables.ts'
 import { takeCoins } from './take-coins.ts'
 import { givenBackFor, sumOf, type Money, type Take } from './taken-lots.ts'
+import { grantCoins, takeMillionths } from './whole-points.ts'
 
 /**
  * Takes back what a payment earned, once: level points as far as decay has left them, and coins, including pending ones

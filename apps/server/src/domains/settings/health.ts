@@ -1,5 +1,21 @@
-import type { Health } from '@netlet/contract'
+import type { Health, SettingTest, SettingTestResult } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+
+/** Each tests the saved settings and returns the outcome; a failure is an outcome too. */
+export type SettingTests = Record<SettingTest, (by: UserActor) => Promise<SettingTestResult>>
+
+/** Tests saved settings and audits who did. */
+export async function testSettings(
+  ctx: AppContext,
+  by: UserActor,
+  tests: SettingTests,
+  test: SettingTest
+): Promise<SettingTestResult> {
+  await command(ctx, by, async unit => unit.audit('settings.test', test))
+  return tests[test](by)
+}
 
 type Sections = Omit<Health, 'at'>
 

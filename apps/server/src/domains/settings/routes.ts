@@ -5,13 +5,12 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readDeadLetters } from '../../infra/dead-letters.ts'
 import type { Job } from '../../infra/job.ts'
-import { readHealth, type HealthPorts } from './health.ts'
+import { type HealthPorts, type SettingTests, readHealth, testSettings } from './health.ts'
 import { readLogs, readLogTail } from './log-lines.ts'
 import { readSettings } from './read.ts'
 import { presentSettings, saveSettings, type SettingsPorts } from './save.ts'
-import { serveGeofeed } from './serve-geofeed.ts'
 import { discardDeadLetters, readTasks, retryDeadLetters, runNow } from './tasks.ts'
-import { testSettings, type SettingTests } from './test-settings.ts'
+import { serveGeofeed } from './geofeed.ts'
 
 export function settingsRoutes(
   mount: Mount,

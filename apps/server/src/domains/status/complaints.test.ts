@@ -5,7 +5,6 @@ import { command } from '../../infra/command.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { mailJobs } from '../mail/index.ts'
 import { blockAddresses } from '../mail/blocked-addresses.ts'
-import type { MailOrder } from '../mail/mail-order.ts'
 import { sendMail } from '../mail/send-mail.ts'
 import type { TemplateData } from '../mail/templates/index.ts'
 import { mails } from '../mail/tables.ts'
@@ -13,6 +12,7 @@ import { statusJobs, statusRoutes } from './index.ts'
 import { addLocation, addServers } from './status.fixture.ts'
 import { ASKS_AN_HOUR, sealedToken } from './subscribers.ts'
 import { statusSubscribers } from './tables.ts'
+import type { MailOrder } from '../mail/render-order.ts'
 
 const NO_CHECKS = async () => new Map()
 let shop: TestShop

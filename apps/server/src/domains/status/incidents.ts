@@ -1,27 +1,92 @@
 import {
   INCIDENT_STATES,
-  isEnded,
-  MAINTENANCE_STATES,
-  refuse,
   type Incident,
   type IncidentEdit,
   type IncidentForm,
   type IncidentState,
   type IncidentUpdateForm,
-  type Refusal
+  MAINTENANCE_STATES,
+  type Refusal,
+  isEnded,
+  refuse
 } from '@netlet/contract'
-import { and, desc, eq, isNull, lte } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, lte } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { done, type Result } from '../../infra/result.ts'
+import { type Result, done } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import { readIncident } from './list-incidents.ts'
 import { readLocations } from './locations.ts'
 import { fieldsOf, type IncidentRow } from './present.ts'
 import { statusMailsQueue } from './queues.ts'
-import { incidentLocations, incidents, incidentUpdates } from './tables.ts'
+import { incidentLocations, incidentOutages, incidentUpdates, incidents } from './tables.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lockOutage } from '../fleet/index.ts'
+
+type NamedIncident = { id: number; title: string }
+
+/** The incidents of outages, by outage. */
+export async function incidentsOfOutages(
+  db: Executor,
+  outageIds: readonly number[]
+): Promise<ReadonlyMap<number, NamedIncident>> {
+  if (outageIds.length === 0) return new Map()
+  const rows = await db
+    .select({ outageId: incidentOutages.outageId, id: incidents.id, title: incidents.title })
+    .from(incidentOutages)
+    .innerJoin(incidents, eq(incidents.id, incidentOutages.incidentId))
+    .where(inArray(incidentOutages.outageId, [...outageIds]))
+  return new Map(rows.map(({ outageId, ...incident }) => [outageId, incident]))
+}
+
+/** Creates an incident for a detected outage. Refused if the outage already has one. */
+export const createIncidentOfOutage = (
+  ctx: AppContext,
+  by: Actor,
+  outageId: number,
+  form: IncidentForm
+): Promise<Result<Incident>> =>
+  command(ctx, by, { unique: { incidents_open_title_key: 'incident_exists' } }, async unit => {
+    if (!(await lockOutage(unit, outageId, 'update'))) return refuse('not_found')
+    const known = (await incidentsOfOutages(unit.tx, [outageId])).get(outageId)
+    if (known) return refuse('outage_has_incident', { params: { title: known.title } })
+    const made = await createIncidentIn(unit, form)
+    if (!made.ok) return made
+    const named = await nameIncidentIn(unit, outageId, made.data.id)
+    return named.ok ? readIncident(unit.tx, made.data.id, unit.now) : named
+  })
+
+/** Links an outage to its incident; null: to none. */
+export const nameIncident = (
+  ctx: AppContext,
+  by: Actor,
+  outageId: number,
+  incidentId: number | null
+): Promise<Result<null>> => command(ctx, by, unit => nameIncidentIn(unit, outageId, incidentId))
+
+/** The same as a part of a larger write. Idempotent. */
+export async function nameIncidentIn(unit: Unit, outageId: number, incidentId: number | null): Promise<Result<null>> {
+  const { tx } = unit
+  const outage = await lockOutage(unit, outageId, 'update')
+  if (!outage) return refuse('not_found')
+  const before = (await incidentsOfOutages(tx, [outageId])).get(outageId)
+  if ((before?.id ?? null) === incidentId) return done
+  if (incidentId === null) await tx.delete(incidentOutages).where(eq(incidentOutages.outageId, outageId))
+  else {
+    if (!(await lockIncident(unit, incidentId))) return refuse('choice_gone')
+    await tx
+      .insert(incidentOutages)
+      .values({ outageId, incidentId })
+      .onConflictDoUpdate({ target: incidentOutages.outageId, set: { incidentId } })
+  }
+  unit.audit('server.name_incident', outage.serverId, {
+    before: { outage: outageId, incident: before?.id ?? null },
+    after: { outage: outageId, incident: incidentId }
+  })
+  return done
+}
 
 /** The longest planned work. */
 const MOST_DAYS = 90
@@ -33,7 +98,7 @@ export const createIncident = (ctx: AppContext, by: Actor, form: IncidentForm): 
   command(ctx, by, UNIQUE, unit => createIncidentIn(unit, form))
 
 /** The same as a part of a larger write. Its command maps the key `incidents_open_title_key`. */
-export async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<Result<Incident>> {
+async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<Result<Incident>> {
   const { tx, now, by } = unit
   const state = form.state ?? (form.severity === 'maintenance' ? 'scheduled' : 'investigating')
   const times = timesOf(form, now)
@@ -163,7 +228,7 @@ export const correctUpdate = (
     return readIncident(unit.tx, row.incidentId, unit.now)
   })
 
-export async function lockIncident({ tx }: Unit, id: number): Promise<IncidentRow | undefined> {
+async function lockIncident({ tx }: Unit, id: number): Promise<IncidentRow | undefined> {
   const [row] = await tx.select().from(incidents).where(eq(incidents.id, id)).for('update')
   return row
 }

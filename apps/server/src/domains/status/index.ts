@@ -6,7 +6,7 @@
  */
 export { statusJobs } from './jobs.ts'
 export { locationsOfServers } from './locations.ts'
-export { incidentsOfOutages, nameIncidentIn } from './outage-incident.ts'
+export { incidentsOfOutages, nameIncidentIn } from './incidents.ts'
 export { statusRetention } from './retention.ts'
 export { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './routes.ts'
 export { sampleStatus } from './sample.ts'

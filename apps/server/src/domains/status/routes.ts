@@ -5,10 +5,17 @@ import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import { openReplyCache } from '../catalog/index.ts'
-import { addUpdate, correctUpdate, createIncident, deleteIncident, updateIncident } from './incidents.ts'
+import {
+  addUpdate,
+  correctUpdate,
+  createIncident,
+  createIncidentOfOutage,
+  deleteIncident,
+  nameIncident,
+  updateIncident
+} from './incidents.ts'
 import { readFigures, type ReadDeliveryTimes } from './figures.ts'
 import { incidentList, readIncident, readPublicIncident } from './list-incidents.ts'
-import { createIncidentOfOutage, nameIncident } from './outage-incident.ts'
 import { readStatusPage } from './page.ts'
 import type { ReadProxyChecks } from './signs.ts'
 import { confirmSubscriber, countSubscribers, subscribe, unsubscribeStatus } from './subscribers.ts'

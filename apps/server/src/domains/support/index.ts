@@ -21,7 +21,7 @@ import {
 export { createFaq } from './faqs.ts'
 export { countOpenTickets } from './tickets.ts'
 export { supportFinders } from './notice-finders.ts'
-export { exportTickets, forgetSender } from './own-tickets.ts'
+export { exportTickets, forgetSender } from './submit-ticket.ts'
 
 export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { support } = routes

@@ -1,13 +1,45 @@
 import { refuse, type Language } from '@netlet/contract'
-import { and, eq, gt } from 'drizzle-orm'
-import { HOUR } from '../../infra/clock.ts'
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { HOUR, iso } from '../../infra/clock.ts'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { countForwarded, limitedClient, tryCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
+import { lower } from '../../infra/db/columns.ts'
+
+const sentWith = (email: string) => eq(lower(tickets.email), email.toLowerCase())
+
+export async function forgetSender(unit: Unit, email: string): Promise<void> {
+  const removed = await unit.tx.delete(tickets).where(sentWith(email)).returning({ id: tickets.id })
+  for (const { id } of removed) unit.publish('ticket', id)
+}
+
+/** The tickets with this e-mail address for the export of personal data, in batches. */
+export async function* exportTickets(db: Executor, email: string): AsyncGenerator<object[]> {
+  const pages = pagesById(({ after, limit }) =>
+    db
+      .select()
+      .from(tickets)
+      .where(and(sentWith(email), gt(tickets.id, after)))
+      .orderBy(asc(tickets.id))
+      .limit(limit)
+  )
+  for await (const rows of pages)
+    yield rows.map(row => ({
+      username: row.username,
+      email: row.email,
+      phone: row.phone,
+      message: row.message,
+      state: row.state,
+      answer: row.answer,
+      created_at: iso(row.createdAt)
+    }))
+}
 
 /** Tickets that one client may send in an hour. */
 export const TICKETS_AN_HOUR = 10

@@ -3,7 +3,7 @@ import { job, type Job } from '../../../infra/job.ts'
 import { queue } from '../../../infra/jobs.ts'
 import { checkShare, SLOTS } from './check-proxies.ts'
 
-export { proxyChecksOf } from './lately.ts'
+export { proxyChecksOf } from './check-proxies.ts'
 export { asksForAddress, checkProxies, checkShare, countChecked } from './check-proxies.ts'
 
 const SLOT_MINUTES = 10

@@ -12,11 +12,11 @@ import { endGraces, expireOrders } from '../index.ts'
 import { reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
 import { moveOrder, reopen } from './commands.ts'
-import { lostTimeOf } from './lost-time-of-order.ts'
 import { creditOrder } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
 import { deliveryRefusal } from '../../payments/index.ts'
 import { addRow } from '../../../testing/rows.ts'
+import { lostTimeOf } from './lost-time.ts'
 
 let stack: ServersStack
 

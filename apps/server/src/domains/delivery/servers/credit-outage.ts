@@ -1,14 +1,14 @@
-import { refuse, type BulkRun, type CreditPreview } from '@netlet/contract'
+import { type BulkRun, type CreditPreview, refuse } from '@netlet/contract'
 import { and, eq, inArray } from 'drizzle-orm'
-import type { UserActor } from '../../../infra/actor.ts'
+import type { Actor, UserActor } from '../../../infra/actor.ts'
 import { iso } from '../../../infra/clock.ts'
-import { command, type Unit } from '../../../infra/command.ts'
+import { type Unit, command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
-import { done, ok, type Result } from '../../../infra/result.ts'
+import { type Result, done, ok } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
-import { startRunIn, type RunInput } from '../../bulk/index.ts'
-import { findOutage, lockOutage, type Outage } from '../../fleet/index.ts'
+import { type RunInput, startRunIn, unendedRun } from '../../bulk/index.ts'
+import { type Outage, findOutage, lockOutage, removeOutage } from '../../fleet/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { creditTime, creditUnserved, lockOrder, orderLabels, orderMail } from '../../orders/index.ts'
 import { incidentsOfOutages, nameIncidentIn } from '../../status/index.ts'
@@ -17,6 +17,20 @@ import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
 import { creditedAfterEnd, ordersAffectedBy, type EndedOutage } from './lost-time.ts'
 import { serverNames } from './replace.ts'
+
+/** Deletes an outage that was added by mistake, unless an order was credited. What health checks saw stays. */
+export const removeUncredited = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const outage = await lockOutage(unit, id, 'update')
+    if (!outage) return refuse('not_found')
+    if (!outage.byHand) return refuse('outage_recorded')
+    const count = await unit.tx.$count(outageCredits, eq(outageCredits.outageId, id))
+    if (count > 0) return refuse('outage_credited', { params: { count } })
+    const run = await unendedRun(unit.tx, { action: 'order.credit_outage', input: { outage_id: id } })
+    if (run !== undefined) return refuse('outage_being_credited', { params: { run } })
+    await removeOutage(unit, outage)
+    return done
+  })
 
 /** How many orders that have ended since are listed. */
 const LISTED = 500

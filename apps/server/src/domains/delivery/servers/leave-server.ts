@@ -5,14 +5,25 @@ import type { Executor } from '../../../infra/db/client.ts'
 import { done, ok, type Result } from '../../../infra/result.ts'
 import { serverGroups, serverGroupServers, servers } from '../../fleet/tables.ts'
 import { lockInventory, release, reserve, splitLease } from '../../inventory/index.ts'
-import { isServed, lockOrder, regroup, taskStateOf, type OrderRow } from '../../orders/index.ts'
+import { type OrderRow, isServed, lockOrder, orderMail, regroup, taskStateOf } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
-import { announceMove } from './announce-move.ts'
 import { leaveGivenUp, replaceOn, sharesOn } from './replace.ts'
-import { holdingsOf, sumOf } from '../holdings.ts'
-import type { Place } from '../missing.ts'
+import { type Place, holdingsOf, sumOf } from '../holdings.ts'
 import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
+import { enqueueMail } from '../../mail/index.ts'
+
+/** Tells the customer that addresses of an order change. */
+export async function announceMove(unit: Unit, orderId: number, addresses: number): Promise<void> {
+  const mail = await orderMail(unit.tx, orderId)
+  if (!mail) return
+  enqueueMail(unit, {
+    ...mail,
+    template: 'addresses-changed',
+    data: { ...mail.data, addresses },
+    key: `moved:${orderId}:${unit.now.toISOString()}`
+  })
+}
 
 /** Where addresses go. With neither: to other servers of the order's own group. */
 export type Target = { serverId?: number | undefined; groupId?: number | undefined }

@@ -1,10 +1,81 @@
-import { and, eq, gt, sql } from 'drizzle-orm'
-import { iso } from '../../../infra/clock.ts'
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { DAY, iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import type { Outage } from '../../fleet/index.ts'
-import { serverOutages } from '../../fleet/tables.ts'
+import { serverOutages, servers } from '../../fleet/tables.ts'
 import { orderEvents, orders } from '../../orders/tables.ts'
 import { outageCredits, proxies } from '../tables.ts'
+import type { LostTime, OutageCredit } from '@netlet/contract'
+import { type Result, ok } from '../../../infra/result.ts'
+import { findOrder } from '../../orders/index.ts'
+import { incidentsOfOutages } from '../../status/index.ts'
+
+/**
+ * The time that an order was credited for outages, newest first, with their incidents. It names no server.
+ * @param userId who must own the order; null: any
+ */
+export async function creditsOfOrder(
+  db: Executor,
+  { id, userId, now }: { id: number; userId: number | null; now: Date }
+): Promise<Result<OutageCredit[]>> {
+  const order = await findOrder(db, id, userId, now)
+  if (!order.ok) return order
+  const rows = await db
+    .select({ credit: outageCredits, outage: serverOutages })
+    .from(outageCredits)
+    .innerJoin(serverOutages, eq(serverOutages.id, outageCredits.outageId))
+    .where(eq(outageCredits.orderId, id))
+    .orderBy(desc(outageCredits.createdAt), desc(outageCredits.outageId))
+  const incidents = await incidentsOfOutages(
+    db,
+    rows.map(({ outage }) => outage.id)
+  )
+  return ok(
+    rows.map(({ credit, outage }) => ({
+      at: iso(credit.createdAt),
+      seconds: credit.seconds,
+      from: iso(outage.startedAt),
+      // Only outages that are over are credited.
+      to: iso(outage.endedAt ?? credit.createdAt),
+      incident: incidents.get(outage.id) ?? null
+    }))
+  )
+}
+
+/** At most this many outages, and no older ones, because each is looked at by itself. */
+const MOST = 20
+const DAYS = 90
+
+/** Outages that kept an order from being served and were not credited to it, with the lost time, newest first. */
+export async function lostTimeOf(db: Executor, { id, now }: { id: number; now: Date }): Promise<Result<LostTime[]>> {
+  const order = await findOrder(db, id, null, now)
+  if (!order.ok) return order
+  const outages = await db
+    .select({ outage: serverOutages, server: { id: servers.id, name: servers.name } })
+    .from(serverOutages)
+    .innerJoin(servers, eq(servers.id, serverOutages.serverId))
+    .where(
+      and(
+        // As in `ordersAffectedBy`, so that other outages do not fill the limit.
+        sql`exists (select 1 from ${proxies} p where p.order_id = ${id} and p.server_id = ${serverOutages.serverId}
+          and p.live_at < coalesce(${serverOutages.endedAt}, ${iso(now)}::timestamptz)
+          and (p.state <> 'retired' or p.updated_at > ${serverOutages.startedAt}))`,
+        sql`not exists (select 1 from ${outageCredits} c where c.outage_id = ${serverOutages.id} and c.order_id = ${id})`,
+        lt(serverOutages.startedAt, now),
+        gt(serverOutages.startedAt, new Date(now.getTime() - DAYS * DAY))
+      )
+    )
+    .orderBy(desc(serverOutages.startedAt))
+    .limit(MOST)
+  const lost: LostTime[] = []
+  for (const { outage, server } of outages) {
+    const [affected] = await ordersAffectedBy(db, { ...outage, endedAt: outage.endedAt ?? now }, now, id)
+    if (!affected) continue
+    const { startedAt, endedAt } = outage
+    lost.push({ outage_id: outage.id, server, from: iso(startedAt), to: isoOrNull(endedAt), seconds: affected.seconds })
+  }
+  return ok(lost)
+}
 
 export type EndedOutage = Outage & { endedAt: Date }
 

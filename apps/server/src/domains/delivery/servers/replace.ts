@@ -14,13 +14,19 @@ import {
 } from '../../inventory/index.ts'
 import { failTask, isServed, note, taskStateOf, emitOrderEvent, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
-import { holdingsOf, retireProxies, sumOf } from '../holdings.ts'
-import { keepReplaced } from '../keep-replaced.ts'
-import { leaseMore, missingOf, type Amount, type Leased, type Place } from '../missing.ts'
-import { followLease, setApart } from '../set-apart.ts'
-import { servedShares, usersOf } from '../start.ts'
+import {
+  type Amount,
+  type Leased,
+  type Place,
+  holdingsOf,
+  leaseMore,
+  missingOf,
+  retireProxies,
+  sumOf
+} from '../holdings.ts'
+import { followLease, keepReplaced, setApart } from '../keep-replaced.ts'
+import { servedShares, usersOf, wantUsers } from '../start.ts'
 import { proxies } from '../tables.ts'
-import { wantUsers } from '../want-users.ts'
 
 /** Why addresses of an order were replaced, for its history. */
 export type MoveCause = 'rescue' | 'move' | 'given_up'

@@ -25,17 +25,14 @@ import {
 import { incomplete, orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
-import { leaseMissing } from '../missing.ts'
 import { proxies } from '../tables.ts'
-import { announceMove } from './announce-move.ts'
-import { leaveServer } from './leave-server.ts'
+import { announceMove, leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, setRefusedApart } from './replace.ts'
-import { holdingsOf, isRetired, retireProxies, sumOf } from '../holdings.ts'
+import { holdingsOf, isRetired, leaseMissing, retireProxies, sumOf } from '../holdings.ts'
 import { users } from '../../accounts/tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { keepReplaced } from '../keep-replaced.ts'
-import { servedShares, usersOf } from '../start.ts'
-import { wantUsers } from '../want-users.ts'
+import { servedShares, usersOf, wantUsers } from '../start.ts'
 
 /**
  * Ends a change of a locked order's addresses if the new ones wait for a troubled server and there are no others. The

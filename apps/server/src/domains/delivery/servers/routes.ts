@@ -5,9 +5,8 @@ import type { AppContext } from '../../../infra/context.ts'
 import { planAction } from './plan.ts'
 import type { Asked } from '../tasks.ts'
 import { drainServer, giveUpServer, impactOf, moveOrder, moveServerOrders, reopen } from './commands.ts'
-import { creditOutage, previewCredit } from './credit-outage.ts'
+import { creditOutage, previewCredit, removeUncredited } from './credit-outage.ts'
 import { outagesList, readOutage, readOutageOrders } from './list-outages.ts'
-import { removeUncredited } from './remove-outage.ts'
 
 /** Routes of servers that change the orders there. */
 export function serverOrderRoutes(
