@@ -6,8 +6,8 @@ import { startOf } from '../../infra/text.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
 import { handsOverToOurs, programIn, settingsFormatIn } from './provision/takeover.ts'
 import { enqueueConverge } from './desired.ts'
-import { publishSelling } from './selling.ts'
 import { agentUsers, serverReports, servers } from './tables.ts'
+import { publishSelling } from './server-row.ts'
 
 /** Hours of traffic kept for each server. */
 export const KEPT_HOURS = 48

@@ -8,8 +8,7 @@ import { isoOrNull } from '../../infra/clock.ts'
 import { startOf } from '../../infra/text.ts'
 import { emitEvent } from '../webhooks/index.ts'
 import { closeOutage, openOutage } from './outages.ts'
-import { publishSelling } from './selling.ts'
-import type { ServerRow } from './server-row.ts'
+import { type ServerRow, publishSelling } from './server-row.ts'
 import { servers } from './tables.ts'
 
 /** What code that talks to agents needs. */

@@ -1,5 +1,5 @@
-import { refuse, type Cidr, type Occupancy } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { type Cidr, type Occupancy, refuse } from '@netlet/contract'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -7,12 +7,65 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
-import { ok, type Result } from '../../infra/result.ts'
-import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import { type Result, ok } from '../../infra/result.ts'
+import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { addressCount, excludeRules, lockInventory, occupancyOf, ruleNames } from '../inventory/index.ts'
+import {
+  addressCount,
+  cleanUnused,
+  excludeRules,
+  lockInventory,
+  occupancyOf,
+  ruleNames,
+  unusedCidrs
+} from '../inventory/index.ts'
 import { cidrs } from '../inventory/tables.ts'
 import { servers } from './tables.ts'
+
+/** A plan names at most this many ranges. */
+const NAMED = 200
+
+type Which = { ofRemovedServers: boolean }
+
+/** The ranges that cleaning would remove now. It only reads, without the inventory's lock. */
+export async function planCleaning(db: Executor, which: Which) {
+  const { unused } = await unusedCidrs(db, { ofServers: await removedServers(db, which) })
+  return ok({
+    count: unused.length,
+    cidrs: unused.slice(0, NAMED).map(({ id, cidr }) => ({ id, cidr })),
+    plan: planOf(unused)
+  })
+}
+
+/**
+ * Removes ranges that belong to no server and have no leases; on request also those of removed servers.
+ * @param which.plan the approved plan; refused as stale if other ranges would go now
+ */
+export const cleanUnusedCidrs = (
+  ctx: AppContext,
+  by: Actor,
+  { plan, ...which }: Which & { plan?: string | undefined }
+) =>
+  command(ctx, by, async unit => {
+    // Lock first: the removal of a server releases its ranges under this lock.
+    await lockInventory(unit.tx)
+    const { removed } = await cleanUnused(unit, { ofServers: await removedServers(unit.tx, which) })
+    if (plan !== undefined && plan !== planOf(removed)) return refuse('stale')
+    const results = {
+      deleted_count: removed.length,
+      cidr_details: removed.map(({ id, cidr }) => ({ id, cidr }))
+    }
+    if (removed.length > 0) unit.audit('cidr.clean', 'all', { before: results.cidr_details })
+    return ok({ results, ...results })
+  })
+
+async function removedServers(db: Executor, { ofRemovedServers }: Which): Promise<number[]> {
+  if (!ofRemovedServers) return []
+  const gone = await db.select({ id: servers.id }).from(servers).where(isNotNull(servers.deletedAt))
+  return gone.map(({ id }) => id)
+}
+
+const planOf = (ranges: readonly { id: number }[]): string => versionOf({ ids: ranges.map(({ id }) => id) })
 
 type CidrQuery = ListInput<'id' | 'cidr' | 'delivery_count'> & {
   delivery_count_exact?: number | undefined

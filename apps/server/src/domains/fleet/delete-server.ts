@@ -7,9 +7,8 @@ import type { AppContext } from '../../infra/context.ts'
 import { assignCidrs, leasedBy, ordersOnServer } from '../inventory/index.ts'
 import { isInstalling, readServer } from './list-servers.ts'
 import { cidrRefusal } from './refusals.ts'
-import { lockServer } from './server-row.ts'
+import { auditedServer, lockServer } from './server-row.ts'
 import { agentUsers, serverGroupServers, servers } from './tables.ts'
-import { auditedServer } from './audited-server.ts'
 
 /**
  * Removes a server. Its ranges become free for another one; its row stays for the history. Refused while orders hold

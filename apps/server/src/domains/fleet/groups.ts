@@ -1,5 +1,5 @@
 import { refuse, type GroupPlan, type GroupPlanForm, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
-import { and, asc, eq, ilike, inArray, isNull, or } from 'drizzle-orm'
+import { and, asc, eq, ilike, inArray, isNull, ne, or } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'
@@ -12,7 +12,29 @@ import type { AppContext } from '../../infra/context.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 import { nameTaken } from './refusals.ts'
-import { serverGroups, serverGroupServers, servers } from './tables.ts'
+import { serverGroupServers, serverGroups, servers } from './tables.ts'
+import { serverPlaces } from './geofeed/tables.ts'
+
+/** The countries (ISO 3166-1) where operators say these groups' servers stand, by group. */
+export async function countriesOfGroups(
+  db: Executor,
+  groupIds: readonly number[]
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  if (groupIds.length === 0) return new Map()
+  const rows = await db
+    .selectDistinct({ groupId: serverGroupServers.groupId, country: serverPlaces.country })
+    .from(serverGroupServers)
+    .innerJoin(serverPlaces, and(eq(serverPlaces.serverId, serverGroupServers.serverId), ne(serverPlaces.country, '')))
+    .innerJoin(
+      servers,
+      and(eq(servers.id, serverGroupServers.serverId), isNull(servers.deletedAt), ne(servers.status, 'given_up'))
+    )
+    .where(inArray(serverGroupServers.groupId, [...groupIds]))
+  const countries = new Map<number, string[]>()
+  for (const { groupId, country } of rows)
+    countries.set(groupId, [...(countries.get(groupId) ?? []), country.toUpperCase()])
+  return countries
+}
 
 type GroupRow = typeof serverGroups.$inferSelect
 

@@ -11,7 +11,7 @@
  * confirmed (`ConfirmPort`).
  */
 export { troubledSince } from './agents.ts'
-export { httpsHost } from './proxy-tls/names.ts'
+export { httpsHost } from './proxy-tls/offer.ts'
 export { groupsWithTls, readOffers } from './proxy-tls/offer.ts'
 export { serversHealth } from './servers-health.ts'
 export { countOpenAlarms } from './alarms.ts'
@@ -34,7 +34,7 @@ export {
 export { countStoppedUpgrades } from './upgrades/read.ts'
 export { countTroubledServers } from './list-servers.ts'
 export { removeServer } from './delete-server.ts'
-export { countriesOfGroups } from './geofeed/country-of-groups.ts'
+export { countriesOfGroups } from './groups.ts'
 export { createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
 export { fleetRetention } from './retention.ts'
@@ -46,7 +46,7 @@ export { findOutage, lockOutage, removeOutage, takeUnannounced, type Outage } fr
 export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 export { accessOf, countAccessAttempt, forgetAccess, setAccess, type OrderAccess } from './order-access.ts'
 export { createServer } from './save-server.ts'
-export { searchServers } from './search-servers.ts'
+export { searchServers } from './list-servers.ts'
 export { lockServer, readServerRow } from './server-row.ts'
 export { fleetFinders } from './notice-finders.ts'
 export { changeStatus } from './server-status.ts'

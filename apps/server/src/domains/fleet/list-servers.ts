@@ -1,6 +1,14 @@
 import { FROM_SOURCES } from '@netlet/contract/agent-version'
-import { fillIn, refuse, serverTroubles, type Provisioning, type Server, type ServerView } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ne, sql, ilike, or, type SQL } from 'drizzle-orm'
+import {
+  type Found,
+  type Provisioning,
+  type Server,
+  type ServerView,
+  fillIn,
+  refuse,
+  serverTroubles
+} from '@netlet/contract'
+import { type SQL, and, asc, desc, eq, ilike, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
@@ -13,9 +21,21 @@ import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
 import { agentVersion } from './provision/bundle.ts'
-import { sells } from './selling.ts'
-import { readServerRow, type ServerRow } from './server-row.ts'
-import { agentUsers, serverGroups, serverGroupServers, serverReports, servers } from './tables.ts'
+import { type ServerRow, readServerRow, sells } from './server-row.ts'
+import { agentUsers, serverGroupServers, serverGroups, serverReports, servers } from './tables.ts'
+
+/** Servers whose name or address equals the text, then those that contain it. The table is small, so it is scanned. */
+export function searchServers(db: Executor, text: string, limit: number): Promise<Found['servers']> {
+  const ip = sql<string>`host(${servers.ip})`
+  const exact = sql<boolean>`(lower(${servers.name}) = ${text.toLowerCase()} or ${ip} = ${text})`
+  const pattern = containing(text)
+  return db
+    .select({ id: servers.id, name: servers.name, ip, status: servers.status, exact })
+    .from(servers)
+    .where(and(isNull(servers.deletedAt), or(ilike(servers.name, pattern), ilike(ip, pattern))))
+    .orderBy(desc(exact), asc(servers.id))
+    .limit(limit)
+}
 
 type Query = ListInput<'id'> & { state?: ServerView | undefined }
 

@@ -7,9 +7,9 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AgentClient, AgentResult, LogQuery } from '../../integrations/agent/index.ts'
 import { agentOf, type SyncContext } from './agents.ts'
 import { refusedByAgent, unreachable } from './manage.ts'
-import { readConsole } from './ownership/identity.ts'
 import { readServerRow } from './server-row.ts'
 import { agentUsers } from './tables.ts'
+import { readConsole } from './ownership/session.ts'
 
 /** A screen asks every few seconds, so a later answer is useless. */
 const ANSWER_MS = 5000

@@ -18,13 +18,12 @@ import {
   wantTestUsers
 } from './fleet.fixture.ts'
 import { withServerLock } from './lock.ts'
-import { convergeNow } from './manage.ts'
+import { checkIpv6, convergeNow } from './manage.ts'
 import { users } from '../accounts/tables.ts'
 import { servers } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkIpv6 } from './check-ipv6.ts'
 
 const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)

@@ -2,8 +2,7 @@ import { ADDRESS_FAMILIES, type AddressFamily, type StockChange } from '@netlet/
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { familyOf, quoteRanges, quoteRules, ruleNames } from '../inventory/index.ts'
-import { sells } from './selling.ts'
-import type { ServerRow } from './server-row.ts'
+import { type ServerRow, sells } from './server-row.ts'
 import { serverGroups, serverGroupServers } from './tables.ts'
 
 type Stock = {

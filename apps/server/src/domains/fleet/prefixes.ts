@@ -7,8 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { clearTrouble, setTrouble, type SyncContext } from './agents.ts'
-import type { ServerRow } from './server-row.ts'
-import { publishSelling } from './selling.ts'
+import { type ServerRow, publishSelling } from './server-row.ts'
 import { servers } from './tables.ts'
 
 /**

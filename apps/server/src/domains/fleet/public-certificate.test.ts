@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { certificateMaker } from '../../testing/certificates.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { findCertificates } from './find-certificates.ts'
 import { readPublicCertificate } from './public-certificate.ts'
+import { findCertificates } from './notice-finders.ts'
 
 let shop: TestShop
 let server: Server

@@ -21,11 +21,10 @@ import { usersOutsideRanges } from './by-hand.ts'
 import { isCertificates } from './certificate.ts'
 import { renewPrefixes, enqueueConverge, enqueueFullSync } from './desired.ts'
 import { isInstalling, readServer, serverFields } from './list-servers.ts'
-import { secretsOf, auditedServer } from './audited-server.ts'
 import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 import { isUnderWay, requestProvisioning } from './provision/request.ts'
 import { agentTaken, cidrRefusal, nameTaken } from './refusals.ts'
-import { lockServer, type ServerRow } from './server-row.ts'
+import { type ServerRow, auditedServer, lockServer, secretsOf } from './server-row.ts'
 import { servers } from './tables.ts'
 
 const unique = { servers_name_key: nameTaken }

@@ -8,8 +8,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { renewPrefixes, enqueueFullSync } from './desired.ts'
 import { readServer } from './list-servers.ts'
 import { closeOutage } from './outages.ts'
-import { publishSelling } from './selling.ts'
-import { lockServer, type ServerRow } from './server-row.ts'
+import { type ServerRow, lockServer, publishSelling } from './server-row.ts'
 import { agentUsers, servers } from './tables.ts'
 
 /** Sets a locked server's status. Giving it up deletes users made by hand; those of orders go with their leases. */

@@ -11,8 +11,7 @@ import { withServerLock } from './lock.ts'
 import { firstOf } from './proofs/samples.ts'
 import { checkProxy, type Detour, type ProxyAddress } from './provision/check.ts'
 import { isAlive } from './provision/request.ts'
-import { publishSelling } from './selling.ts'
-import { isWrongPort, lockServer, type ServerRow } from './server-row.ts'
+import { type ServerRow, isWrongPort, lockServer, publishSelling } from './server-row.ts'
 import { servers } from './tables.ts'
 
 /** The sites that are requested when a proxy is tried. */

@@ -1,12 +1,54 @@
-import type { GeofeedChange, GeofeedProposal, ServerPlace } from '@netlet/contract'
+import { type GeofeedChange, type GeofeedProposal, type ServerPlace, refuse } from '@netlet/contract'
 import { cityIn } from '@netlet/contract/places'
-import { and, asc, eq, isNull, ne } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
 import type { AppContext } from '../../../infra/context.ts'
 import { cidrs } from '../../inventory/tables.ts'
-import { readGeofeed, readSettings, type GeofeedLine } from '../../settings/index.ts'
-import { serverGroups, serverGroupServers, servers } from '../tables.ts'
+import { type GeofeedLine, checkGeofeed, readGeofeed, readSettings } from '../../settings/index.ts'
+import { serverGroupServers, serverGroups, servers } from '../tables.ts'
 import { serverPlaces } from './tables.ts'
+import type { Actor } from '../../../infra/actor.ts'
+import { command } from '../../../infra/command.ts'
+import { type Result, done } from '../../../infra/result.ts'
+
+type Said = ServerPlace & { server_id: number }
+
+/** A block for documentation, because every line needs a range. */
+const SOME_RANGE = '192.0.2.0/24'
+
+/** Sets where servers stand; an empty country removes the place. Refuses all if a geofeed cannot say one. */
+export async function savePlaces(ctx: AppContext, by: Actor, places: readonly Said[]): Promise<Result<null>> {
+  for (const place of places) {
+    const wrong = checkGeofeed(lineOf(SOME_RANGE, place))
+    if (wrong) return wrong
+  }
+  const byServer = new Map(places.map(place => [place.server_id, place]))
+  return command(ctx, by, async unit => {
+    const { tx } = unit
+    const known = await tx
+      .select({ id: servers.id, place: serverPlaces })
+      .from(servers)
+      .leftJoin(serverPlaces, eq(serverPlaces.serverId, servers.id))
+      .where(and(inArray(servers.id, [...byServer.keys()]), isNull(servers.deletedAt)))
+      .orderBy(asc(servers.id))
+      .for('update', { of: servers })
+    if (known.length < byServer.size) return refuse('not_found')
+    for (const { id, place } of known) {
+      const { server_id: _id, country, ...more } = byServer.get(id) as Said
+      const now = country === '' ? null : { ...more, country: country.toUpperCase(), region: more.region.toUpperCase() }
+      const before = place && placeOf(place)
+      if (before ? now !== null && lineOf('', before) === lineOf('', now) : now === null) continue
+      if (now)
+        await tx
+          .insert(serverPlaces)
+          .values({ serverId: id, ...now })
+          .onConflictDoUpdate({ target: serverPlaces.serverId, set: now })
+      else await tx.delete(serverPlaces).where(eq(serverPlaces.serverId, id))
+      unit.audit('server.place', id, { before, after: now })
+    }
+    return done
+  })
+}
 
 type Range = { prefix: string; server: string; place: ServerPlace | null }
 

@@ -18,8 +18,8 @@ import {
 import { checkServers } from '../health.ts'
 import { repairServer } from '../repair.ts'
 import { agentTies, agentUsers } from '../tables.ts'
-import { readConsole } from './identity.ts'
 import { useStarted } from '../../../testing/use-started.ts'
+import { readConsole } from './session.ts'
 
 const ours = useStarted(startFleetShop)
 const theirs = useStarted(startFleetShop)

@@ -2,12 +2,29 @@ import { randomBytes } from 'node:crypto'
 import type { AgentOwner } from '@netlet/contract/agent'
 import { eq, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../../infra/actor.ts'
-import { command, type Unit } from '../../../infra/command.ts'
+import { type Unit, command } from '../../../infra/command.ts'
 import type { AgentAddress, AgentClient } from '../../../integrations/agent/index.ts'
-import { agentOf, clearTrouble, setTrouble, type SyncContext } from '../agents.ts'
+import { type SyncContext, agentOf, clearTrouble, setTrouble } from '../agents.ts'
 import type { ServerRow } from '../server-row.ts'
-import { agentTies } from '../tables.ts'
-import { readConsole } from './identity.ts'
+import { agentTies, consoleIdentity } from '../tables.ts'
+
+/** This console as agents know it. A copied database is the same console; a new one is another. */
+type ConsoleIdentity = { id: string; name: string }
+
+/** The id is made when the first agent is asked, and stays in the database. */
+export async function readConsole(ctx: SyncContext): Promise<ConsoleIdentity> {
+  const name = ctx.config.publicUrl.slice(0, 200)
+  const read = () => ctx.db.select({ id: consoleIdentity.consoleId }).from(consoleIdentity)
+  let [row] = await read()
+  if (!row) {
+    await command(ctx, SYSTEM, ({ tx, now }) =>
+      tx.insert(consoleIdentity).values({ createdAt: now }).onConflictDoNothing()
+    )
+    ;[row] = await read()
+  }
+  if (!row) throw new Error('the console has no id')
+  return { id: row.id, name }
+}
 
 /**
  * Whether this console may change an agent. `foreign`: it belongs to another console. `older`: it has taken changes

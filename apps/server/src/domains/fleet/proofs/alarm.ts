@@ -7,8 +7,8 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { repairQueue } from '../queues.ts'
-import { publishSelling } from '../selling.ts'
 import { accessProofs, servers } from '../tables.ts'
+import { publishSelling } from '../server-row.ts'
 
 const SHOWN = 100
 

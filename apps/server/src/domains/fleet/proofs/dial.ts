@@ -1,10 +1,13 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { SEEN_FROM_PATH } from '@netlet/contract'
-import { signatureOf } from './seen-from.ts'
+
+/** Signs the address that a call with this mark came from, so that no proxy on the way can forge another. */
+export const signatureOf = (appSecret: string, { mark, address }: { mark: string; address: string }): string =>
+  createHmac('sha256', appSecret).update(`seen from ${mark} ${address}`).digest('base64url')
 
 /** A proxy's address and a login for it. Never logged. */
 export type Point = { address: string; port: number; username: string; password: string }

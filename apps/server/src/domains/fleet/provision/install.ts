@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { startOf } from '../../../infra/text.ts'
-import { goBack } from './back.ts'
+import { goBack, removeLeftovers, requireRoom } from './back.ts'
 import { bundleAgent, type Bundle } from './bundle.ts'
 import type { ProxyLevel } from './check.ts'
 import { requiredLevel, ensureKept, keepGood, mayReplace, type Service } from './good.ts'
@@ -10,9 +10,7 @@ import type { Found, Installation, Installed, Learning, Place, Progress } from '
 import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
 import { namesInLocal, ownerThere, settingsKept } from './settings-there.ts'
-import { removeLeftovers, requireRoom } from './room.ts'
-import { startAgent } from './start.ts'
-import { readUnstarted } from './unstarted.ts'
+import { readUnstarted, startAgent } from './start.ts'
 
 /**
  * Installs and starts the agent: a Node runtime, the agent in one file, its settings, a service. Files that are there

@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { checkServers } from '../health.ts'
-import { sells } from '../selling.ts'
 import { deafProgram, otherProgram, startInstalledMachine } from './installed.fixture.ts'
 import { useStarted } from '../../../testing/use-started.ts'
+import { sells } from '../server-row.ts'
 
 const one = useStarted(() => startInstalledMachine('127.79.0.0/24'))
 

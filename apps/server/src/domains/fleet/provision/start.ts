@@ -3,10 +3,23 @@ import type { ProvisioningSaid } from '@netlet/contract'
 import { createAgentClient, type AgentAddress, type AgentClient } from '../../../integrations/agent/index.ts'
 import { endOf, startOf } from '../../../infra/text.ts'
 import type { Found, Learning, Place } from './installation.ts'
-import { controlOf, quote, unitOf, type Layout } from './layout.ts'
-import { contentOf, StepFailed, type Machine } from './machine.ts'
-import { forgetUnstarted } from './unstarted.ts'
+import { type Layout, controlOf, quote, unitOf } from './layout.ts'
+import { type Machine, StepFailed, contentOf } from './machine.ts'
 import { handsOverToOurs, outcomeOf, programIn, type Program } from './takeover.ts'
+
+/**
+ * The files written since the agent was last started, as `put` lists them. An installation that broke off leaves them,
+ * and comparing files alone would take them for what runs.
+ */
+export async function readUnstarted(machine: Machine, { unstarted }: Layout): Promise<string[]> {
+  const { stdout } = await machine.attempt(`cat ${quote(unstarted)} 2> /dev/null`)
+  return stdout.split('\n').filter(line => line !== '')
+}
+
+/** Call it once what is installed has been started. */
+const forgetUnstarted = async (machine: Machine, { unstarted }: Layout): Promise<void> => {
+  await machine.run(`rm -f ${quote(unstarted)}`)
+}
 
 /** How long a running agent may take to hand over: 60 s until the new one is ready, and the hand-over itself. */
 const TAKEOVER_MS = 90_000

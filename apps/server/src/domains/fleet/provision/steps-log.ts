@@ -1,15 +1,33 @@
 import {
-  fillIn,
-  provisioningMessages,
   type Provisioning as Shown,
   type ProvisioningLog,
   type ProvisioningSaid,
-  type ProvisioningStep
+  type ProvisioningStep,
+  fillIn,
+  provisioningMessages
 } from '@netlet/contract'
 import { iso } from '../../../infra/clock.ts'
 import { endOf } from '../../../infra/text.ts'
 import { askedFor, type Work } from './own-row.ts'
-import { NEXT_STEPS } from './steps.ts'
+
+/**
+ * Which steps may follow each one. Any step may fail, which ends the provisioning; a new request begins again at
+ * 'waiting'. If the management API cannot be reached, the ranges go over SSH: 'ranges', 'connect', 'ranges'.
+ */
+export const NEXT_STEPS: Readonly<Record<ProvisioningStep, readonly ProvisioningStep[]>> = {
+  waiting: ['connect', 'ranges'],
+  connect: ['examine', 'ranges'],
+  // A change of settings alone leaves the program as it is.
+  examine: ['upload', 'configure'],
+  upload: ['configure'],
+  configure: ['start'],
+  start: ['wait'],
+  wait: ['ranges'],
+  ranges: ['connect', 'check', 'done'],
+  // If no ranges could be loaded, what runs is tried with those that it has. It then ends at 'ranges'.
+  check: ['ranges', 'done'],
+  done: []
+}
 
 type Provisioning = Omit<Shown, 'cancelling'>
 

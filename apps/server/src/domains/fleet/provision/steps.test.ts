@@ -1,7 +1,6 @@
 import { PROVISIONING_STEPS } from '@netlet/contract'
 import { expect, test } from 'vitest'
-import { NEXT_STEPS } from './steps.ts'
-import { StepsLog } from './steps-log.ts'
+import { NEXT_STEPS, StepsLog } from './steps-log.ts'
 
 /** Every step that the table allows at or after one. */
 function after(step: (typeof PROVISIONING_STEPS)[number]): Set<string> {

@@ -8,10 +8,10 @@ import { freePort } from '../../../testing/free-ports.ts'
 import { convergeServer } from '../converge.ts'
 import { noOrders, wantTestUsers } from '../fleet.fixture.ts'
 import { checkServers } from '../health.ts'
-import { sells } from '../selling.ts'
 import { agentTies } from '../tables.ts'
 import { deafProgram, otherProgram, startInstalledMachine } from './installed.fixture.ts'
 import { useStarted } from '../../../testing/use-started.ts'
+import { sells } from '../server-row.ts'
 
 const one = useStarted(() => startInstalledMachine('127.92.0.0/24'))
 

@@ -8,9 +8,8 @@ import type { SyncContext } from '../agents.ts'
 import { readServerRow } from '../server-row.ts'
 import { firstAddressOf } from '../unserved.ts'
 import { resolveProxyNames, lookUpBy } from './leads.ts'
-import { httpsHost } from './names.ts'
-import { readOffer } from './offer.ts'
-import { seenOf } from './pair.ts'
+import { httpsHost, readOffer } from './offer.ts'
+import { seenOf } from './set.ts'
 
 /** Limit of the connection and the handshake. In milliseconds. */
 const PATIENCE = 8000

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { certificateMaker } from '../../../testing/certificates.ts'
-import { httpsHost, labelOf, lookedUp } from './names.ts'
-import { judgePair, seenOfPem } from './pair.ts'
+import { httpsHost, labelOf, lookedUp } from './offer.ts'
+import { judgePair, seenOfPem } from './set.ts'
 
 const make = certificateMaker()
 afterAll(() => make.remove())

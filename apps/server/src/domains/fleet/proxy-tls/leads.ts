@@ -7,13 +7,11 @@ import { command } from '../../../infra/command.ts'
 import { resolvePublicHost } from '../../../integrations/public-http/index.ts'
 import type { SyncContext } from '../agents.ts'
 import { proxyNamesQueue } from '../queues.ts'
-import { lockServer, readServerRow } from '../server-row.ts'
+import { lockServer, publishSelling, readServerRow } from '../server-row.ts'
 import { servers } from '../tables.ts'
-import { publishSelling } from '../selling.ts'
 import { firstAddressOf } from '../unserved.ts'
 import { tlsOf, withTls } from './kept.ts'
-import { lookedUp } from './names.ts'
-import { readOffer } from './offer.ts'
+import { lookedUp, readOffer } from './offer.ts'
 
 /** The addresses that a name leads to; null if no name server answers. */
 export type LookUp = (name: string) => Promise<string[] | null>

@@ -7,7 +7,6 @@ import type { ProxyTls, ProxyTlsCheck } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { startTestShop } from '../../../testing/shop.ts'
-import { findCertificates } from '../find-certificates.ts'
 import { AgentUnreachable, convergeServer } from '../converge.ts'
 import { recordReport } from '../agent-report.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
@@ -24,6 +23,7 @@ import { resolveAllProxyNames, resolveProxyNames } from './leads.ts'
 import { groupsWithTls, readOffer } from './offer.ts'
 import { addRow } from '../../../testing/rows.ts'
 import { fromNow } from '../../../testing/later.ts'
+import { findCertificates } from '../notice-finders.ts'
 
 // No name server answers there.
 const world = useStarted(() => startTestShop({ config: { dnsServers: ['127.0.0.1:9'] } }))

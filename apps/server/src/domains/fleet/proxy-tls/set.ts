@@ -1,5 +1,15 @@
-import { fillIn, refusals, refuse, type ProxyTls, type ProxyTlsForm } from '@netlet/contract'
-import { proxyTlsHash, type AgentProxyTls } from '@netlet/contract/agent-proxy-tls'
+import {
+  type CertificateSeen,
+  type Params,
+  type ProxyTls,
+  type ProxyTlsForm,
+  type Reason,
+  type Refusal,
+  fillIn,
+  refusals,
+  refuse
+} from '@netlet/contract'
+import { type AgentProxyTls, certificateNames, proxyTlsHash } from '@netlet/contract/agent-proxy-tls'
 import { eq } from 'drizzle-orm'
 import type { Actor } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
@@ -7,15 +17,68 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Secrets } from '../../../infra/secrets.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { fieldRefusal } from '../../../infra/refusals.ts'
-import { ok, type Result } from '../../../infra/result.ts'
+import { type Result, ok } from '../../../infra/result.ts'
 import { staleEdit, versionOf } from '../../../infra/version.ts'
-import { daysLeft } from '../certificate.ts'
+import { certificatesIn, daysLeft, isCertificates } from '../certificate.ts'
 import { enqueueConverge } from '../desired.ts'
 import { lockServer, readServerRow, type ServerRow } from '../server-row.ts'
 import { serverReports, servers } from '../tables.ts'
 import { type KeptTls, opened, sealed, tlsOf, withTls } from './kept.ts'
-import { judgePair, seenOfPem } from './pair.ts'
 import { isInClear } from './send.ts'
+import { type KeyObject, type X509Certificate, createPrivateKey } from 'node:crypto'
+import { iso } from '../../../infra/clock.ts'
+
+/** A summary of a chain, the server's certificate first. */
+export function seenOf(chain: readonly X509Certificate[]): CertificateSeen | null {
+  const [first] = chain
+  if (!first) return null
+  const ends = chain.map(({ validToDate }) => validToDate.getTime())
+  return {
+    names: certificateNames(first.subjectAltName),
+    issuer: first.issuer.replaceAll('\n', ', '),
+    begins_at: iso(first.validFromDate),
+    ends_at: iso(new Date(Math.min(...ends))),
+    fingerprint: first.fingerprint256
+  }
+}
+
+/** The same for a stored chain. */
+export const seenOfPem = (chain: string): CertificateSeen | null => seenOf(certificatesIn(chain))
+
+const dayOf = (at: Date): string => iso(at).slice(0, 10)
+
+const refused = (field: 'certificate' | 'key', reason: Reason, params: Params = {}): Refusal =>
+  fieldRefusal(field, reason, params)
+
+/**
+ * Checks what an operator pasted: a chain in its order that has not expired and names a host, and its key.
+ * @param chain PEM of certificates and nothing else
+ */
+export function judgePair(chain: string, key: string, now: Date): Result<null> {
+  if (!isCertificates(chain)) return refused('certificate', 'tls_chain_unreadable')
+  const certificates = certificatesIn(chain)
+  const [first] = certificates
+  if (!first) return refuse('tls_chain_unreadable')
+  for (const [at, certificate] of certificates.entries()) {
+    const next = certificates[at + 1]
+    if (next && !certificate.checkIssued(next)) return refused('certificate', 'tls_chain_order', { number: at + 1 })
+    const { validFromDate: begins, validToDate: ends } = certificate
+    if (begins > now || ends <= now)
+      return refused('certificate', 'tls_not_valid', { number: at + 1, begins: dayOf(begins), ends: dayOf(ends) })
+  }
+  if (certificateNames(first.subjectAltName).length === 0) return refused('certificate', 'tls_no_names')
+  const read = readKey(key)
+  if (!read) return refused('key', 'tls_key_unreadable')
+  return first.checkPrivateKey(read) ? ok(null) : refused('key', 'tls_key_mismatch')
+}
+
+function readKey(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null
+  }
+}
 
 export async function readProxyTls(db: Executor, id: number, now: Date): Promise<Result<ProxyTls>> {
   const row = await readServerRow(db, id)

@@ -11,8 +11,7 @@ import { agentVersion } from '../provision/bundle.ts'
 import { isAlive, requestProvisioning } from '../provision/request.ts'
 import { lockServer } from '../server-row.ts'
 import { upgrades, upgradeServers } from '../tables.ts'
-import { leftOut, type Candidate, type Why } from './eligible.ts'
-import { readCandidates } from './start.ts'
+import { type Candidate, type Why, leftOut, readCandidates } from './start.ts'
 
 type Row = typeof upgradeServers.$inferSelect
 type Upgrade = typeof upgrades.$inferSelect

@@ -1,11 +1,14 @@
 import {
-  MAX_UPGRADE_SERVERS,
-  refuse,
-  routes,
+  type AgentReport,
   type BulkSelection,
+  MAX_UPGRADE_SERVERS,
+  type Params,
+  type Reason,
   type Upgrade,
   type UpgradeForm,
-  type UpgradePlan
+  type UpgradePlan,
+  refuse,
+  routes
 } from '@netlet/contract'
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import type { z } from 'zod'
@@ -15,13 +18,37 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { matchingIds } from '../../../infra/list/index.ts'
 import { ok, type Result } from '../../../infra/result.ts'
-import { serverList, usersOfServers } from '../list-servers.ts'
+import { isInstalling, serverList, usersOfServers } from '../list-servers.ts'
 import { agentVersion } from '../provision/bundle.ts'
 import { effectOn } from '../provision/effect.ts'
 import { upgradeQueue } from '../queues.ts'
 import { serverReports, servers, upgrades, upgradeServers } from '../tables.ts'
-import { leftOut, type Candidate, type Told } from './eligible.ts'
 import { readUpgrade, worded } from './read.ts'
+import { isFromSources } from '@netlet/contract/agent-version'
+import type { ServerRow } from '../server-row.ts'
+
+type Told = Partial<Pick<AgentReport, 'at' | 'connections' | 'hands_over'>>
+/** A server, with the version and state that its agent last reported; null: none. */
+export type Candidate = { server: ServerRow; version: string | null; told: Told | null }
+export type Why = { reason: Reason; params: Params }
+
+const why = (reason: Reason, params: Params = {}): Why => ({ reason, params })
+
+/** Why a server is left out of an upgrade to this version; null: it is not. */
+export function leftOut({ server, version }: Candidate, to: string): Why | null {
+  if (server.deletedAt !== null) return why('not_found')
+  if (server.status === 'given_up') return why('server_given_up')
+  if (server.status === 'returning') return why('server_returning')
+  if (server.status === 'paused') return why('upgrade_paused')
+  if (isInstalling(server)) return why('server_installing')
+  if (server.trouble === 'foreign_console') return why('upgrade_foreign')
+  if (server.trouble === 'older_console') return why('upgrade_unapproved')
+  if (server.sshPassword === null) return why('upgrade_no_login')
+  // An upgrade is not needed to find out that it does not answer.
+  if (!server.connected) return why('upgrade_no_answer')
+  const isCurrent = version === to || (version !== null && isFromSources(version))
+  return isCurrent ? why('upgrade_not_needed') : null
+}
 
 /** An agent's last report without its hours of traffic, which are long and not needed here. */
 const TOLD = sql<Told | null>`${serverReports.report} - 'hours'`
