@@ -6,8 +6,8 @@ import en from '../../i18n/admin.en.json'
 import { answer, requestsOf } from '../../testing/answers.ts'
 import { pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
-import { difference } from './difference.ts'
 import AuditPage from './page.tsx'
+import { difference } from './cells.tsx'
 
 const entry: AuditEntry = {
   id: 12,

@@ -3,7 +3,7 @@ import type { ComponentType } from 'react'
 import { expect, it } from 'vitest'
 import type { Endpoint } from '../../api/client.ts'
 import { screenAt } from '../../app/manifest.ts'
-import { TARGETS } from './targets.ts'
+import { TARGETS } from './cells.tsx'
 
 type Listed = { resource?: { list: Endpoint; find?: unknown; form?: { update?: unknown } } }
 const calls = Object.values(routes).flatMap(domain => Object.values(domain) as Route[])

@@ -9,9 +9,19 @@ import { ErrorState } from '../../kit/states.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { FactList, type Fact, type Tools } from '../kit/index.ts'
 import classes from './audit.module.css'
-import { Action, Actor, ListText, placeOf, Target, useTargetName, Value } from './cells.tsx'
+import {
+  Action,
+  Actor,
+  type Change,
+  ListText,
+  Target,
+  Value,
+  difference,
+  listChange,
+  placeOf,
+  useTargetName
+} from './cells.tsx'
 import { labelOf } from './labels.ts'
-import { difference, listChange, type Change } from './difference.ts'
 
 /** One entry beside the list: before and after, field by field. */
 export function EntryDrawer({ id, row }: { id: number; row: AuditEntry | undefined; tools: Tools }) {

@@ -3,9 +3,8 @@ import type { AuditEntry, Resource } from '@netlet/contract'
 import { settings } from '../../api/routes.ts'
 import { Moment } from '../../kit/time.tsx'
 import { code, column, dayFilter, defineResource, integer, oneOf, textFilter } from '../kit/index.ts'
-import { Action, Actor, Changes, Target } from './cells.tsx'
+import { Action, Actor, Changes, TARGETS, Target } from './cells.tsx'
 import { EntryDrawer } from './drawer.tsx'
-import { TARGETS } from './targets.ts'
 
 /** Who changed what, when and from where. Entries are immutable. */
 export default defineResource({

@@ -7,9 +7,8 @@ import { queryClient, read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
-import { goesOn, isReady, useSyncRuns } from './runs.ts'
+import { goesOn, isReady, useStartSync, useSyncRuns } from './runs.ts'
 import { SyncDialog } from './sync-dialog.tsx'
-import { useStartSync } from './use-start-sync.ts'
 
 /** Opens the current sync of one kind, or starts a new one. */
 export function SyncButton({ of }: { of: SyncKind }) {

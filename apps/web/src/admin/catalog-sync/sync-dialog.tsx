@@ -14,9 +14,8 @@ import { Ago } from '../../kit/time.tsx'
 import { WorkButton } from '../kit/index.ts'
 import { LastSyncLine } from './last-sync.tsx'
 import { isNothing, Plan } from './plan.tsx'
-import { countsOf, goesOn, SHOWN, stepOf, useSyncRuns } from './runs.ts'
+import { SHOWN, type StartSync, countsOf, goesOn, showRun, stepOf, useSyncRuns } from './runs.ts'
 import { CancelSync, SyncProgress } from './sync-progress.tsx'
-import { showRun, type StartSync } from './use-start-sync.ts'
 import classes from './sync.module.css'
 
 type Props = { of: SyncKind; start: StartSync; onClose: () => void }

@@ -8,7 +8,10 @@ import { useNavigate } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
-import { paidOn } from './places.ts'
+import { pageAt } from '@netlet/contract/pages'
+
+/** The orders behind a day's revenue: paid or renewed on that day. */
+export const paidOn = (day: string): string => `${pageAt('Orders')}?paid_on=${day}`
 
 /** This month's days as bars, last month's as a line. The table below has the same figures. */
 export default function SalesChart({ sales: { month, before } }: { sales: Sales }) {

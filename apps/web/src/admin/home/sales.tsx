@@ -10,7 +10,7 @@ import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
-import { paidOn } from './places.ts'
+import { paidOn } from './sales-chart.tsx'
 
 // The chart library is larger than the rest of the console's screens.
 const SalesChart = lazy(() => import('./sales-chart.tsx'))

@@ -4,6 +4,13 @@ import { NativeSelect } from '@mantine/core'
 import { useT } from '../../i18n/status.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import type { FieldProps } from '../kit/index.ts'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { status } from '../../api/routes.ts'
+
+/** The locations of plans as options; undefined while loading. */
+export const useLocations = () =>
+  useQuery(read(status.page)).data?.locations.map(({ id, name }) => ({ value: String(id), label: name }))
 
 type Props = { incident: Incident }
 

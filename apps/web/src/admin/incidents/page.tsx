@@ -19,9 +19,8 @@ import {
   optional,
   textField
 } from '../kit/index.ts'
-import { SeverityCell, SeverityInput, StateCell, StateInput } from './cells.tsx'
+import { SeverityCell, SeverityInput, StateCell, StateInput, useLocations } from './cells.tsx'
 import { IncidentDrawer } from './drawer.tsx'
-import { useLocations } from './use-locations.ts'
 import { none } from '../../kit/none.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'

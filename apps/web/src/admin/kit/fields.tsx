@@ -1,9 +1,8 @@
 import { NativeSelect, Switch, TextInput } from '@mantine/core'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
-import { instantOf, localTime } from './local-time.ts'
 import type { Field, FieldProps, Option, TranslatedField } from './resource.ts'
-import { TimeInput } from './time-input.tsx'
+import { TimeInput, instantOf, localTime } from './time-input.tsx'
 
 // Each function makes a field whose name must be in the form's schema. The schema parses what is typed.
 

@@ -27,7 +27,7 @@ export { FormAlert } from './form-alert.tsx'
 export { areaField, hiddenField, idsField } from './long-fields.tsx'
 export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
 export { Keyed } from './keyed.tsx'
-export { instantOf, localTime } from './local-time.ts'
+export { instantOf, localTime } from './time-input.tsx'
 export { useBegunDraft, useFormDraft, useKeptDraft } from './form-draft.ts'
 export { useOpenForm } from './open-form.ts'
 export type {
@@ -42,7 +42,7 @@ export type {
   Tools,
   WhyNot
 } from './resource.ts'
-export { ofMany, risky } from './risky.ts'
+export { ofMany, risky } from './selection-bar.tsx'
 export { SecondLanguage } from './second-language.tsx'
 export { Pager } from './pager.tsx'
 export { RowButton } from './row-button.tsx'

@@ -3,7 +3,7 @@ import { Button, Drawer, Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { RowSelectionState } from '@tanstack/react-table'
 import { NuqsAdapter } from 'nuqs/adapters/react-router/v8'
-import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react'
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { useMay } from '../../api/may.ts'
 import { refresh } from '../../api/query.ts'
@@ -18,9 +18,8 @@ import { BulkRunPanel } from './bulk-run.tsx'
 import { ColumnsMenu } from './columns-menu.tsx'
 import { Forms } from './forms.tsx'
 import { useListKeys, useRowClick } from './keyboard.ts'
-import { useKnownAddress } from './known-address.ts'
 import classes from './kit.module.css'
-import { askedOf, SIZES, useListState, type List } from './list-state.ts'
+import { FIXED, type List, RESULTS, SIZES, askedOf, useListState } from './list-state.ts'
 import { useMayChange } from './may.tsx'
 import { Pager, useLastPage } from './pager.tsx'
 import { arrange, useListPreferences } from './preferences.ts'
@@ -33,6 +32,29 @@ import { Toolbar } from './toolbar.tsx'
 import { useListPage } from './use-list.ts'
 import { ViewsMenu } from './views-menu.tsx'
 import { useWords } from './words.ts'
+
+/** Removes parameters from the address that nothing on the screen reads. */
+function useKnownAddress<R extends Row>({ filters, address, addressOfDrawer, addressOfDetail }: Resource<R>): void {
+  const { search, hash, state } = useLocation()
+  const navigate = useNavigate()
+  useEffect(() => {
+    const params = new URLSearchParams(search)
+    const known = new Set([
+      'menu',
+      'full',
+      ...Object.keys(FIXED),
+      ...Object.keys(RESULTS),
+      ...filters.map(({ key }) => key),
+      ...(address ?? []),
+      ...((params.has('open') && addressOfDrawer) || []),
+      ...((params.has('detail') && addressOfDetail) || [])
+    ])
+    const strange = [...params.keys()].filter(key => !known.has(key))
+    if (strange.length === 0) return
+    for (const key of strange) params.delete(key)
+    void navigate({ search: params.toString(), hash }, { replace: true, state: state as unknown })
+  }, [search, hash, state, navigate, filters, address, addressOfDrawer, addressOfDetail])
+}
 
 type Props<R extends Row> = {
   resource: Resource<R>

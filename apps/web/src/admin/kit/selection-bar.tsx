@@ -14,10 +14,20 @@ import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import classes from './kit.module.css'
-import type { Batch, Resource, Row, Selected, T } from './resource.ts'
-import { risky } from './risky.ts'
+import type { Batch, Question, Resource, Row, Selected, T } from './resource.ts'
 import { countText } from './words.ts'
 import en from '../../i18n/admin.en.json'
+
+/** Dangerous batches on more rows than this ask the operator to type the number. */
+const RISKY_ROWS = 10
+
+/** A question about many rows. If it is dangerous, YES needs the number typed. */
+export const risky = (question: Question, rows: number): Question =>
+  question.danger ? ofMany(question, rows) : question
+
+/** The same for harmless actions that reach many customers, to prevent a slip. */
+export const ofMany = (question: Question, rows: number): Question =>
+  rows > RISKY_ROWS ? { ...question, typed: rows } : question
 
 const sum = (all: readonly { rows: number }[]) => all.reduce((rows, one) => rows + one.rows, 0)
 

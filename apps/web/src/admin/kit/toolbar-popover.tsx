@@ -1,7 +1,7 @@
 import { Button, Popover } from '@mantine/core'
 import type { ComponentType, ReactNode } from 'react'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { Anchor, useOpener } from './opener.tsx'
+import { Anchor, useOpener } from './row-menu.tsx'
 
 type Props = {
   title: Key

@@ -1,11 +1,11 @@
 import type { Order } from '@netlet/contract'
-import { IconCalendarPlus } from '@tabler/icons-react'
+import { IconCalendarHeart, IconCalendarPlus } from '@tabler/icons-react'
 import { orders } from '../../api/routes.ts'
 import { currentLanguage } from '../../i18n/language.ts'
 import { whyNotExtend } from '../../kit/order-may.ts'
-import { ExtendForm } from '../../kit/schemas.ts'
+import { CreditForm, ExtendForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
-import { hiddenField, timeField, type Question, type T } from '../kit/index.ts'
+import { type Question, type T, hiddenField, integerField, textField, timeField } from '../kit/index.ts'
 import { obstacle } from './why-not.ts'
 
 const DAY = 86_400_000
@@ -13,7 +13,7 @@ const DAY = 86_400_000
 const MOST_DAYS = 366
 
 /** The end shown in the form. The server refuses if the order's end has changed. */
-export const shownEnd = hiddenField('ends_at', { sent: (_value, row) => row['expired_at'] ?? undefined })
+const shownEnd = hiddenField('ends_at', { sent: (_value, row) => row['expired_at'] ?? undefined })
 
 /** Asks with both dates before a lease is shortened or set years ahead. */
 function question(t: T, order: Order, sent: Record<string, unknown>): Question | undefined {
@@ -48,4 +48,24 @@ export const extend = {
     if (former === null || set === null || set === former) return undefined
     return { route: orders.extend, input: { params: { id }, body: { expired_at: Date.parse(former), ends_at: set } } }
   }
+} as const
+
+/** Adds days to an order, with a reason. */
+export const credit = {
+  name: 'credit',
+  icon: IconCalendarHeart,
+  whyNot: (order: Order) => obstacle(whyNotExtend(order)),
+  form: { schema: CreditForm, fields: [integerField('days'), textField('note'), shownEnd], route: orders.credit },
+  confirm: (t: T, order: Order, sent: Record<string, unknown>) => ({
+    title: t('orders.creditTitle'),
+    body: t('orders.creditBody', {
+      order: order.order_id,
+      days: Number(sent['days']),
+      end: momentText(
+        new Date(Date.parse(order.expired_at ?? '') + Number(sent['days']) * 86_400_000),
+        currentLanguage()
+      )
+    })
+  }),
+  success: (t: T) => t('orders.creditDone')
 } as const

@@ -17,7 +17,6 @@ import { Facts } from './facts.tsx'
 import { Money } from './money.tsx'
 import { OrderProxies } from './order-proxies.tsx'
 import { Orders } from './orders.tsx'
-import { useListLeft } from './paths.ts'
 import { Timeline } from './timeline.tsx'
 import classes from './orders.module.css'
 import { Button } from '@mantine/core'
@@ -30,6 +29,7 @@ import { obstacle } from './why-not.ts'
 import { pageAt } from '@netlet/contract/pages'
 import { useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/duration.ts'
+import { useListLeft } from './order-link.tsx'
 
 /** Outages whose lost time was not credited. Each links to the page that credits all its orders. */
 function LostTimeList({ lost }: { lost: readonly LostTime[] }) {

@@ -20,7 +20,7 @@ import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'
 import { t as accountT } from '../../i18n/account.ts'
 import { toClipboard } from '../../kit/clipboard.ts'
-import { money as amount } from '../../kit/money.ts'
+import { money, money as amount } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { orderFailure } from '../../kit/order-failure.ts'
 import { isRunning, whyNoProxies, whyNotAsk } from '../../kit/order-may.ts'
@@ -28,6 +28,11 @@ import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { MoveOrderForm } from '../../kit/schemas.ts'
 import {
+  type Selected,
+  StatList,
+  type T,
+  type Tools,
+  type WhyNot,
   column,
   date,
   dayFilter,
@@ -42,21 +47,91 @@ import {
   oneOf,
   saveFile,
   stamp,
-  textFilter,
-  type Selected,
-  type T,
-  type WhyNot
+  textFilter
 } from '../kit/index.ts'
 import { useServerGroups, useServers } from '../servers/options.ts'
 import { AmountCell, OrderCell, ProductCell, UserCell, useCollections, Waited } from './cells.tsx'
-import { credit } from './credit.tsx'
-import { OrderDrawer } from './drawer.tsx'
-import { extend } from './expiry.tsx'
-import { pathOfOrder } from './paths.ts'
+import { credit, extend } from './expiry.tsx'
 import { refund } from './refund.ts'
-import { OrdersHead } from './orders-head.tsx'
 import { obstacle, whyNotMove } from './why-not.ts'
 import { none } from '../../kit/none.tsx'
+import { pathOfOrder } from './order-link.tsx'
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { Facts } from './facts.tsx'
+import { Timeline } from './timeline.tsx'
+import { useAddress } from '../../kit/use-address.ts'
+import { numberText } from '../../kit/number.ts'
+
+function StatisticsCards() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery(read(orders.statistics))
+  if (error && !data)
+    return (
+      <div className="card">
+        <ErrorState error={error} fallback="获取订单统计数据失败" onRetry={() => void refetch()} />
+      </div>
+    )
+  const stats: [string, string | undefined][] = [
+    [t('stats.total'), data && numberText(data.total)],
+    [t('stats.paid'), data && numberText(data.paid)],
+    [t('stats.unpaid'), data && numberText(data.unpaid)],
+    [t('stats.today'), data && numberText(data.today)],
+    [t('stats.totalAmount'), data && money(data.totalAmount)],
+    [t('stats.monthlyAmount'), data && money(data.monthlyAmount)],
+    [t('stats.dailyAmount'), data && money(data.dailyAmount)]
+  ]
+  return (
+    <StatList
+      stats={stats.map(([title, value]) => [title, value ?? <Skeleton height={24} width={64} />])}
+      pending={isPending}
+    />
+  )
+}
+
+/** The figures, and a note that sorting by delivery time covers only this week, because the index does. */
+function OrdersHead() {
+  const t = useT()
+  const { query } = useAddress()
+  const isOfWeek = query.get('sort')?.startsWith('delivery_seconds.') && !query.has('delivered_in')
+  return (
+    <>
+      <StatisticsCards />
+      {isOfWeek && <p role="status">{t('orders.weekAlone')}</p>}
+    </>
+  )
+}
+
+type Props = { id: number; row: Order | undefined; tools: Tools }
+
+/** The number of timeline entries in the drawer. */
+const LATEST = 5
+
+/** A summary of an order beside the list. Its page has the rest. */
+function OrderDrawer({ id, row, tools }: Props) {
+  const t = useT()
+  const { data, error, refetch } = useQuery({
+    ...read(orders.order, { params: { id } }),
+    // The list already has it and keeps it current.
+    enabled: !row
+  })
+  const order = row ?? data
+  if (error && !order) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!order) return <Skeleton height={320} />
+  return (
+    <div className="stack">
+      <Facts order={order} />
+      <div>
+        <Button variant="default" size="sm" onClick={() => void tools.go(pathOfOrder(id))}>
+          {t('orders.openPage')}
+        </Button>
+      </div>
+      <Timeline order={order} latest={LATEST} />
+    </div>
+  )
+}
 
 /** Milliseconds. A large order takes a while. */
 const COPY_TIMEOUT = 30_000

@@ -1,4 +1,4 @@
-import type { OutageEntry } from '@netlet/contract'
+import type { CreditPreview, OutageEntry } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
@@ -6,8 +6,44 @@ import { useLanguage } from '../../i18n/language.ts'
 import { durationText } from '../../kit/duration.ts'
 import { StateBadge, StateWithDetails, type Tone } from '../../kit/state-badge.tsx'
 import { Moment } from '../../kit/time.tsx'
-import { figures } from '../kit/index.ts'
+import { type Question, type T, figures, ofMany } from '../kit/index.ts'
 import classes from './outages.module.css'
+import { call } from '../../api/client.ts'
+import { fleet } from '../../api/routes.ts'
+
+export function planLines(t: T, plan: CreditPreview, language: string): string[] {
+  const { orders, customers, revived, ended, credited, mails, lost } = plan
+  const lines =
+    orders === 0
+      ? [t('outages.planNone')]
+      : [
+          t('outages.planOrders', figures({ orders, customers })),
+          lost.least === lost.most
+            ? t('outages.planEach', { time: durationText(lost.most, language) })
+            : t('outages.planSpan', {
+                least: durationText(lost.least, language),
+                most: durationText(lost.most, language),
+                total: durationText(lost.total, language)
+              }),
+          t('outages.planMails', figures({ mails }))
+        ]
+  if (revived > 0) lines.push(t('outages.planRevived', figures({ count: revived })))
+  if (ended > 0) lines.push(t('outages.planEnded', figures({ count: ended })))
+  if (credited > 0) lines.push(t('outages.planBefore', figures({ count: credited })))
+  return lines
+}
+
+/** The incident that the mail to customers names. */
+export const incidentLine = (t: T, { incident }: OutageEntry): string =>
+  incident ? t('outages.planIncident', { title: incident.title }) : t('outages.planNoIncident')
+
+/** The question before a credit, with its current plan. */
+export async function creditQuestion(t: T, outage: OutageEntry, language: string): Promise<Question> {
+  const { id, server } = outage
+  const plan = await call(fleet.previewCredit, { params: { id } })
+  const body = [t('outages.creditBody'), '', ...planLines(t, plan, language), incidentLine(t, outage)].join('\n')
+  return ofMany({ title: t('outages.creditTitle', { server: server.name }), body }, plan.orders)
+}
 
 type Props = { outage: OutageEntry }
 

@@ -13,9 +13,17 @@ import { Moment } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import { type Column, DataTable, type Fact, FactList, type Tools } from '../kit/index.ts'
 import { OrderLink } from '../orders/order-link.tsx'
-import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
+import {
+  EndCell,
+  IncidentCell,
+  LengthCell,
+  ServerCell,
+  StateCell,
+  creditQuestion,
+  incidentLine,
+  planLines
+} from './cells.tsx'
 import classes from './outages.module.css'
-import { creditQuestion, incidentLine, planLines } from './plan.ts'
 import { call } from '../../api/client.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'

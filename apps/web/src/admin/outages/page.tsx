@@ -24,14 +24,12 @@ import {
 import { IncidentForm, OutageIncidentForm } from '../../kit/schemas.ts'
 import { Moment, momentText } from '../../kit/time.tsx'
 import { useServers } from '../servers/options.ts'
-import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell } from './cells.tsx'
+import { EndCell, IncidentCell, LengthCell, ServerCell, StateCell, creditQuestion } from './cells.tsx'
 import { OutageDrawer } from './drawer.tsx'
-import { creditQuestion } from './plan.ts'
 import { INCIDENT_SEVERITIES, INCIDENT_STATES } from '@netlet/contract/status-states'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
-import { SeverityInput, StateInput } from '../incidents/cells.tsx'
-import { useLocations } from '../incidents/use-locations.ts'
+import { SeverityInput, StateInput, useLocations } from '../incidents/cells.tsx'
 
 const outageOf = (row: Record<string, unknown>) => row as unknown as OutageEntry
 

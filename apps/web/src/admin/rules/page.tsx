@@ -18,7 +18,6 @@ import {
   useSettled
 } from '../kit/index.ts'
 import { DomainsCell, NameCell, OverlapsCell, PriceCell } from './cells.tsx'
-import { RulesHead } from './head.tsx'
 import { RulePlan } from './plan.tsx'
 import { blockedText, removalText } from './effect.tsx'
 import { useQuery } from '@tanstack/react-query'
@@ -28,6 +27,28 @@ import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { money } from '../../kit/money.ts'
 import classes from './rules.module.css'
+import { numberText } from '../../kit/number.ts'
+
+/** The title, the number of rules, and their undecided overlaps. */
+function RulesHead() {
+  const t = useT()
+  const { data } = useQuery(read(inventory.rules, { query: { limit: 1 } }))
+  const { data: conflicts } = useQuery(read(inventory.ruleConflicts))
+  return (
+    <header className={classes.head}>
+      <h2>{t('rules.title')}</h2>
+      <p>
+        {t('rules.total')}: <strong className="num">{data ? numberText(data.total) : '…'}</strong>
+      </p>
+      {conflicts && conflicts.undecided_total > 0 && (
+        <p className={classes.warn}>{t('rules.undecided', { count: conflicts.undecided_total })}</p>
+      )}
+      {conflicts && conflicts.duplicate_total > 0 && (
+        <p className={classes.warn}>{t('rules.duplicates', { count: conflicts.duplicate_total })}</p>
+      )}
+    </header>
+  )
+}
 
 /** Fills in the platform's price of the entered variant, or says why it cannot be sold. */
 function PlatformPrice({ values, row, set }: PlanProps) {

@@ -3,15 +3,63 @@ import { pageAt } from '@netlet/contract/pages'
 import { IconBan, IconListDetails, IconReceipt, IconUserCheck, IconUserShare } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
-import { type T, type Tools, column, date, defineResource, integer, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
+import {
+  type DialogProps,
+  type T,
+  type Tools,
+  column,
+  date,
+  defineResource,
+  integer,
+  oneOf,
+  useOpenForm,
+  yesNo,
+  yesNoFilter
+} from '../kit/index.ts'
 import { Address, LastLogin, pathOfUser, StatusBadge, UserCell } from './cells.tsx'
-import { EditDialog } from './edit-dialog.tsx'
-import { takes } from './takes.ts'
 import { setSessionUser } from '../../api/session.ts'
-import type { Key } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
+import { useState } from 'react'
+import { Dialog } from '../../kit/dialog.tsx'
+import { UserForm } from './user-form.tsx'
+import '../../kit/styles/forms.ts'
+import { takes } from './sessions-tab.tsx'
+
+/** The Edit dialog. A click outside does not close it, to protect what is entered. */
+function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
+  const t = useT()
+  const [hasSecret, setHasSecret] = useState(false)
+  const form = useOpenForm(task, { onClose, keepsDraft: !hasSecret })
+  const { content, opened, mark, isUnsaved, leave, isOpen, saved } = form
+  return (
+    <Dialog
+      opened={opened}
+      onClose={leave}
+      closeOnClickOutside={false}
+      title={content && t('form.about', { what: t('list.edit'), name: content.row.username })}
+      size="lg"
+    >
+      {content && (
+        <UserForm
+          key={content.id}
+          user={content.row}
+          onDirty={mark}
+          onSecret={setHasSecret}
+          isUnsaved={isUnsaved}
+          onCancel={leave}
+          isOpen={isOpen}
+          onSaved={undo => {
+            onSaved(undo)
+            saved()
+          }}
+        />
+      )}
+    </Dialog>
+  )
+}
 
 /** Only customers who are not banned can be viewed. */
 function whyNotSwitch(user: User): Key | undefined {

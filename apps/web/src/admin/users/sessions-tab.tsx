@@ -1,4 +1,4 @@
-import type { OwnSession, UserDetail } from '@netlet/contract'
+import type { CurrentUser, OwnSession, User, UserDetail } from '@netlet/contract'
 import { deviceIn } from '@netlet/contract/device-words'
 import { useQuery } from '@tanstack/react-query'
 import { useMay } from '../../api/may.ts'
@@ -9,8 +9,11 @@ import { useLanguage } from '../../i18n/language.ts'
 import { Ago } from '../../kit/time.tsx'
 import { type Column, DataTable, risky, useCommand, WorkButton } from '../kit/index.ts'
 import { Address } from './cells.tsx'
-import { takes } from './takes.ts'
 import classes from './users.module.css'
+
+/** The permission for changing this user: only owners change other administrators. */
+export const takes = (user: User, me: CurrentUser | null) =>
+  user.is_superuser && user.id !== me?.id ? ('operators.change' as const) : undefined
 
 /** A user's sessions. One or all can be ended. */
 export function SessionsTab({ user }: { user: UserDetail }) {

@@ -1,12 +1,12 @@
 import type { OperatorRole, User } from '@netlet/contract'
 import { OPERATOR_ROLES } from '@netlet/contract/permissions'
-import { Button, NativeSelect, Switch, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Loader, NativeSelect, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
 import { accounts } from '../../api/routes.ts'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { formMessage, rules } from '../../kit/form.ts'
@@ -17,19 +17,72 @@ import { MAX_COINS, UserForm as Schema } from '../../kit/schemas.ts'
 import { Day } from '../../kit/time.tsx'
 import {
   FactList,
-  figures,
   FormAlert,
   type T,
   type Undo,
+  WorkButton,
+  figures,
   useBegunDraft,
+  useCommand,
   useFormDraft,
-  useKeptDraft,
-  WorkButton
+  useKeptDraft
 } from '../kit/index.ts'
 import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
-import { ChatAccount } from './chat-account.tsx'
 import { PasswordReset, useNewPassword } from './password-reset.tsx'
 import classes from './users.module.css'
+import { IconBrandDiscord, IconUnlink } from '@tabler/icons-react'
+
+/** The platform's profile page, by the name before any '#'. */
+const profileOf = (name: string) => `https://discord.com/users/${encodeURIComponent(name.split('#')[0] ?? '')}`
+
+/** The bound chat account with its profile. Unbinding applies at once, without Save. */
+function ChatAccount({ user }: { user: User }) {
+  const t = useT()
+  const [name, setName] = useState(user.discord_name)
+  const unbind = useCommand(accounts.unbindUserDiscord, {
+    confirm: {
+      title: t('users.unbindTitle'),
+      body: t('users.unbindBody', { user: user.username, name: name ?? '' }),
+      danger: true
+    },
+    invalidate: [accounts.users, accounts.user]
+  })
+  const takeOff = async () => {
+    if (await unbind.run({ params: { id: user.id } })) setName(null)
+  }
+  return (
+    <div>
+      <p className={classes.label}>{t('users.chat')}</p>
+      {name ? (
+        <div className={classes.chat}>
+          <Button
+            component="a"
+            href={profileOf(name)}
+            target="_blank"
+            rel="noreferrer noopener"
+            variant="default"
+            leftSection={<IconBrandDiscord size={18} aria-hidden />}
+          >
+            {name}
+          </Button>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-busy={unbind.running}
+            title={t('users.unbind')}
+            aria-label={t('users.unbind')}
+            onClick={() => void takeOff()}
+          >
+            {unbind.running ? <Loader size={16} color="gray" aria-hidden /> : <IconUnlink size={18} aria-hidden />}
+          </ActionIcon>
+        </div>
+      ) : (
+        <p className="dim">{t('users.noChat')}</p>
+      )}
+    </div>
+  )
+}
 
 type Values = { email: string; is_superuser: boolean; operator_role: OperatorRole; change: string }
 type Props = {
