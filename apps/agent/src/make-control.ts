@@ -8,9 +8,8 @@ import type { AgentConfig } from './config.ts'
 import type { Collector } from './collector.ts'
 import type { LogFollower } from './log/follower.ts'
 import type { Routes } from './net/routes.ts'
-import { findProblems } from './problems.ts'
 import type { ProxyTls } from './proxy-tls.ts'
-import { noFigures } from './proxy/plane-figures.ts'
+import { type DnsFigures, noFigures } from './proxy/plane-figures.ts'
 import type { Alarms } from './state/alarms.ts'
 import type { StateFiles } from './state/files.ts'
 import { RefusalsOfDay } from './state/refusals.ts'
@@ -18,6 +17,37 @@ import type { Store } from './state/store.ts'
 import type { Generations } from './takeover/generations.ts'
 import type { HandingOver } from './takeover/hand-over.ts'
 import type { BackendFigures } from './workers/backend.ts'
+import type { AgentProblem } from '@netlet/contract/agent-live'
+import type { ProcessFigures } from './workers/process-figures.ts'
+
+/** Input of `findProblems`. */
+export type Observed = {
+  workers: { now: number; wanted: number }
+  /** The last write of a file in the agent's folder failed. */
+  isDiskFailing: boolean
+  processes: readonly ProcessFigures[]
+  routes: ReadonlyArray<{ local: boolean }>
+  isCertificateUnread: boolean
+  dns: DnsFigures
+}
+
+/** Above this share of its file handles, a process has few left. */
+const HANDLES_SHARE = 0.9
+
+/** The problems of an agent, for `/healthz` and the console. */
+export function findProblems(observed: Observed): AgentProblem[] {
+  const { workers, isDiskFailing, processes, routes, isCertificateUnread, dns } = observed
+  const found: Record<AgentProblem, boolean> = {
+    worker_missing: workers.now < workers.wanted,
+    disk_not_writable: isDiskFailing,
+    handles_low: processes.some(({ handles }) => handles.limit > 0 && handles.used > handles.limit * HANDLES_SHARE),
+    loop_slow: processes.some(({ isSlow }) => isSlow),
+    routes_missing: routes.some(({ local }) => !local),
+    dns_failing: dns.failing > 0,
+    certificate_unreadable: isCertificateUnread
+  }
+  return (Object.keys(found) as AgentProblem[]).filter(code => found[code])
+}
 
 const { version: ofPackage } = createRequire(import.meta.url)('../package.json') as { version: string }
 export const version = import.meta.url.endsWith('.ts') ? `${ofPackage}${FROM_SOURCES}` : ofPackage

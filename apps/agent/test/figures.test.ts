@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Alarms } from '../src/state/alarms.ts'
-import { findProblems, type Observed } from '../src/problems.ts'
 import { AbuseWatch } from '../src/proxy/abuse-watch.ts'
 import { httpTarget, lease, proxied, testAgent, token, tunnel, until, type TestAgent } from './test-agent.ts'
+import { type Observed, findProblems } from '../src/make-control.ts'
 
 /** Parses the text format as strictly as Prometheus does. Returns values by sample name with labels. */
 function parseMetrics(text: string): Map<string, number> {

@@ -1,6 +1,5 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { OneAtATime } from '../src/api/one-at-a-time.ts'
 import { parseAddress } from '../src/net/ip.ts'
 import { AccessTable } from '../src/proxy/access-table.ts'
 import type { TrackedConnection } from '../src/proxy/open-connections.ts'
@@ -8,6 +7,7 @@ import type { Op } from '../src/state/ops.ts'
 import { LocalPlane } from '../src/workers/local.ts'
 import { lease, onEnd, tempFolder, testAgent, testConfig, token, turnsDuring } from './test-agent.ts'
 import { piecesOf } from '../src/workers/worker-process.ts'
+import { OneAtATime } from '../src/api/server.ts'
 
 const address = (text: string): NonNullable<ReturnType<typeof parseAddress>> => {
   const parsed = parseAddress(text)

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { connectionsWithin } from '../src/workers/connections-within.ts'
 import { hasPrlimit, limitHandles, PRLIMIT } from './process.ts'
 import { servingAgent } from './takeovers.ts'
 import { basic, httpTarget, proxied, RawClient, until } from './test-agent.ts'
+import { connectionsWithin } from '../src/workers/process-figures.ts'
 
 test('as many connections are taken as there are file handles for', () => {
   expect(connectionsWithin(60_000, 1_048_576)).toEqual({ connections: 60_000, warning: null })

@@ -8,10 +8,10 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { freePorts } from '../../server/src/testing/free-ports.ts'
 import { isLinux, kill, managersOf, processesOf, testProgram } from './process.ts'
-import { signalIfThere } from '../src/takeover/kill.ts'
 import { parseSettings } from '../src/takeover/settings-files.ts'
 import { echoTarget, lease, tempFolder, tunnel, until } from './test-agent.ts'
 import { servingAgent } from './takeovers.ts'
+import { signalIfThere } from '../src/takeover/start-program.ts'
 
 const ready = `process.send({ type: 'ready', format: 2 })`
 const begun = (then: string): string => `process.on('message', m => { if (m.type === 'begin') { ${then} } })`

@@ -11,6 +11,23 @@ import { z } from 'zod'
 import type { Control } from './control.ts'
 import { metricsText } from './metrics.ts'
 import { sendRefusal } from './replies.ts'
+import { type AgentExitReply, agentExitCheck } from '@netlet/contract/agent-exit-check'
+import { checkExit } from '../net/exit-check.ts'
+import { parsePrefix } from '../net/ip.ts'
+import { firstOutside } from '../state/commands.ts'
+
+/** Checks whether answers reach the addresses of a range; see `checkExit`. */
+export function exitCheckRoutes(app: FastifyInstance, { store }: Control): void {
+  app.post('/api/check-exit', async (request, reply) => {
+    const body = agentExitCheck.safeParse(request.body)
+    if (!body.success) return sendRefusal(reply, { reason: 'badBody' })
+    const prefix = parsePrefix(body.data.prefix)
+    if (prefix === null) return sendRefusal(reply, { reason: 'badPrefix', detail: body.data.prefix })
+    const isOwn = await store.read(state => firstOutside([prefix], state.prefixes) === undefined)
+    if (!isOwn) return sendRefusal(reply, { reason: 'outsidePrefixes', detail: prefix.text })
+    return (await checkExit(prefix, body.data.targets)) satisfies AgentExitReply
+  })
+}
 
 const limit = z.coerce.number().int().min(1).max(MOST_LIVE_ROWS).default(MOST_LIVE_ROWS)
 const word = z.string().min(1).max(100)

@@ -1,18 +1,73 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Pem } from '../certificate.ts'
 import { parseAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { classicRoutes } from './classic.ts'
 import type { Control } from './control.ts'
 import { declarativeRoutes } from './declarative.ts'
-import { ownerRoutes, refuseOthers } from './owner.ts'
-import { exitCheckRoutes } from './exit-check.ts'
-import { liveRoutes } from './live.ts'
-import { OneAtATime } from './one-at-a-time.ts'
+import { exitCheckRoutes, liveRoutes } from './live.ts'
 import { sendRefusal } from './replies.ts'
+import { CONSOLE_HEADER, agentClaim } from '@netlet/contract/agent'
+
+/** The call by which a console claims the agent. It must work for consoles that do not own it. */
+const CLAIM = '/api/owner'
+
+function ownerRoutes(app: FastifyInstance, { owner, store }: Control): void {
+  app.put(CLAIM, async (request, reply) => {
+    const claim = agentClaim.safeParse(request.body)
+    if (!claim.success) return sendRefusal(reply, { reason: 'badBody' })
+    const claimed = await owner.claim(claim.data, () => store.figures.users === 0)
+    if (claimed.ok) return { owner: claimed.owner }
+    const detail = claimed.reason === 'foreignConsole' ? `${claimed.owner.name}, ${claimed.owner.id}` : undefined
+    return sendRefusal(reply, { ...claimed, ...(detail === undefined ? {} : { detail }) })
+  })
+}
+
+/** Refuses changes by a console that does not own the agent. Classic verbs name no console and need only the token. */
+function refuseOthers(
+  { owner: { owner } }: Control,
+  request: FastifyRequest,
+  reply: FastifyReply
+): FastifyReply | undefined {
+  const { method } = request
+  if (owner === null || method === 'GET' || method === 'HEAD') return undefined
+  if (request.routeOptions.url === CLAIM) return undefined
+  const [id, mark] = String(request.headers[CONSOLE_HEADER] ?? '').split(' ')
+  if (!id && method === 'POST') return undefined
+  const detail = `${owner.name}, ${owner.id}`
+  if (id !== owner.id) return sendRefusal(reply, { reason: 'foreignConsole', detail, owner })
+  if (mark !== undefined && mark !== owner.mark) return sendRefusal(reply, { reason: 'olderConsole', owner })
+  return undefined
+}
+
+/** Admits one caller at a time, in order of arrival. */
+export class OneAtATime<T extends object> {
+  #waiting: Array<{ who: T; go: () => void }> = []
+  #inside: T | null = null
+
+  /** Resolves when it is the turn of `who`. It never resolves if `who` leaves first. */
+  enter(who: T): Promise<void> {
+    if (this.#inside === null) {
+      this.#inside = who
+      return Promise.resolve()
+    }
+    return new Promise(go => this.#waiting.push({ who, go }))
+  }
+
+  /** Ends the turn or the wait of `who`. Harmless if `who` never entered. */
+  leave(who: T): void {
+    if (this.#inside !== who) {
+      this.#waiting = this.#waiting.filter(each => each.who !== who)
+      return
+    }
+    const next = this.#waiting.shift()
+    this.#inside = next?.who ?? null
+    next?.go()
+  }
+}
 
 /** Twice the size of 100,000 domains and 65,536 prefixes. */
 const bodyLimit = 16 << 20

@@ -8,8 +8,8 @@ import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { WriteLines } from '../log/access-log.ts'
 import type { Op } from '../state/ops.ts'
 import type { Channel } from './channel.ts'
-import { signalIfThere } from './kill.ts'
 import type { Told, ToPredecessor, ToSuccessor } from './messages.ts'
+import { signalIfThere } from './start-program.ts'
 
 /** A draining process that does not answer in this time is killed. */
 const ANSWER_MS = 10_000

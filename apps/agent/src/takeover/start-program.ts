@@ -3,8 +3,16 @@ import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { withOriginalPriority } from '../priority.ts'
 import { type Channel, channelOf } from './channel.ts'
-import { signalIfThere } from './kill.ts'
 import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './messages.ts'
+
+/** Signals a process of a takeover. It may have just ended, and its number been freed, before the channel reports it. */
+export function signalIfThere(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It is already gone.
+  }
+}
 
 /**
  * Starts a grandchild, so that the serving process is never our child and the supervisor (systemd) learns of its end. The shell prints

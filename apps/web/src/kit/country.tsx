@@ -1,6 +1,14 @@
 import { IconWorld } from '@tabler/icons-react'
 import { useLanguage } from '../i18n/language.ts'
-import { flagOf } from './flags.ts'
+import * as pictures from './flag-pictures.ts'
+
+const flags: Record<string, string> = pictures
+
+/** A country's flag as a data URL; undefined if there is none. Some systems show emoji flags as letters. */
+export function flagOf(country: string): string | undefined {
+  const svg = flags[country]
+  return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
+}
 
 /** A country's flag, or a globe, and its name in the current language. @param country two letters, such as DE */
 export function CountryName({ country }: { country: string }) {

@@ -1,9 +1,12 @@
 import './styles/overlays.ts'
 import { Modal, type ModalProps } from '@mantine/core'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { useT } from '../i18n/index.ts'
 import { useFocusReturn } from './focus-return.ts'
-import { useQuestionOpen } from './use-question-open.ts'
+import { questions } from './confirm.ts'
+
+/** Whether a question is open. Escape then answers it and must not close what is below. */
+export const useQuestionOpen = (): boolean => useSyncExternalStore(questions.subscribe, questions.current) !== null
 
 /** Milliseconds during which a second click belongs to the double click that opened the dialog. */
 const DOUBLE_CLICK = 500

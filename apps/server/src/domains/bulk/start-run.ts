@@ -75,7 +75,7 @@ export async function startRun(
 }
 
 /** The ids of the selected rows if the caller's role may do this, regardless of the expected number. */
-export async function choose(
+async function choose(
   ctx: AppContext,
   by: UserActor,
   actions: BulkActions,
@@ -179,7 +179,7 @@ const HARMLESS: Readonly<Record<BulkAction, boolean>> = {
 }
 
 /** Two sets of rows are the same if their versions are equal, in any order. */
-export const rowsVersion = (ids: readonly number[]): string => versionOf({ ids: ids.toSorted((a, b) => a - b) })
+const rowsVersion = (ids: readonly number[]): string => versionOf({ ids: ids.toSorted((a, b) => a - b) })
 
 /**
  * Refuses rows that differ from the confirmed ones. Lists change while people read them, so harmless actions may have a

@@ -47,7 +47,7 @@ export async function advance(unit: Unit, orderIds: number[]): Promise<void> {
 }
 
 /** @param locked current rows of locked orders */
-export async function advanceLocked(unit: Unit, locked: readonly OrderRow[]): Promise<void> {
+async function advanceLocked(unit: Unit, locked: readonly OrderRow[]): Promise<void> {
   const given: number[] = []
   for (const order of locked) given.push(...(await advanceOne(unit, order)))
   // In one call, because each call takes the inventory's locks in ascending order.

@@ -49,7 +49,7 @@ export async function saveChoices({ tx }: Unit, address: string, choices: MailCh
 }
 
 /** Switches one kind off and leaves the others. */
-export async function switchOff({ tx }: Unit, address: string, kind: OptionalMail): Promise<void> {
+async function switchOff({ tx }: Unit, address: string, kind: OptionalMail): Promise<void> {
   await tx
     .insert(mailChoices)
     .values({ address: address.toLowerCase(), off: [kind] })

@@ -48,7 +48,7 @@ export const mailList = defineList<Query, SentMail>({
   load: async (db, ids) => (await db.select().from(mails).where(among(mails.id, ids))).map(presentMail)
 })
 
-export const presentMail = (row: typeof mails.$inferSelect): SentMail => ({
+const presentMail = (row: typeof mails.$inferSelect): SentMail => ({
   id: row.id,
   to: row.to,
   template: row.template,

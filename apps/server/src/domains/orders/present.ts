@@ -162,7 +162,7 @@ export function presentOrder(
 }
 
 /** An order's failure, as this viewer may see it. */
-export function failureOf(
+function failureOf(
   { failCode, failParams }: Pick<OrderRow, 'failCode' | 'failParams'>,
   viewer: Viewer
 ): Order['fail'] {

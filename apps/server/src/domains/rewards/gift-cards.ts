@@ -125,7 +125,7 @@ export const planGiftCardRemoval = (db: Executor, ids: number[]): Promise<Outcom
   )
 
 /** For the audit log: knowing a gift card's code is enough to spend it. */
-export const masked = (card: GiftCard) => ({
+const masked = (card: GiftCard) => ({
   ...withoutSeen(card),
   code: `…${card.code.slice(Math.max(card.code.length - 4, Math.ceil(card.code.length / 2)))}`
 })

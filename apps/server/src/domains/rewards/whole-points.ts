@@ -41,7 +41,7 @@ async function wholeCoins({ tx }: Unit, userId: number, change: number): Promise
 export const wholePoints = (amount: string, rate: number): number => product(amount, rate, 1n)
 
 /** Millionths in a coin: exact for cents at a rate of up to four decimals. */
-export const MILLION = 1_000_000
+const MILLION = 1_000_000
 
 /** `amount × rate` in millionths of a coin, in the same way. */
 export const coinMillionths = (amount: string, rate: number): number => product(amount, rate, BigInt(MILLION))

@@ -21,9 +21,8 @@ import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
 import classes from './orders.module.css'
-import { isBegun } from './begun-renewals.ts'
+import { type Renewals, isBegun } from './begun-renewals.ts'
 import { mayOpenAnother } from './use-renewal.ts'
-import type { Renewals } from './use-renewals.ts'
 
 /** Milliseconds between polls of an order whose checkout was opened, without the change feed. */
 const WATCH = 2500

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useFocusReturn } from '../../kit/focus-return.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
-import { useQuestionOpen } from '../../kit/use-question-open.ts'
+import { useQuestionOpen } from '../../kit/dialog.tsx'
 
 /** The row id in a form's name (`edit.12`). */
 const rowOf = (form = ''): number | null => Number(form.split('.')[1]) || null

@@ -10,7 +10,7 @@ import { rules } from '../../kit/form.ts'
 import { WorkButton } from '../kit/index.ts'
 import { handles, linesOf, type Handle, type HandleField, type HandleName, type Values } from './handles.ts'
 import { useRuleGroups } from './options.ts'
-import type { Output } from './manage.tsx'
+import type { Output } from './output.tsx'
 
 type Props = {
   server: Server

@@ -15,52 +15,14 @@ import { ErrorState } from '../../kit/states.tsx'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { AgentSettingsPanel } from './agent-settings.tsx'
 import { HandleForm } from './handle-form.tsx'
-import { type HandleName, isHandle } from './handles.ts'
+import { isHandle, type HandleName } from './handles.ts'
 import { LivePanel } from './live.tsx'
+import { OutputPanel, type Output } from './output.tsx'
 import { ConnectedCell, StateCell } from './cells.tsx'
 import { May, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 import { ProxyTlsPanel } from './proxy-tls.tsx'
 import { UserList, type AgentUser } from './user-list.tsx'
-import { CopyButton } from '../../kit/copy-button.tsx'
-import { Moment } from '../../kit/time.tsx'
-
-/** An answer from the agent, or from the shop on its behalf. */
-export type Output = { handle: HandleName; at: Date; failed: boolean; text: string }
-
-/** The raw response of the last handle. */
-function OutputPanel({ output, onClear }: { output: Output | null; onClear: () => void }) {
-  const t = useT()
-  return (
-    <section className={`card ${classes.panel}`} aria-label={t('manage.output')}>
-      <div className={classes.head}>
-        <h3 className={classes.heading}>{t('manage.output')}</h3>
-        {output && (
-          <span className={classes.badges}>
-            <CopyButton text={output.text} variant="default" size="compact-sm" />
-            <Button size="compact-sm" variant="default" onClick={onClear}>
-              {t('manage.clear')}
-            </Button>
-          </span>
-        )}
-      </div>
-      <div role="status">
-        {output ? (
-          <>
-            <p className={output.failed ? classes.trouble : classes.quiet}>
-              <span className="mono">{output.handle}</span> · <Moment at={output.at.toISOString()} />
-            </p>
-            <pre className={classes.output} tabIndex={0}>
-              {output.text}
-            </pre>
-          </>
-        ) : (
-          <p className="dim">{t('manage.noOutput')}</p>
-        )}
-      </div>
-    </section>
-  )
-}
 
 type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
 

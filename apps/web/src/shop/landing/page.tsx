@@ -7,7 +7,7 @@ import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
 import { useSkipTarget } from '../../kit/skip-links.ts'
-import { useAddress } from '../../kit/use-address.ts'
+import { numberOf, useAddress } from '../../kit/use-address.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { Below } from './below.tsx'
 import { CollectionSlider } from './collection-slider.tsx'
@@ -15,7 +15,13 @@ import classes from './landing.module.css'
 import { ProductTable } from './product-table.tsx'
 import { Proof } from './proof.tsx'
 import { TagPicker } from './tag-picker.tsx'
-import { tagsIn } from './tags.ts'
+
+/** Largest number of tags in a query. */
+const MOST = 20
+
+/** The unique tags in an address (`?tags=1,2`). Invalid ids are ignored. */
+const tagsIn = (query: URLSearchParams): number[] =>
+  [...new Set((query.get('tags') ?? '').split(',').flatMap(part => numberOf(part) ?? []))].slice(0, MOST)
 
 /** Rows on the landing page before 'See more'. */
 const ROWS = 8

@@ -6,10 +6,10 @@ import { useLanguage } from '../../i18n/language.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT, type Key } from '../../i18n/status.ts'
 import { durationText } from '../../kit/duration.ts'
-import { flagOf } from '../../kit/flags.ts'
 import { numberText } from '../../kit/number.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import classes from './status.module.css'
+import { flagOf } from '../../kit/country.tsx'
 
 export const TONES: Record<LocationState, Tone> = {
   up: 'good',

@@ -87,7 +87,7 @@ export async function proposeGeofeed(ctx: Pick<AppContext, 'db' | 'secrets'>): P
   }
 }
 
-export const placeOf = ({ country, region, city, postal }: ServerPlace): ServerPlace => ({
+const placeOf = ({ country, region, city, postal }: ServerPlace): ServerPlace => ({
   country,
   region,
   city,
@@ -134,7 +134,7 @@ function isWithin([address, bits]: Network, outer: Network): boolean {
 }
 
 /** A line of RFC 8805. It always has all five fields, which readers handle best. */
-export const lineOf = (prefix: string, { country, region, city, postal }: ServerPlace): string =>
+const lineOf = (prefix: string, { country, region, city, postal }: ServerPlace): string =>
   [prefix, country.toUpperCase(), region.toUpperCase(), city, postal].join(',')
 
 const isSame = ({ fields }: GeofeedLine, { country, region, city, postal }: ServerPlace): boolean =>
