@@ -26,6 +26,7 @@ const PLACES = [
   ['/products', 'Products', 'what the shop platform sells; change a price without telling the shop'],
   ['/discounts', 'Discounts', 'the codes that its checkout takes'],
   ['/customers', 'Customers', 'who has bought, with the tags of their levels'],
+  ['/orders', 'Orders', 'what was paid; refund it, or have the buyer’s bank dispute it'],
   ['/faults', 'Faults', 'what the shop platform does wrong next, and the rotation of the app’s secret'],
   ['/app', 'App', 'what the shop may see of the platform'],
   ['/outbox', 'Mail', 'all that the shop has sent'],

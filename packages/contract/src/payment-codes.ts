@@ -6,6 +6,8 @@ export const ATTENTION = {
     'order {order_id}: the buyer’s bank asks about {platform_order}, or stopped a dispute of it; look at it on the platform',
   refund_doubtful:
     'order {order_id}: {amount} of {platform_order} counts as given back, but the platform calls it {status}; look at it there',
+  refund_stuck:
+    'order {order_id}: the platform has begun a refund of {platform_order} ({amount}) and has had no result for two weeks; look at it there',
   // The administrator decides what the payment is for, or refunds it.
   unknown_order: 'no order of ours is named (order_id {order_id})',
   lines_missing: 'order {order_id} was paid for less than is needed: {missing}',
@@ -36,6 +38,8 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}，或已中止其争议。请在平台上查看',
   refund_doubtful:
     '{platform_order}（订单 {order_id}）有 {amount} 记为已退还，但平台上的状态为 {status}。请在平台上核对',
+  refund_stuck:
+    '平台已开始退还 {platform_order}（订单 {order_id}）的款项（{amount}），但两周后仍无结果。请在平台上核对',
   unknown_order: '未对应本店的任何订单（order_id {order_id}）',
   lines_missing: '订单 {order_id} 的付款内容少于所需：{missing}',
   purchase_not_sold: '订单 {order_id} 付款购买的内容已不再出售：{what}。可照常交付或续费，或退还 {platform_order}',

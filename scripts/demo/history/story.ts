@@ -29,6 +29,7 @@ const LATELY = [
   'read-platform-products',
   'read-platform-prices',
   'reconcile-payments',
+  'reconcile-disputes',
   'check-servers',
   'time-out-orders'
 ]

@@ -4,10 +4,11 @@ import { formOf, sendPage } from '../kit/http.ts'
 import { appPage } from './pages.ts'
 import type { PlatformOrder } from './state.ts'
 
+export const READ_DISPUTES = 'read_shopify_payments_disputes'
 /** The scopes of every access token of the shop's app. */
 const SCOPES = [
   ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
-  'read_shopify_payments_disputes'
+  READ_DISPUTES
 ]
 /** Granted on request only. Without it older orders are hidden. */
 const ALL_ORDERS = 'read_all_orders'

@@ -8,12 +8,14 @@ export function idempotencyKey({ fieldNodes, schema, variableValues }: GraphQLRe
   return typeof key === 'string' && key.trim() !== '' ? key : null
 }
 
-/** Reads the only search that the shop uses. Ignoring an unknown term would hide a mistake in the query. */
-export function orderFilter(query: string): number {
+/**
+ * Reads the only search that the shop uses: since an instant. Ignoring an unknown term would hide a mistake in the query.
+ */
+export function sinceOf(query: string, field: 'updated_at' | 'initiated_at'): number {
   let since = 0
   for (const term of query.split(' ').filter(part => part !== '')) {
-    const match = /^updated_at:>='([^']+)'$/.exec(term)
-    const instant = Date.parse(match?.[1] ?? '')
+    const [, name, time = ''] = /^(\w+):>='([^']+)'$/.exec(term) ?? []
+    const instant = name === field ? Date.parse(time) : Number.NaN
     if (Number.isNaN(instant)) throw new GraphQLError(`The stand-in does not know the search term ${term}`)
     since = instant
   }

@@ -116,7 +116,7 @@ export function controlRoutes(
     return { order: outcome.order, paid_before: outcome.paidBefore }
   })
 
-  giveBackRoutes(app, { store, giveBack, deliveries, now })
+  giveBackRoutes(app, { store, giveBack, now })
 
   app.post('/sandbox/discounts', async request => {
     const discount = Discount.parse(request.body)

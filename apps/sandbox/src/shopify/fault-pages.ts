@@ -29,13 +29,18 @@ const API: Record<GraphqlFault['kind'], string> = {
   other_version: 'In a later API version'
 }
 
+const REFUNDS: Record<string, string> = { pending: 'Pending, until they get a result on the page Orders' }
+
 export const faultsPage = ({
   webhooks,
   api,
+  pendingRefunds,
   secrets
 }: {
   webhooks: WebhookFault | null
   api: GraphqlFault | null
+  /** How many of the next refunds stay pending. */
+  pendingRefunds: number
   secrets: readonly string[]
 }): string =>
   page(
@@ -45,6 +50,7 @@ export const faultsPage = ({
       <div class="two">
         ${faultForm('webhooks', 'action', 'The next webhooks', WEBHOOKS, webhooks && { kind: webhooks.action, next: webhooks.next })}
         ${faultForm('api', 'kind', 'The next calls of the API', API, api)}
+        ${faultForm('refunds', 'kind', 'The next refunds', REFUNDS, { kind: 'pending', next: pendingRefunds })}
       </div>
       <form class="card" method="post" action="/faults/secret" style="margin-top: 1.25rem">
         <h2>The app’s secret</h2>

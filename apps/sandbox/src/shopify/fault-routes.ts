@@ -5,6 +5,7 @@ import { formOf, sendPage } from '../kit/http.ts'
 import type { Store } from '../kit/store.ts'
 import { WEBHOOK_FAULTS, type Deliveries, type WebhookFault } from './deliveries.ts'
 import { faultsPage } from './fault-pages.ts'
+import type { GiveBack } from './give-back.ts'
 import { GRAPHQL_FAULTS, type createFaults, type GraphqlFault } from './graphql-routes.ts'
 import type { PlatformState } from './state.ts'
 import { secretsOf } from './webhook-request.ts'
@@ -23,6 +24,7 @@ const GraphqlFaultBody = z.object({
   after: z.number().int().min(0).max(100).default(0),
   retry_after: z.number().min(0).max(86_400).optional()
 })
+const RefundFaultBody = z.object({ kind: z.enum(['none', 'pending']), next: Count })
 const SecretBody = z.object({ action: z.enum(['rotate', 'revoke']) })
 
 /** The platform's next faults and the rotation of the app's secret, as a page and as JSON. */
@@ -33,9 +35,10 @@ export function faultRoutes(
     appSecret: string
     deliveries: Deliveries
     graphqlFaults: ReturnType<typeof createFaults>
+    giveBack: GiveBack
   }
 ): void {
-  const { store, appSecret, deliveries, graphqlFaults } = options
+  const { store, appSecret, deliveries, graphqlFaults, giveBack } = options
   const secrets = () => secretsOf(store.data, appSecret)
 
   function setWebhookFault(body: unknown): WebhookFault | null {
@@ -48,6 +51,12 @@ export function faultRoutes(
     const { kind, next, after, retry_after: retryAfter } = GraphqlFaultBody.parse(body)
     graphqlFaults.set(kind === 'none' ? null : { kind, next, after, retryAfter })
     return graphqlFaults.now()
+  }
+
+  function setRefundFault(body: unknown): number {
+    const { kind, next } = RefundFaultBody.parse(body)
+    giveBack.setPendingNext(kind === 'none' ? 0 : next)
+    return giveBack.pendingNext()
   }
 
   /** As on the platform there are at most two, and the older one signs until it is revoked. */
@@ -65,14 +74,24 @@ export function faultRoutes(
   app.post('/sandbox/graphql/faults', async request => ({ fault: setGraphqlFault(request.body) }))
   // Each affected call counts the fault down.
   app.get('/sandbox/graphql/faults', async () => ({ fault: graphqlFaults.now() }))
+  app.post('/sandbox/refunds/faults', async request => ({ pending: setRefundFault(request.body) }))
   app.post('/sandbox/app_secret', async request => ({ secrets: await changeSecret(request.body) }))
 
   app.get('/faults', async (_request, reply) =>
-    sendPage(reply, faultsPage({ webhooks: deliveries.fault(), api: graphqlFaults.now(), secrets: secrets() }))
+    sendPage(
+      reply,
+      faultsPage({
+        webhooks: deliveries.fault(),
+        api: graphqlFaults.now(),
+        pendingRefunds: giveBack.pendingNext(),
+        secrets: secrets()
+      })
+    )
   )
   const forms: Record<string, (body: unknown) => unknown> = {
     '/faults/webhooks': setWebhookFault,
     '/faults/api': setGraphqlFault,
+    '/faults/refunds': setRefundFault,
     '/faults/secret': changeSecret
   }
   for (const [path, change] of Object.entries(forms))

@@ -1,5 +1,5 @@
 import { toCents, toMoney } from '../kit/money.ts'
-import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart } from './state.ts'
+import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart, RefundStatus } from './state.ts'
 
 const GATEWAY = 'bogus'
 const GIFT_CARD = 'gift_card'
@@ -30,15 +30,25 @@ export function paidBy(
 export const partsOf = (order: PlatformOrder, refund: OrderRefund): RefundPart[] =>
   refund.parts ?? [{ id: refund.id, parentId: paymentsOf(order)[0]?.id ?? '', amount: refund.amount }]
 
+export const statusOf = ({ status }: OrderRefund): RefundStatus => status ?? 'success'
+
+/** The money of a refund that went back: nothing while it is pending. */
+export const refundedBy = (refund: OrderRefund): string => (statusOf(refund) === 'success' ? refund.amount : '0.00')
+
 /** The refunded sum of an order in cents. */
 export const refundedCents = (order: PlatformOrder): number =>
-  order.refunds.reduce((sum, { amount }) => sum + toCents(amount), 0)
+  order.refunds.reduce((sum, refund) => sum + toCents(refundedBy(refund)), 0)
 
-/** What a payment can still refund, in cents. */
+/** What a payment can still refund, in cents, less pending refunds. */
 export function leftOf(order: PlatformOrder, payment: OrderPayment): number {
-  const parts = order.refunds.flatMap(one => partsOf(order, one)).filter(({ parentId }) => parentId === payment.id)
+  const standing = order.refunds.filter(one => statusOf(one) !== 'failure')
+  const parts = standing.flatMap(one => partsOf(order, one)).filter(({ parentId }) => parentId === payment.id)
   return parts.reduce((left, { amount }) => left - toCents(amount), toCents(payment.amount))
 }
+
+/** What all payments of an order can still refund, in cents. */
+export const leftOfAll = (order: PlatformOrder): number =>
+  paymentsOf(order).reduce((sum, payment) => sum + leftOf(order, payment), 0)
 
 /** Spreads cents over an order's payments in their order, up to what each has left. */
 export function spread(order: PlatformOrder, cents: number): Omit<RefundPart, 'id'>[] {

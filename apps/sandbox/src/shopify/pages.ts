@@ -2,9 +2,9 @@ import { html, nothing, page, type Html } from '../kit/html.ts'
 import { usesOf } from './discounts.ts'
 import { PRODUCT_STATUSES, productsOf, type DiscountCode, type PlatformProduct, type PlatformState } from './state.ts'
 
-const NOTICE = 'A stand-in shop platform. No money moves here.'
+export const NOTICE = 'A stand-in shop platform. No money moves here.'
 
-const table = (heads: readonly string[], rows: readonly Html[]): Html =>
+export const table = (heads: readonly string[], rows: readonly Html[]): Html =>
   rows.length === 0
     ? html`<div class="card"><p>Nothing yet.</p></div>`
     : html`<section class="card">

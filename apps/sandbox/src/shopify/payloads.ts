@@ -1,6 +1,6 @@
 import { toCents, toMoney } from '../kit/money.ts'
-import { financialStatus, isManual, partsOf, paymentsOf, refundedCents } from './order-money.ts'
-import type { OrderRefund, PlatformOrder } from './state.ts'
+import { financialStatus, isManual, partsOf, paymentsOf, refundedCents, statusOf } from './order-money.ts'
+import type { OrderDispute, OrderRefund, PlatformOrder } from './state.ts'
 
 // Payloads of an order's webhooks: REST's field names, ids as numbers, money as strings. The schemas that
 // payloads.test.ts reads determine the fields.
@@ -227,7 +227,7 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
       order_id: Number(order.id),
       parent_id: Number(part.parentId),
       kind: 'refund',
-      status: 'success',
+      status: statusOf(refund),
       gateway: payments.find(({ id }) => id === part.parentId)?.gateway ?? '',
       amount: part.amount,
       amount_rounding: null,
@@ -251,12 +251,8 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
   }
 }
 
-export type Dispute = { id: string; type: 'chargeback' | 'inquiry'; status: string; amount: string }
-
-/** States of a decided dispute. */
-const FINAL = new Set(['won', 'lost', 'accepted', 'charge_refunded'])
-
-export function disputePayload(order: PlatformOrder, { id, type, status, amount }: Dispute, at: string) {
+export function disputePayload(order: PlatformOrder, dispute: OrderDispute, at: string) {
+  const { id, type, status, amount, initiatedAt, finalizedOn } = dispute
   return {
     id: Number(id),
     order_id: Number(order.id),
@@ -268,7 +264,7 @@ export function disputePayload(order: PlatformOrder, { id, type, status, amount 
     status,
     evidence_due_by: at,
     evidence_sent_on: null,
-    initiated_at: at,
-    finalized_on: FINAL.has(status) ? at : null
+    initiated_at: initiatedAt,
+    finalized_on: finalizedOn
   }
 }

@@ -10,6 +10,7 @@ import { createDeliveries, platformBackoff } from './deliveries.ts'
 import { faultRoutes } from './fault-routes.ts'
 import { createGiveBack } from './give-back.ts'
 import { graphqlRoutes } from './graphql-routes.ts'
+import { orderRoutes } from './order-routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import { pictures } from './pictures.ts'
 import { createResolvers } from './resolvers.ts'
@@ -64,7 +65,8 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
   checkoutRoutes(app, { state: store.data, checkouts, shopUrl: options.shopUrl, now })
   pageRoutes(app, { store, deliveries, now })
   appAccessRoutes(app, access)
-  faultRoutes(app, { store, appSecret, deliveries, graphqlFaults })
+  faultRoutes(app, { store, appSecret, deliveries, graphqlFaults, giveBack })
+  orderRoutes(app, { store, giveBack })
   controlRoutes(app, { store, checkouts, deliveries, giveBack, now })
 
   app.get<{ Params: { name: string } }>('/files/:name', async (request, reply) => {

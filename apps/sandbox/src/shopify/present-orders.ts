@@ -1,8 +1,18 @@
 import { toCents, toMoney } from '../kit/money.ts'
 import { connection, gid, type PageArgs } from './answers.ts'
-import { financialStatus, isManual, leftOf, partsOf, paymentsOf, refundedCents } from './order-money.ts'
+import {
+  financialStatus,
+  isManual,
+  leftOf,
+  partsOf,
+  paymentsOf,
+  refundedBy,
+  refundedCents,
+  statusOf
+} from './order-money.ts'
 import {
   productsOf,
+  type OrderDispute,
   type OrderPayment,
   type OrderRefund,
   type PlatformOrder,
@@ -27,10 +37,10 @@ const paymentBy = (order: PlatformOrder, id: string) => {
   const found = paymentsOf(order).find(one => one.id === id)
   return found ? payment(order, found) : null
 }
-const givenBack = (order: PlatformOrder, { id, parentId, amount }: RefundPart) => ({
+const givenBack = (order: PlatformOrder, of: OrderRefund, { id, parentId, amount }: RefundPart) => ({
   id: gid('OrderTransaction', id),
   kind: 'REFUND',
-  status: 'SUCCESS',
+  status: statusOf(of).toUpperCase(),
   gateway: paymentBy(order, parentId)?.gateway ?? null,
   manualPaymentGateway: paymentBy(order, parentId)?.manualPaymentGateway ?? false,
   amountSet: money(amount, order.currency),
@@ -42,8 +52,8 @@ export function presentOrders(state: PlatformState) {
   const refund = (order: PlatformOrder, one: OrderRefund) => ({
     __typename: 'Refund',
     id: gid('Refund', one.id),
-    totalRefundedSet: money(one.amount, order.currency),
-    transactions: (args: PageArgs) => connection(partsOf(order, one), args, part => givenBack(order, part))
+    totalRefundedSet: money(refundedBy(one), order.currency),
+    transactions: (args: PageArgs) => connection(partsOf(order, one), args, part => givenBack(order, one, part))
   })
   const order = (one: PlatformOrder) => ({
     __typename: 'Order',
@@ -74,10 +84,15 @@ export function presentOrders(state: PlatformState) {
         originalUnitPriceSet: money(line.price, one.currency)
       })),
     refunds: ({ first }: { first?: number }) => one.refunds.slice(0, first).map(made => refund(one, made)),
+    disputes: (one.disputes ?? []).map(({ id, initiatedAs, status }) => ({
+      id: gid('OrderDisputeSummary', id),
+      initiatedAs: initiatedAs.toUpperCase(),
+      status: status.toUpperCase()
+    })),
     transactions: ({ first }: { first?: number }) =>
       [
         ...paymentsOf(one).map(paid => payment(one, paid)),
-        ...one.refunds.flatMap(made => partsOf(one, made)).map(part => givenBack(one, part))
+        ...one.refunds.flatMap(made => partsOf(one, made).map(part => givenBack(one, made, part)))
       ].slice(0, first),
     suggestedRefund: {
       suggestedTransactions: paymentsOf(one)
@@ -95,5 +110,15 @@ export function presentOrders(state: PlatformState) {
     totalDiscountsSet: money(one.totalDiscounts, one.currency)
   })
 
-  return { order, refund }
+  /** A dispute in the shop's list, which has more of it than its order. */
+  const dispute = (of: PlatformOrder, one: OrderDispute) => ({
+    id: gid('ShopifyPaymentsDispute', one.id),
+    type: one.type.toUpperCase(),
+    status: one.status.toUpperCase(),
+    finalizedOn: one.finalizedOn,
+    amount: { amount: one.amount, currencyCode: of.currency },
+    order: order(of)
+  })
+
+  return { order, refund, dispute }
 }

@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import type { Store } from '../kit/store.ts'
-import type { AppAccess } from './app-access.ts'
+import { READ_DISPUTES, type AppAccess } from './app-access.ts'
 import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
-import { idempotencyKey, orderFilter } from './arguments.ts'
+import { idempotencyKey, sinceOf } from './arguments.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
 import { presentOrders } from './present-orders.ts'
@@ -86,7 +86,7 @@ export function createResolvers(
     variants: (args: PageArgs) => connection(one.variants, args, variantOf(one))
   })
 
-  const { order, refund } = presentOrders(state)
+  const { order, refund, dispute } = presentOrders(state)
   const findOrder = (id: string) => state.orders.find(one => one.id === idOf(id, 'Order') && access.shows(one))
 
   /** Changes and saves an order, or returns the platform's error if there is none. */
@@ -159,10 +159,18 @@ export function createResolvers(
       return null
     },
     orders(args: PageArgs & { query?: string | null }) {
-      const since = orderFilter(args.query ?? '')
+      const since = sinceOf(args.query ?? '', 'updated_at')
       const found = state.orders.filter(one => Date.parse(one.updatedAt) >= since && access.shows(one))
       found.sort((a, b) => Date.parse(a.updatedAt) - Date.parse(b.updatedAt))
       return connection(found, args, order)
+    },
+    disputes(args: PageArgs & { query?: string | null; reverse?: boolean }) {
+      if (!access.scopes().includes(READ_DISPUTES))
+        throw new GraphQLError('Access denied for disputes field.', { extensions: { code: 'ACCESS_DENIED' } })
+      const since = sinceOf(args.query ?? '', 'initiated_at')
+      const found = state.orders.flatMap(one => (one.disputes ?? []).map(row => ({ one, row })))
+      const listed = found.filter(({ row }) => Date.parse(row.initiatedAt) >= since)
+      return connection(args.reverse ? listed.toReversed() : listed, args, ({ one, row }) => dispute(one, row))
     },
     webhookSubscriptions: (args: PageArgs & { topics?: string[] | null }) =>
       connection(

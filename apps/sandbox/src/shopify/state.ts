@@ -73,8 +73,26 @@ export type OrderRefund = {
   input?: string
   createdAt: string
   note?: string
+  /** Missing: the money went back. */
+  status?: RefundStatus
   /** Missing if the only payment gets all of it. */
   parts?: RefundPart[]
+}
+export const REFUND_STATUSES = ['success', 'pending', 'failure'] as const
+export type RefundStatus = (typeof REFUND_STATUSES)[number]
+
+export const DISPUTE_TYPES = ['chargeback', 'inquiry'] as const
+export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'accepted', 'prevented'] as const
+export type OrderDispute = {
+  id: string
+  /** What it was at first; it may have become a chargeback since. */
+  initiatedAs: (typeof DISPUTE_TYPES)[number]
+  type: (typeof DISPUTE_TYPES)[number]
+  status: (typeof DISPUTE_STATUSES)[number]
+  amount: string
+  initiatedAt: string
+  /** When it was decided; null while it is open. */
+  finalizedOn: string | null
 }
 
 export type PlatformOrder = {
@@ -108,6 +126,8 @@ export type PlatformOrder = {
   /** Missing if one payment covers all of it. */
   payments?: OrderPayment[]
   refunds: OrderRefund[]
+  /** Missing in old orders. */
+  disputes?: OrderDispute[]
   createdAt: string
   updatedAt: string
 }

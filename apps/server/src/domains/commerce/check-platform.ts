@@ -4,6 +4,9 @@ import { noteAccepted } from '../notices/index.ts'
 import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
 
+/** Without it the platform sends no chargebacks, and lists none. */
+export const READ_DISPUTES = 'read_shopify_payments_disputes'
+
 /** Scopes that the access token needs; the last one only for orders older than 60 days. */
 export const SCOPES = [
   'read_products',
@@ -14,8 +17,7 @@ export const SCOPES = [
   'write_discounts',
   'read_customers',
   'write_customers',
-  // Without it the platform sends no chargebacks.
-  'read_shopify_payments_disputes',
+  READ_DISPUTES,
   ALL_ORDERS
 ] as const
 

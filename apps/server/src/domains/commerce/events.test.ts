@@ -125,6 +125,8 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     refund_failed:
       'order NL-7: a refund of #7 failed on the platform, 5.00 of it was not given back after all; refund it again, or reopen the order where its lease has ended',
     refund_doubtful: 'order NL-7: 5.00 of #7 counts as given back, but the platform calls it PAID; look at it there',
+    refund_stuck:
+      'order NL-7: the platform has begun a refund of #7 (5.00) and has had no result for two weeks; look at it there',
     dispute_won: 'the dispute about #7 was won: the money is back, and the lease of order NL-7 has ended'
   }
   for (const outcome of EVENT_OUTCOMES) {

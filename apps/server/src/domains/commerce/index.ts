@@ -4,7 +4,7 @@
  * `platform_tokens` and `former_webhook_secrets`. Handlers of higher domains (`EventHandlers`) apply an event in the
  * transaction that records its outcome.
  */
-export { checkPlatform } from './check-platform.ts'
+export { checkPlatform, READ_DISPUTES } from './check-platform.ts'
 export { noteCheck, readCheck, recordCheck } from './checks.ts'
 export {
   RECONCILED,

@@ -28,8 +28,18 @@ export const ChangedRefund = z.object({
 })
 export type ChangedRefund = z.infer<typeof ChangedRefund>
 
-/** Another internal event: more counts as refunded than the platform's status of its order allows. */
-export const DoubtfulRefund = z.object({ order_id: z.string(), name: z.string(), amount: Cents, status: z.string() })
+/**
+ * Another internal event: more counts as refunded than the platform's status of its order allows, or a refund stays
+ * without a result.
+ */
+export const DoubtfulRefund = z.object({
+  order_id: z.string(),
+  name: z.string(),
+  amount: Cents,
+  status: z.string(),
+  /** The refund itself has had no result for this long. */
+  days: z.number().int().optional()
+})
 export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>
 
 /** The payloads of topics that have an effect. New products have none until an administrator adds them. */

@@ -96,7 +96,7 @@ async function inputOf(
 }
 
 /**
- * Asks the platform about an earlier request that it answered but has not reported. If that refund is pending, made or
+ * Asks the platform about earlier refunds that it has begun but not reported as made. If one is pending, made or
  * unknown, another request is refused. A failed one ends here.
  */
 async function refusedByFormer(
@@ -109,17 +109,18 @@ async function refusedByFormer(
   const payment = platformOrderId && (await paymentOf(ctx.db, platformOrderId))
   if (!payment) return null
   const rows = await refundRowsOf(ctx.db, platformOrderId)
-  const row = rows.findLast(({ state }) => state === 'answered')
-  if (!row || underwayOf([row], ctx.now())) return null
-  const fate = await platform.refundOutcome(row.key.replace('refund:', ''))
-  if (!fate.ok) return platformRefusal(fate)
-  const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
-  if (fate.value === 'pending') return refuse('refund_pending', { params })
-  if (fate.value === 'made') {
-    await command(ctx, by, async unit => queueOrderRead(unit, platformOrderId))
-    return refuse('refund_uncounted', { params })
+  if (underwayOf(rows, ctx.now())) return null
+  for (const row of rows.filter(({ state }) => state === 'answered')) {
+    const fate = await platform.refundOutcome(row.key.replace('refund:', ''))
+    if (!fate.ok) return platformRefusal(fate)
+    const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
+    if (fate.value === 'pending') return refuse('refund_pending', { params })
+    if (fate.value === 'made') {
+      await command(ctx, by, async unit => queueOrderRead(unit, platformOrderId))
+      return refuse('refund_uncounted', { params })
+    }
+    await command(ctx, by, unit => refused(unit, row))
   }
-  await command(ctx, by, unit => refused(unit, row))
   return null
 }
 
@@ -225,7 +226,7 @@ async function answered(unit: Unit, asked: RefundRow, refundId: string | null): 
   const key = `refund:${refundId}`
   const isTold = (await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))) > 0
   if (isTold) await moveRefund(unit, row, 'refuse')
-  else await moveRefund(unit, row, 'answer', { key })
+  else await moveRefund(unit, row, 'answer', { key, awaitsDecision: true })
 }
 
 /** The platform made no refund, or the refund failed there. */

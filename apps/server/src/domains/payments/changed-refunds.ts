@@ -66,11 +66,12 @@ async function reverse(
   }
 }
 
-/** More counts as refunded than the platform's status allows. An administrator decides. */
+/** More counts as refunded than the platform's status allows, or a refund has no result. An administrator decides. */
 export async function doubtRefund(
   unit: Unit,
-  { order_id, amount, status }: Omit<DoubtfulRefund, 'name'>
+  { order_id, amount, status, days }: Omit<DoubtfulRefund, 'name'>
 ): Promise<EventResult> {
   const { about, detail } = await paymentAndOrderOf(unit, order_id)
+  if (days !== undefined) return { outcome: 'refund_stuck', detail: { ...detail, amount }, about }
   return { outcome: 'refund_doubtful', detail: { ...detail, amount, status }, about }
 }

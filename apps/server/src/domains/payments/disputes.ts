@@ -16,6 +16,10 @@ const WON: ReadonlySet<string> = new Set(['won'])
 /** Statuses in which the bank holds the money. */
 const TAKEN: ReadonlySet<string> = new Set(['needs_response', 'under_review', ...LOST])
 
+/** `taken`: the bank holds the money. `lost`: it keeps it. `won`: the shop has it. Null: none of these. */
+export const stageOf = (status: string): 'taken' | 'lost' | 'won' | null =>
+  LOST.has(status) ? 'lost' : WON.has(status) ? 'won' : TAKEN.has(status) ? 'taken' : null
+
 /**
  * `disputes/create`, `disputes/update`: a chargeback takes the money when it opens, an inquiry takes none. Of a win and
  * a loss, the later by the platform's clock counts. Another status changes nothing and goes to an administrator: with

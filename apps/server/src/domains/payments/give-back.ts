@@ -61,21 +61,24 @@ type Returned = {
   byHand?: string | null
 }
 
+/** Statuses of a transaction that do not change any more. */
+const FINAL: ReadonlySet<string> = new Set(['success', 'failure', 'error'])
+
 /**
  * `refunds/create`: counts the successful refund transactions. Goods returned without money count as nothing. The
  * buyer's currency is converted at the payment's rate.
  */
 export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
   const { id: refundId, order_id: platformOrderId } = refund
-  const told = refund.transactions.filter(({ kind, amount }) => kind === 'refund' && Number(amount) > 0)
-  const made = told.filter(({ status }) => status === 'success')
-  const pending = told.filter(({ status }) => status === 'pending')
+  const told = refund.transactions.filter(({ kind }) => kind === 'refund')
+  const made = told.filter(({ status, amount }) => status === 'success' && Number(amount) > 0)
+  const pending = told.filter(({ status }) => !FINAL.has(status))
   if (made.length + pending.length === 0) return { outcome: 'ignored', about: { platformOrderId } }
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const key = `refund:${refundId}`
   if (made.length === 0) {
     const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
-    await nameRequest(unit, { platformOrderId, key, amount })
+    await awaitRefund(unit, { platformOrderId, key, amount })
     return { outcome: 'ignored', about: { platformOrderId } }
   }
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
@@ -84,14 +87,20 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   return giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
 }
 
-/** A pending refund counts as nothing yet. Its request, if the answer was lost, gets its id and is not made again. */
-async function nameRequest(
+/**
+ * A pending refund counts as nothing yet, and its order is read again until the platform knows its result. Its request,
+ * if the answer was lost, gets its id and is not made again.
+ */
+async function awaitRefund(
   unit: Unit,
   { platformOrderId, key, amount }: Pick<Returned, 'platformOrderId' | 'key' | 'amount'>
 ): Promise<void> {
   const rows = await refundRowsOf(unit.tx, platformOrderId)
-  const asked = rows.some(row => row.key === key) ? undefined : requestOf(rows, { key, amount, now: unit.now })
-  if (asked) await moveRefund(unit, asked, 'answer', { key })
+  if (rows.some(row => row.key === key)) return
+  const asked = requestOf(rows, { key, amount, now: unit.now })
+  const answered = { key, awaitsDecision: true }
+  if (asked) await moveRefund(unit, asked, 'answer', answered)
+  else await addRefund(unit, { ...answered, platformOrderId, amount, state: 'answered' })
 }
 
 /** Reported money in the payment's currency if it can be converted. */

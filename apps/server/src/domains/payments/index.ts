@@ -5,7 +5,7 @@
  */
 export { acceptByHand, applyByHand } from './apply-by-hand.ts'
 export { changeRefund, doubtRefund } from './changed-refunds.ts'
-export { disputePayment } from './disputes.ts'
+export { disputePayment, stageOf } from './disputes.ts'
 export { ordersPaidBy } from './figures.ts'
 export { cancelPayment, giveBack, isPaidRenewal, refundPayment } from './give-back.ts'
 export { holdsUnsettledMoney, paidBy } from './held-money.ts'
@@ -16,6 +16,9 @@ export {
   endAwaitedRead,
   toPaymentCurrency,
   isListed,
+  moveRefund,
+  recordRead,
+  refundRowsOf,
   rowsOf,
   sumRefunds,
   totalOf,

@@ -37,8 +37,8 @@ export const WHOLE_REPLIES = {
 
 type KnownOrder = { updatedAt: string } & Record<string, unknown>
 
-/** What its API returns for orders that a test set, by id. `isAway`: it answers nothing. */
-export type PlatformOrders = { known: Map<string, KnownOrder>; isAway: boolean; asked: number }
+/** What its API returns for orders that a test set, by id, and its disputes. `isAway`: it answers nothing. */
+export type PlatformOrders = { known: Map<string, KnownOrder>; disputes: object[]; isAway: boolean; asked: number }
 
 type Asked = {
   query: string
@@ -73,7 +73,7 @@ export async function startRefundPlatform() {
   const failedKeys = new Set<string>()
   const inputs = new Map<string, string>()
   const replies: RefundReplies = { as: 'whole' }
-  const orders: PlatformOrders = { known: new Map(), isAway: false, asked: 0 }
+  const orders: PlatformOrders = { known: new Map(), disputes: [], isAway: false, asked: 0 }
   const answer = async (asked: string): Promise<string> => {
     const { query, variables } = JSON.parse(asked) as Asked
     const { input, key = '' } = variables
@@ -112,7 +112,7 @@ export async function startRefundPlatform() {
     if (isPaid) await replies.beforePayments?.()
     const isReading = query.includes('query Order(')
     if (isReading) orders.asked += 1
-    const isListing = query.includes('query Orders(')
+    const isListing = query.includes('query Orders(') || query.includes('query Disputes(')
     const listed = {
       nodes: changedSince(orders.known, variables.query),
       pageInfo: { hasNextPage: false, endCursor: null }
@@ -124,7 +124,7 @@ export async function startRefundPlatform() {
     const data = input
       ? { refundCreate: { refund, userErrors: [] } }
       : isListing
-        ? { orders: listed }
+        ? { orders: listed, disputes: { ...listed, nodes: orders.disputes } }
         : { order, refund: status }
     const isAway =
       (isReading && orders.isAway) ||

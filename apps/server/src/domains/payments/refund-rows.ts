@@ -146,3 +146,7 @@ export const endAwaitedRead = ({ tx }: Unit, platformOrderId: string, which: SQL
     .update(paymentRefunds)
     .set({ awaitsDecision: false })
     .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsDecision, which))
+
+/** The platform's order was read, and has no result of this refund yet, or has one. */
+export const recordRead = ({ tx, now: readAt }: Unit, { id }: Pick<RefundRow, 'id'>, awaitsDecision: boolean) =>
+  tx.update(paymentRefunds).set({ readAt, awaitsDecision }).where(eq(paymentRefunds.id, id))

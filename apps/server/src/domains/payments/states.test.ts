@@ -26,6 +26,6 @@ test('a payment is accepted while it is held or ignored, and refunded once', () 
 })
 
 test('docs/ORDERS.md draws the table of refunds and nothing else', async () => {
-  const begins = ['[*]  asked', '[*]  counted', '[*]  returned']
+  const begins = ['[*]  answered', '[*]  asked', '[*]  counted', '[*]  returned']
   expect(await drawnTransitions('Refunds')).toEqual([...begins, ...transitionsOf(REFUND_TRANSITIONS)].toSorted())
 })

@@ -17,7 +17,10 @@ export const PAYMENT_TRANSITIONS = {
   leave: { from: ['refunded'], to: 'ignored' }
 } as const satisfies Record<string, { from: readonly PaymentState[]; to: PaymentState }>
 
-/** A refund starts as asked, counted, or returned (its dispute was won first). docs/ORDERS.md draws this table. */
+/**
+ * A refund starts as asked, answered (pending, made on the platform), counted, or returned (its dispute was won first).
+ * docs/ORDERS.md draws this table.
+ */
 export const REFUND_TRANSITIONS = {
   /** The platform answered with the id that its report will carry. */
   answer: { from: ['asked', 'unanswered'], to: 'answered' },

@@ -90,10 +90,12 @@ export const paymentRefunds = pgTable(
     /** When it was sent first, and the key with it. Null: the platform was not asked for it. */
     sentAt: instant(),
     /**
-     * The platform's order is still to be read: after a won dispute, and after a refund, which may have been reported
-     * late or may have failed since.
+     * The platform's order is still to be read: after a won dispute, and after a refund, which may be pending, may have
+     * been reported late, or may have failed since.
      */
     awaitsDecision: boolean().notNull().default(false),
+    /** When that order was last read and the platform had no final result. */
+    readAt: instant(),
     /** When the money came back to the shop. */
     reversedAt: instant(),
     /** When it was reported or requested. */

@@ -2,16 +2,23 @@ import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { readOrderQueue } from '../payments/index.ts'
 import { queueUnreadOrders, readOrder } from './read-order.ts'
+import { reconcileDisputes } from './missed-disputes.ts'
 import { reconcilePayments } from './reconcile.ts'
 
 export const reconciliationJobs: Job[] = [
   job(queue<object>('reconcile-payments', { retryLimit: 0, deleteAfterSeconds: 3600 }), {
-    purpose: 'Asks the platform for payments, refunds and cancellations, and records those that no webhook told of.',
+    purpose:
+      'Asks the platform for payments, refunds, disputes and cancellations, and records those that no webhook told of.',
     cron: '*/5 * * * *',
     async run(ctx) {
       await queueUnreadOrders(ctx)
       await reconcilePayments(ctx)
     }
+  }),
+  job(queue<object>('reconcile-disputes', { retryLimit: 0, deleteAfterSeconds: 3600 }), {
+    purpose: 'Asks the platform for disputes, and records those that no webhook reported.',
+    cron: '23 * * * *',
+    run: async ctx => void (await reconcileDisputes(ctx))
   }),
   job(readOrderQueue, {
     purpose:

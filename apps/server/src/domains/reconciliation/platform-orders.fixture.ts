@@ -44,6 +44,7 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
         ...(buyer && { presentmentMoney: { amount: buyer.amount, currencyCode: buyer.currency } })
       }
     })),
+    disputes: [] as object[],
     discountCodes: [],
     customAttributes: paid.note_attributes.map(({ name, value }) => ({ key: name, value })),
     fullyPaid: true,

@@ -1,5 +1,5 @@
 import { toCents } from '@netlet/contract/money'
-import { and, asc, eq, isNotNull, lte, not, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, notExists, or, sql } from 'drizzle-orm'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
@@ -10,7 +10,7 @@ import { lock } from '../../infra/db/locks.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
 import { downToCents, queueOrderRead, endAwaitedRead, paymentOf, paymentStateOf } from '../payments/index.ts'
 import { asEvent, findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
-import { VOID_AFTER } from './refund-differences.ts'
+import { endAwaitedRefunds, isRefundDue, readFates } from './pending-refunds.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 const MOST_ORDERS = 50
@@ -36,10 +36,12 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   // Refunds can be compared only after the missed events are handled.
   const areHandled = (await findHandledEvents(ctx, missed)).size === missed.length
+  const fates = areHandled ? await readFates(ctx, platform.data, platformOrderId) : null
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await judgeAgain(unit, read.value)
-    await endAwaitedRead(unit, platformOrderId, areHandled ? or(isDispute, isSettledRefund(unit.now)) : isDispute)
+    await endAwaitedRead(unit, platformOrderId, isDispute)
+    if (fates) await endAwaitedRefunds(unit, read.value, fates)
     unit.publish('platform_event')
   })
 }
@@ -57,13 +59,10 @@ async function judgeAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
 }
 
 const isDispute = sql`starts_with(${paymentRefunds.key}, 'dispute:')`
-/** A refund that was reported long enough ago for the platform's list to be final. */
-const isSettledRefund = (now: Date) =>
-  and(not(isDispute), lte(paymentRefunds.createdAt, new Date(now.getTime() - VOID_AFTER)))
 
 /**
- * Platform orders to read, oldest first: those with a won dispute, and those with a refund, once after its report. A
- * won dispute does not matter if the whole payment is refunded.
+ * Platform orders to read, oldest first: those with a won dispute, and those with a refund, once after its report and
+ * then each hour while it is pending. A won dispute does not matter if the whole payment is refunded.
  */
 function unreadOrders(db: Executor, now: Date) {
   const isBack = db
@@ -73,7 +72,7 @@ function unreadOrders(db: Executor, now: Date) {
   return db
     .select({ platformOrderId: paymentRefunds.platformOrderId })
     .from(paymentRefunds)
-    .where(and(paymentRefunds.awaitsDecision, or(isSettledRefund(now), and(isDispute, notExists(isBack)))))
+    .where(and(paymentRefunds.awaitsDecision, or(isRefundDue(now), and(isDispute, notExists(isBack)))))
     .groupBy(paymentRefunds.platformOrderId)
     .orderBy(asc(sql`min(${paymentRefunds.id})`))
 }

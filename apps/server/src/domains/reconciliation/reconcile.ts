@@ -14,6 +14,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { downToCents, type PaymentRow, paymentStateOf, type RefundRow, rowsOf } from '../payments/index.ts'
+import { disputesOf, missedDisputes, readToldDisputes } from './missed-disputes.ts'
 import { amountOf, differences } from './refund-differences.ts'
 import { ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -31,8 +32,8 @@ const isPaid = ({ financialStatus }: ShopifyOrder): boolean => PAID.has(financia
 type Event = { eventId: string; topic: string; payload: unknown }
 
 /**
- * Asks the platform for changed orders and stores what no webhook reported: payments, refunds, cancellations, edits of
- * orders with a held payment, and refunds that changed or failed. Each run starts where the last successful one ended,
+ * Asks the platform for changed orders and stores what no webhook reported: payments, refunds, disputes, cancellations,
+ * edits of orders with a held payment, and refunds that changed or failed. Each run starts where the last successful one ended,
  * so a long outage loses nothing; it may take several runs. An unreadable order goes to the inbox and stops no others.
  * @returns how many events were found
  * @throws if the platform fails; the health page shows the failure too
@@ -102,16 +103,20 @@ export async function findMissedEvents(ctx: AppContext, ours: readonly ShopifyOr
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return []
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
-  const [settled, returned] = await Promise.all([
+  const [settled, returned, told] = await Promise.all([
     ctx.db.select().from(payments).where(anyOf(payments.platformOrderId)),
-    ctx.db.select().from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId)).orderBy(asc(paymentRefunds.id))
+    ctx.db.select().from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId)).orderBy(asc(paymentRefunds.id)),
+    readToldDisputes(ctx, disputesOf(ours))
   ])
   const paymentBy = new Map(settled.map(payment => [payment.platformOrderId, payment]))
   const refundsBy = Map.groupBy(returned, ({ platformOrderId }) => platformOrderId)
   const compared = ours.map(order => {
     const payment = paymentBy.get(order.id)
     const rows = refundsBy.get(order.id) ?? []
-    return { order, payment, rows, missed: missedEvents(order, payment, rows) }
+    const missed = missedEvents(order, payment, rows)
+    const isPaidOnce = payment !== undefined || isPaid(order)
+    const disputes = isPaidOnce ? missedDisputes(disputesOf([order]), { rows, told, now: ctx.now() }) : []
+    return { order, payment, rows, missed: [...missed, ...disputes] }
   })
   const handled = await findHandledEvents(
     ctx,
@@ -195,10 +200,15 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
   // A request that the platform answered has the refund's key before its report comes.
   const reported = rows.filter(({ state }) => state === 'counted' || state === 'returned')
   for (const refund of order.refunds) {
-    if (rowsOf(reported, `refund:${refund.id}`).length > 0 || Number(refund.amount) <= 0) continue
-    const transactions = [{ kind: 'refund', status: 'success', amount: amountOf(refund, payment) }]
+    const isMade = Number(refund.amount) > 0
+    if (rowsOf(isMade ? reported : rows, `refund:${refund.id}`).length > 0) continue
+    // Until the platform has its result, a refund is listed without money. It would delay an unknown payment.
+    if (!isMade && !payment) continue
+    const status = isMade ? 'success' : 'pending'
+    const transactions = [{ kind: 'refund', status, amount: amountOf(refund, payment) }]
     const payload = { id: refund.id, order_id: id, transactions }
-    events.push({ eventId: `reconciled:refund:${refund.id}`, topic: 'refunds/create', payload })
+    const eventId = `reconciled:refund:${refund.id}${isMade ? '' : ':pending'}`
+    events.push({ eventId, topic: 'refunds/create', payload })
   }
   return events
 }

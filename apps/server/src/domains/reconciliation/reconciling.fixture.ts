@@ -12,7 +12,9 @@ export function says(
   { world, now }: Books,
   paid: Paid,
   refunds: Parameters<typeof platformOrder>[1] & object,
-  more: Partial<Pick<Order, 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid'>> & { cancelledAt?: string } = {}
+  more: Partial<Pick<Order, 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid' | 'disputes'>> & {
+    cancelledAt?: string
+  } = {}
 ): void {
   const order = platformOrder(paid, refunds)
   world.platformOrders.known.set(String(paid.id), { ...order, updatedAt: now().toISOString(), ...more })

@@ -18,6 +18,7 @@ const row = (key: string, amount: string | null, more: Partial<RefundRow> = {}):
   sentAt: null,
   foreignAmount: null,
   awaitsDecision: false,
+  readAt: null,
   reversedAt: null,
   createdAt: ago(60),
   ...more

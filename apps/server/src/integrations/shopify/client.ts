@@ -19,6 +19,7 @@ import {
   Collection,
   InCollection,
   Line,
+  ListedDispute,
   Order,
   PricedVariant,
   Product,
@@ -27,6 +28,7 @@ import {
   Variant,
   page,
   type ShopifyCollection,
+  type ShopifyDispute,
   type ShopifyOrder,
   type ShopifyPricedVariant,
   type ShopifyProduct,
@@ -178,6 +180,16 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
 
     changedOrders: (since: Date, most?: number): Promise<ShopifyResult<ChangedOrders>> =>
       readChangedOrders(execute, withAllLines, since, most),
+
+    /** Disputes that began since a time. The token needs a scope for them; those of one order it reads without. */
+    disputes: (since: Date): Promise<ShopifyResult<ShopifyDispute[]>> =>
+      everyPage(after =>
+        execute(
+          documents.disputes,
+          { query: `initiated_at:>='${since.toISOString()}'`, after },
+          z.object({ disputes: page(ListedDispute) }).transform(data => data.disputes)
+        )
+      ),
 
     /**
      * What `refund` takes, from the order's payments. Refunds nothing.

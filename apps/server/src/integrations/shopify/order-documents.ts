@@ -50,6 +50,11 @@ const orderFields = /* GraphQL */ `
       }
     }
   }
+  disputes {
+    id
+    initiatedAs
+    status
+  }
   customAttributes {
     key
     value
@@ -176,6 +181,29 @@ export const orderDocuments = {
       }
     }
   ${lineFragment}
+  `,
+  disputes: /* GraphQL */ `
+    query Disputes($query: String!, $after: String) {
+      disputes(first: 100, after: $after, query: $query, reverse: true) {
+        nodes {
+          id
+          type
+          status
+          finalizedOn
+          amount {
+            amount
+            currencyCode
+          }
+          order {
+            id
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
   `,
   tagOrder: /* GraphQL */ `
     mutation TagOrder(

@@ -153,6 +153,30 @@ const BothMoneys = z.object({
 const buyerMoney = (money: { amount: string; currencyCode: string } | null | undefined) =>
   money ? { amount: money.amount, currency_code: money.currencyCode } : null
 
+/** A dispute in an order's summary: an inquiry may have become a chargeback since. Its id is that of its webhooks. */
+const Dispute = z
+  .object({ id: Gid, initiatedAs: z.string(), status: z.string() })
+  .transform(({ id, initiatedAs, status }) => ({ id, type: initiatedAs.toLowerCase(), status: status.toLowerCase() }))
+
+/** A dispute in the shop's list: its type and decision are those of now. */
+export const ListedDispute = z
+  .object({
+    id: Gid,
+    type: z.string(),
+    status: z.string(),
+    finalizedOn: z.string().nullish(),
+    amount: z.object({ amount: Money, currencyCode: z.string() }),
+    order: z.object({ id: Gid }).nullable()
+  })
+  .transform(({ type, status, amount: { amount, currencyCode }, order, ...rest }) => ({
+    ...rest,
+    type: type.toLowerCase(),
+    status: status.toLowerCase(),
+    amount,
+    currency: currencyCode,
+    platformOrderId: order?.id ?? null
+  }))
+
 export const Order = z
   .object({
     id: Gid,
@@ -169,6 +193,7 @@ export const Order = z
     test: z.boolean(),
     lineItems: page(Line),
     refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: BothMoneys })),
+    disputes: z.array(Dispute).nullish(),
     discountCodes: z.array(z.string()),
     customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
     fullyPaid: z.boolean(),
@@ -193,6 +218,7 @@ export const Order = z
     refunds: order.refunds.flatMap(({ id, totalRefundedSet: { shopMoney, presentmentMoney } }) =>
       id ? [{ id, amount: shopMoney.amount, buyer: buyerMoney(presentmentMoney) }] : []
     ),
+    disputes: order.disputes ?? [],
     currency: order.currencyCode,
     paid: order.displayFinancialStatus === 'PAID',
     // The platform gives this status to orders that were only partly paid, too.
@@ -219,5 +245,7 @@ export type ShopifyShop = z.infer<typeof ShopInfo>
 export type ShopifyCollection = z.infer<typeof Collection>
 /** A platform order for reconciliation: `attributes.order_id` names ours, money is decimal strings. */
 export type ShopifyOrder = Omit<z.infer<typeof Order>, 'moreLines'>
+
+export type ShopifyDispute = z.infer<typeof ListedDispute>
 
 export const UserErrors = z.array(z.object({ field: z.array(z.string()).nullable(), message: z.string() }))

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { DAY, HOUR } from '../../infra/clock.ts'
+import { noteCheck, READ_DISPUTES } from '../commerce/index.ts'
+import { wrongBooks } from '../payments/books-check.fixture.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { reconcileDisputes } from './missed-disputes.ts'
+import { work } from './platform-orders.fixture.ts'
+import { queueUnreadOrders } from './read-order.ts'
+import { reconcile, says } from './reconciling.fixture.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+beforeEach(async () => {
+  await b.world.endAll()
+  b.world.platformOrders.known.clear()
+  b.world.platformOrders.disputes = []
+})
+afterEach(async () => {
+  expect(await wrongBooks(b.db())).toEqual([])
+})
+afterAll(() => b?.world.close())
+
+const idOf = (paid: Paid) => 7000 + (paid.id % 1000)
+/** Sets the disputes that the platform returns with an order. */
+const disputed = (paid: Paid, status: string, { initiatedAs = 'CHARGEBACK', id = idOf(paid) } = {}) =>
+  says(b, paid, [], { disputes: [{ id: `gid://shopify/OrderDisputeSummary/${id}`, initiatedAs, status }] })
+const openOutcomes = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
+
+/** Reads the order once more, although it has not changed. */
+async function readAgain(paid: Paid) {
+  await b.world.advance(HOUR)
+  const { ctx } = b.world.shop
+  await queueUnreadOrders(ctx)
+  await work(b.world)
+  const known = b.world.platformOrders.known.get(String(paid.id))
+  if (known) known.updatedAt = b.now().toISOString()
+  return reconcile(b)
+}
+
+test('a chargeback whose webhook was lost takes the money once, and is won, lost and won again by reading its order', async () => {
+  const before = await b.books()
+  const { order, paid } = await b.delivered()
+  const paidBooks = await b.books()
+  disputed(paid, 'NEEDS_RESPONSE')
+  expect(await reconcile(b)).toBe(1)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await readAgain(paid)).toBe(0)
+  // The webhook was late.
+  expect(await b.FATES.opened(paid)).toBe('ignored')
+  await b.world.confirm()
+  for (const [status, books] of [
+    ['WON', paidBooks],
+    ['LOST', before],
+    ['WON', paidBooks],
+    ['UNDER_REVIEW', paidBooks]
+  ] as const) {
+    disputed(paid, status)
+    expect(await readAgain(paid)).toBe(status === 'UNDER_REVIEW' ? 0 : 1)
+    expect(await b.books()).toEqual(books)
+    expect(await readAgain(paid)).toBe(0)
+  }
+})
+
+test('a dispute that had ended before its order was read takes nothing, and its opening comes too late', async () => {
+  for (const initiatedAs of ['CHARGEBACK', 'INQUIRY']) {
+    const { order, paid } = await b.delivered()
+    const before = await b.books()
+    disputed(paid, 'WON', { initiatedAs })
+    expect(await reconcile(b)).toBe(initiatedAs === 'INQUIRY' ? 0 : 1)
+    expect(await readAgain(paid)).toBe(0)
+    if (initiatedAs === 'CHARGEBACK') expect(await b.FATES.opened(paid)).toBe('ignored')
+    expect(await b.books()).toEqual(before)
+    expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+    expect(await openOutcomes(paid)).toEqual([])
+  }
+})
+
+test('an inquiry and a prevented dispute stand in the inbox once, whether a webhook or the order reported them', async () => {
+  for (const [status, initiatedAs] of [
+    ['NEEDS_RESPONSE', 'INQUIRY'],
+    ['PREVENTED', 'CHARGEBACK'],
+    ['OF_TOMORROW', 'CHARGEBACK']
+  ] as const) {
+    const [told, found] = [await b.delivered(), await b.delivered()]
+    await b.dispute(told.paid, status.toLowerCase(), { type: initiatedAs.toLowerCase() })
+    for (const { paid } of [told, found]) disputed(paid, status, { initiatedAs })
+    expect(await reconcile(b)).toBe(1)
+    for (const { order, paid } of [told, found]) {
+      expect(await readAgain(paid)).toBe(0)
+      expect(await openOutcomes(paid)).toEqual(['inquiry'])
+      expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+    }
+    // The payload of an old event is deleted.
+    await b.db().execute(`update platform_events set payload = '{}'`)
+    expect(await readAgain(told.paid)).toBe(0)
+  }
+})
+
+test('a dispute of an order that was never reported is found with its payment', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  disputed(paid, 'LOST')
+  expect(await reconcile(b)).toBe(2)
+  expect(await b.paymentRow(paid)).toMatchObject({ refundedAt: expect.any(Date) })
+  expect(await readAgain(paid)).toBe(0)
+})
+
+test('a dispute whose status the platform takes back in between ends as the platform says last', async () => {
+  const { order, paid } = await b.delivered()
+  await b.FATES.opened(paid)
+  await b.world.confirm()
+  disputed(paid, 'WON')
+  await reconcile(b)
+  await b.world.advance(DAY)
+  expect(await b.dispute(paid, 'lost', { finalized_on: b.now().toISOString() })).toBe('refunded')
+  disputed(paid, 'LOST')
+  expect(await readAgain(paid)).toBe(0)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded' })
+})
+
+const listed = (paid: Paid, more: object) => ({
+  id: `gid://shopify/ShopifyPaymentsDispute/${idOf(paid)}`,
+  type: 'CHARGEBACK',
+  status: 'NEEDS_RESPONSE',
+  finalizedOn: null,
+  amount: { amount: '20.0', currencyCode: 'USD' },
+  order: { id: `gid://shopify/Order/${paid.id}` },
+  ...more
+})
+const scopes = (...of: string[]) => noteCheck(b.world.shop.ctx, 'shop', { name: 'Shop', currency: 'USD', scopes: of })
+async function reconcileList() {
+  const found = await reconcileDisputes(b.world.shop.ctx)
+  await work(b.world)
+  return found
+}
+
+test('a dispute that leaves its order unchanged is found in the list of disputes, with its amount and type', async () => {
+  const [whole, part, inquiry] = [await b.delivered(), await b.delivered(), await b.delivered()]
+  await b.dispute(inquiry.paid, 'needs_response', { type: 'inquiry' })
+  b.world.platformOrders.disputes = [
+    listed(whole.paid, {}),
+    listed(part.paid, { amount: { amount: '5.0', currencyCode: 'USD' } }),
+    // It has become a chargeback.
+    listed(inquiry.paid, {}),
+    listed({ ...whole.paid, id: 4711 }, {}),
+    listed({ ...whole.paid, id: 4712 }, { order: null })
+  ]
+  await scopes('read_orders')
+  expect(await reconcileList()).toBe(0)
+  await scopes('read_orders', READ_DISPUTES)
+  expect(await reconcileList()).toBe(3)
+  expect(await reconcileList()).toBe(0)
+  const amounts = await Promise.all([whole, part, inquiry].map(({ order }) => b.world.row(order.id)))
+  expect(amounts.map(({ refundedAmount }) => refundedAmount)).toEqual(['20.00', '5.00', '20.00'])
+  // The same dispute in its order's summary is known.
+  disputed(part.paid, 'NEEDS_RESPONSE')
+  expect(await readAgain(part.paid)).toBe(0)
+  await b.world.advance(DAY)
+  const decidedOn = b.now().toISOString()
+  b.world.platformOrders.disputes = [listed(part.paid, { status: 'WON', finalizedOn: decidedOn })]
+  expect(await reconcileList()).toBe(1)
+  expect(await b.world.row(part.order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+})

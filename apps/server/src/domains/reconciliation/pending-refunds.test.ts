@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { askRefund } from '../payments/ask-refund.fixture.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { refundRowsOf } from '../payments/index.ts'
+import { paymentRefunds } from '../payments/tables.ts'
+import type { RefundMade } from '../payments/refund-platform.fixture.ts'
+import { platformOrder, work } from './platform-orders.fixture.ts'
+import { queueUnreadOrders } from './read-order.ts'
+import { reconcile, says } from './reconciling.fixture.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+beforeEach(async () => {
+  await b.world.endAll()
+  b.world.platformOrders.known.clear()
+  await b.db().update(paymentRefunds).set({ awaitsDecision: false })
+  b.world.platformOrders.isAway = false
+})
+afterAll(() => b?.world.close())
+
+let lastId = 990_000
+
+/** A refund that is made in the platform's own console, and is pending at first. */
+function begin(paid: Paid, amount = '20.00'): RefundMade {
+  const made: RefundMade = { platformOrderId: String(paid.id), amount, id: ++lastId, status: 'PENDING' }
+  b.world.refundsMade.push(made)
+  return made
+}
+
+/** Sets what the platform lists as refunded. Its order does not count as changed. */
+function list(paid: Paid, refunds: { id: number; amount: string }[]) {
+  b.world.platformOrders.known.set(String(paid.id), platformOrder(paid, refunds))
+}
+
+function tell(paid: Paid, { id }: RefundMade, transactions: [status: string, amount: string][]) {
+  return b.tell('refunds/create', {
+    id,
+    order_id: paid.id,
+    transactions: transactions.map(([status, amount]) => ({ kind: 'refund', status, amount, currency: 'USD' }))
+  })
+}
+
+/** Runs the reconciliation's reads every five minutes. @returns how often the platform was asked for an order */
+async function readFor(milliseconds: number): Promise<number> {
+  const before = b.world.platformOrders.asked
+  for (let passed = 0; passed < milliseconds; passed += 5 * MINUTE) {
+    await b.world.advance(5 * MINUTE)
+    await queueUnreadOrders(b.world.shop.ctx)
+    await work(b.world)
+  }
+  return b.world.platformOrders.asked - before
+}
+
+const statesOf = async (paid: Paid) =>
+  (await refundRowsOf(b.db(), String(paid.id))).map(({ state, amount, awaitsDecision }) => ({
+    state,
+    amount,
+    awaitsDecision
+  }))
+
+test('a refund that is wholly pending when it is reported is asked about each hour until it is made, and then counts', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  expect(await tell(paid, made, [['pending', '20.00']])).toBe('ignored')
+  expect(await tell(paid, made, [['pending', '20.00']])).toBe('ignored')
+  expect(await readFor(5 * HOUR)).toBe(5)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+  expect(await statesOf(paid)).toEqual([{ state: 'answered', amount: '20.00', awaitsDecision: true }])
+  made.status = 'SUCCESS'
+  list(paid, [{ id: made.id, amount: '20.00' }])
+  await readFor(HOUR)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  await readFor(HOUR)
+  expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '20.00', awaitsDecision: false }])
+})
+
+test('of a refund in parts each counts once the platform made it', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '4.00' }])
+  expect(
+    await tell(paid, made, [
+      ['success', '4.00'],
+      ['awaiting_response', '16.00']
+    ])
+  ).toBe('partly_refunded')
+  await readFor(3 * HOUR)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '4.00' })
+  made.status = 'SUCCESS'
+  list(paid, [{ id: made.id, amount: '20.00' }])
+  await readFor(HOUR)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('a refund of the console that stays pending and that no webhook reports counts once it is made', async () => {
+  const { order, paid } = await b.delivered()
+  b.world.refundReplies.before = async made => void (made.status = 'PENDING')
+  expect(await askRefund(b.admin, order, {})).toMatchObject({ code: 2000 })
+  b.world.refundReplies.before = undefined
+  const made = b.world.refundsMade.at(-1)
+  if (!made) throw new Error('no refund was made')
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await readFor(2 * HOUR)
+  expect(await askRefund(b.admin, order, {})).toMatchObject({ data: { reason: 'refund_pending' } })
+  made.status = 'SUCCESS'
+  list(paid, [{ id: made.id, amount: '20.00' }])
+  await readFor(HOUR)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('a pending refund that no webhook reported is found with its order, and a return of goods ends by itself', async () => {
+  const [begun, goods] = [await b.delivered(), await b.delivered()]
+  const made = begin(begun.paid)
+  says(b, begun.paid, [{ id: made.id, amount: '0.00' }], { displayFinancialStatus: 'PAID' })
+  says(b, goods.paid, [{ id: ++lastId, amount: '0.00' }], { displayFinancialStatus: 'PAID' })
+  expect(await reconcile(b)).toBe(2)
+  expect(await reconcile(b)).toBe(0)
+  await readFor(HOUR)
+  expect(await statesOf(goods.paid)).toEqual([{ state: 'refused', amount: '0.00', awaitsDecision: false }])
+  made.status = 'SUCCESS'
+  list(begun.paid, [{ id: made.id, amount: '20.00' }])
+  await readFor(HOUR)
+  expect(await b.world.row(begun.order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await b.world.row(goods.order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
+})
+
+test('a pending refund that fails ends, and another one can be asked for', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await tell(paid, made, [['pending', '20.00']])
+  await readFor(HOUR)
+  expect(await askRefund(b.admin, order, {})).toMatchObject({ data: { reason: 'refund_pending' } })
+  made.status = 'FAILURE'
+  await readFor(HOUR)
+  expect(await statesOf(paid)).toEqual([{ state: 'refused', amount: '20.00', awaitsDecision: false }])
+  expect(await askRefund(b.admin, order, {})).toMatchObject({ code: 2000 })
+})
+
+test('of two pending refunds each keeps another one from being asked for', async () => {
+  const { order, paid } = await b.delivered()
+  const [one, other] = [begin(paid, '3.00'), begin(paid, '4.00')]
+  await tell(paid, one, [['pending', '3.00']])
+  await tell(paid, other, [['pending', '4.00']])
+  await b.world.advance(11 * MINUTE)
+  other.status = 'FAILURE'
+  expect(await askRefund(b.admin, order, {})).toMatchObject({ data: { reason: 'refund_pending' } })
+})
+
+test('a platform that is away is asked again every five minutes, and a missing answer about a refund counts as pending', async () => {
+  const { paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await tell(paid, made, [['pending', '20.00']])
+  b.world.platformOrders.isAway = true
+  expect(await readFor(HOUR)).toBe(11)
+  b.world.platformOrders.isAway = false
+  b.world.refundReplies.fatesAreAway = true
+  expect(await readFor(2 * HOUR)).toBe(2)
+  b.world.refundReplies.fatesAreAway = false
+  expect(await statesOf(paid)).toEqual([{ state: 'answered', amount: '20.00', awaitsDecision: true }])
+})
+
+test('a refund without a result for fourteen days waits for an administrator, once, and is not asked about again', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await tell(paid, made, [['pending', '20.00']])
+  await b.world.advance(14 * DAY - HOUR)
+  await readFor(10 * MINUTE)
+  expect(await b.openOf(paid)).toEqual([])
+  await readFor(2 * HOUR)
+  expect(await b.openOf(paid)).toMatchObject([
+    { outcome: 'refund_stuck', params: { order_id: order.publicId, amount: '20.00' } }
+  ])
+  expect(await readFor(2 * HOUR)).toBe(0)
+  // The platform's report counts all the same.
+  expect(await tell(paid, made, [['success', '20.00']])).toBe('refunded')
+  expect(await b.openOf(paid)).toEqual([])
+})

@@ -1,0 +1,75 @@
+import { and, isNull, lte, or, sql } from 'drizzle-orm'
+import { DAY, HOUR } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { RefundFate, Shopify, ShopifyOrder } from '../../integrations/shopify/index.ts'
+import { RECONCILED, storeEvent } from '../commerce/index.ts'
+import { moveRefund, recordRead, refundRowsOf, type RefundRow } from '../payments/index.ts'
+import { paymentRefunds } from '../payments/tables.ts'
+import { VOID_AFTER } from './refund-differences.ts'
+
+/** How often the platform is asked about a pending refund. It may need some business days. */
+const ASKED_EVERY = HOUR
+/** How many days until an administrator is told instead. */
+const MOST_DAYS = 14
+
+const before = (now: Date, milliseconds: number): Date => new Date(now.getTime() - milliseconds)
+
+/** A refund that was reported long enough ago for the platform's list to be final, and not just asked about. */
+export const isRefundDue = (now: Date) =>
+  and(
+    sql`not starts_with(${paymentRefunds.key}, 'dispute:')`,
+    lte(paymentRefunds.createdAt, before(now, VOID_AFTER)),
+    or(isNull(paymentRefunds.readAt), lte(paymentRefunds.readAt, before(now, ASKED_EVERY)))
+  )
+
+const awaitedRefunds = async (db: AppContext['db'] | Unit['tx'], platformOrderId: string, now: Date) =>
+  (await refundRowsOf(db, platformOrderId)).filter(
+    ({ key, awaitsDecision, createdAt }) =>
+      awaitsDecision && !key.startsWith('dispute:') && createdAt <= before(now, VOID_AFTER)
+  )
+
+/** The platform's id of a refund; undefined if the order's status reported it, or an operator did. */
+const refundIdOf = ({ key }: RefundRow): string | undefined => /^refund:([^:]+)/.exec(key)?.[1]
+
+/** What became of the refunds of an order that wait for it, by the platform's id. No answer means still pending. */
+export async function readFates(
+  ctx: AppContext,
+  platform: Pick<Shopify, 'refundOutcome'>,
+  platformOrderId: string
+): Promise<Map<string, RefundFate>> {
+  const rows = await awaitedRefunds(ctx.db, platformOrderId, ctx.now())
+  const fates = new Map<string, RefundFate>()
+  for (const id of new Set(rows.flatMap(row => refundIdOf(row) ?? []))) {
+    const fate = await platform.refundOutcome(id)
+    fates.set(id, fate.ok ? fate.value : 'pending')
+  }
+  return fates
+}
+
+/** After an order was read: ends the wait for refunds with a result. An administrator looks at one that has none. */
+export async function endAwaitedRefunds(
+  unit: Unit,
+  { id: platformOrderId, name }: Pick<ShopifyOrder, 'id' | 'name'>,
+  fates: ReadonlyMap<string, RefundFate>
+): Promise<void> {
+  for (const row of await awaitedRefunds(unit.tx, platformOrderId, unit.now)) {
+    const id = refundIdOf(row)
+    const fate = fates.get(id ?? '')
+    // The platform was not asked about it: it has just become due.
+    if (id !== undefined && fate === undefined) continue
+    // The platform may have made it after its order was read, which is then read again.
+    const isOpen = fate === 'pending' || (row.state === 'answered' && fate === 'made')
+    const isOver = row.createdAt <= before(unit.now, MOST_DAYS * DAY)
+    if (row.state === 'answered' && fate === 'failed') await moveRefund(unit, row, 'refuse', { awaitsDecision: false })
+    else await recordRead(unit, row, isOpen && !isOver)
+    if (isOpen && isOver) await tellOfStuck(unit, row, name)
+  }
+}
+
+const tellOfStuck = (unit: Unit, { key, platformOrderId, amount }: RefundRow, name: string) =>
+  storeEvent(unit, {
+    eventId: `${RECONCILED}stuck:${key}`,
+    topic: 'reconciled/doubt',
+    payload: { order_id: platformOrderId, name, amount: amount ?? '0.00', status: 'PENDING', days: MOST_DAYS }
+  })
