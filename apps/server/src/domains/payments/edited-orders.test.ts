@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
 import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
@@ -300,4 +300,23 @@ test('what is paid more for a payment that was refunded while it was held is hel
   await b.world.confirm()
   const sums = { payAmount: '35.00', refundedAmount: '20.00' }
   expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivered', ...sums })
+})
+
+test('what is paid more long after a full refund is found with its order, once', async () => {
+  const { order, paid } = await b.delivered()
+  expect(await b.refund(paid, '20.00')).toBe('refunded')
+  const [refund] = await refundRowsOf(b.db(), String(paid.id))
+  const refunds = [{ id: Number(refund?.key.split(':')[1]), amount: '20.00' }]
+  says(b, paid, refunds)
+  await b.world.advance(11 * MINUTE)
+  await queueUnreadOrders(b.world.shop.ctx)
+  await work(b.world)
+  await b.world.advance(30 * DAY)
+  says(b, paid, refunds)
+  expect(await reconcile(b)).toBe(0)
+  says(b, { ...paid, total_price: '35.50' }, refunds, { displayFinancialStatus: 'PARTIALLY_REFUNDED' })
+  expect(await reconcile(b)).toBe(1)
+  expect(await reconcile(b)).toBe(0)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'expired', payAmount: '35.50', refundedAmount: '20.00' })
+  expect(await b.openOf(paid)).toContainEqual(expect.objectContaining({ outcome: 'partly_refunded' }))
 })

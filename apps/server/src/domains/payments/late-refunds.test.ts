@@ -197,5 +197,7 @@ test('a refund of more than was charged, since the order was edited on the platf
   says(books, edited, [{ id, amount: '0.00' }])
   await settle()
   expect(await row(order)).toMatchObject({ state: 'expired', refundedAmount: '0.00' })
-  expect(await outcomesOf(paid)).toEqual(['refund_failed'])
+  // Between the two failures 5.00 of the 30.00 were the shop's.
+  expect(new Set(await outcomesOf(paid))).toEqual(new Set(['refund_failed', 'partly_refunded']))
+  expect(await books.paymentRow(paid)).toMatchObject({ charged: '30.00', refundedAmount: '0.00' })
 })

@@ -13,7 +13,15 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
-import { downToCents, type PaymentRow, paymentStateOf, type RefundRow, rowsOf } from '../payments/index.ts'
+import {
+  counted,
+  downToCents,
+  type PaymentRow,
+  paymentStateOf,
+  type RefundRow,
+  rowsOf,
+  sumRefunds
+} from '../payments/index.ts'
 import { disputesOf, missedDisputes, readToldDisputes } from './missed-disputes.ts'
 import { amountOf, differences } from './refund-differences.ts'
 import { ourVariants } from '../orders/index.ts'
@@ -175,12 +183,17 @@ function unreadableEvent(ctx: AppContext, { raw, message }: UnreadableOrder): Ev
 const variantsOf = ({ lines }: ShopifyOrder): string[] =>
   lines.flatMap(({ variantId, currentQuantity }) => (variantId && currentQuantity > 0 ? [variantId] : []))
 
-/** Was the order edited since its payment's last report? A held payment may settle now, an accepted one may have grown. */
-function isOutdated(payment: PaymentRow, order: ShopifyOrder): boolean {
-  const { updatedAt, received } = order
+/**
+ * Was the order edited since its payment's last report? A held payment may settle now. An accepted one may have grown,
+ * and so may one that its refunds no longer cover.
+ */
+function isOutdated(payment: PaymentRow, order: ShopifyOrder, rows: readonly RefundRow[]): boolean {
+  const { updatedAt } = order
+  const received = downToCents(order.received)
   const state = paymentStateOf(payment)
-  const isMore = toCents(downToCents(received)) > toCents(payment.charged)
-  if (!isPaid(order) || (state !== 'held' && !(state === 'accepted' && isMore))) return false
+  const isKept = state === 'accepted' || (state === 'refunded' && !sumRefunds(counted(rows), received).all)
+  const isMore = isKept && toCents(received) > toCents(payment.charged)
+  if (!isPaid(order) || (state !== 'held' && !isMore)) return false
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
 }
 
@@ -190,7 +203,7 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
   const events: Event[] = []
   const payload = asEvent(order)
   if (!payment) events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload })
-  else if (isOutdated(payment, order))
+  else if (isOutdated(payment, order, rows))
     events.push({ eventId: `${EDITED}${id}:${updatedAt}`, topic: 'orders/paid', payload })
   if (order.cancelledAt) {
     const { cancelledAt: cancelled_at, financialStatus } = order
