@@ -162,10 +162,7 @@ export function presentOrder(
 }
 
 /** An order's failure, as this viewer may see it. */
-function failureOf(
-  { failCode, failParams }: Pick<OrderRow, 'failCode' | 'failParams'>,
-  viewer: Viewer
-): Order['fail'] {
+function failureOf({ failCode, failParams }: Pick<OrderRow, 'failCode' | 'failParams'>, viewer: Viewer): Order['fail'] {
   if (!failCode) return null
   const { code, params } = sayFailure(ORDER_FAILURES, failCode, failParams, viewer)
   return { code, params }
