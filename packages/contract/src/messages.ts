@@ -189,7 +189,7 @@ export const refusals = {
   refund_too_large: [400, 'At most {left} of this payment can be given back'],
   refund_running: [
     409,
-    '{by} has just started a refund of payment {platform_order}. Please wait until the platform reports it.'
+    'A refund of payment {platform_order}, which {by} asked for, is not finished. Please wait until the platform reports it.'
   ],
   refund_pending: [
     409,

@@ -12,7 +12,16 @@ import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { lockOrder, note } from '../orders/index.ts'
 import { queueOrderRead } from './jobs.ts'
 import { selectPaymentToRefund, planOf, type PaymentToRefund } from './refund-plan.ts'
-import { addRefund, isRequest, moveRefund, refundRowsOf, underwayOf, type RefundRow } from './refund-rows.ts'
+import {
+  addRefund,
+  blockerOf,
+  isRequest,
+  moveRefund,
+  refundIdOf,
+  refundRowsOf,
+  underwayOf,
+  type RefundRow
+} from './refund-rows.ts'
 import { refusedByApplication, refusedByRequest } from './refusals.ts'
 import { paymentOf } from './rows.ts'
 import { paymentRefunds } from './tables.ts'
@@ -111,7 +120,7 @@ async function refusedByFormer(
   const rows = await refundRowsOf(ctx.db, platformOrderId)
   if (underwayOf(rows, ctx.now())) return null
   for (const row of rows.filter(({ state }) => state === 'answered')) {
-    const fate = await platform.refundOutcome(row.key.replace('refund:', ''))
+    const fate = await platform.refundOutcome(refundIdOf(row) ?? '')
     if (!fate.ok) return platformRefusal(fate)
     const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
     if (fate.value === 'pending') return refuse('refund_pending', { params })
@@ -142,8 +151,8 @@ async function request(
   const payment = await paymentOf(tx, platformOrderId)
   if (!payment || payment.refundedAt || payment.orderId !== known?.orderId) return refuse('order_without_payment')
   const refunds = await refundRowsOf(tx, platformOrderId)
-  const underway = underwayOf(refunds, now)
-  if (underway) return refusedByRequest(underway, payment)
+  const blocker = blockerOf(refunds, now)
+  if (blocker) return refusedByRequest(blocker, payment)
   const applied = await refusedByApplication(unit, payment, askedBy)
   if (applied) return applied
   // A delivery for this payment is already queued.

@@ -8,6 +8,7 @@ import { giveBack, paymentAndOrderOf, type Refunding } from './give-back.ts'
 import {
   addRefund,
   counted,
+  isRequest,
   keyAfter,
   moveRefund,
   refundRowsOf,
@@ -26,12 +27,12 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const { payment, about } = await paymentAndOrderOf(unit, platformOrderId)
   const rows = rowsOf(await refundRowsOf(unit.tx, platformOrderId), key)
-  const next = keyAfter(rows, key)
+  const next = rows.find(isRequest)?.key ?? keyAfter(rows, key)
   if (!payment || totalOf(counted(rows), payment.charged) !== toCents(known)) return { outcome: 'ignored', about }
   const more = amount === null ? null : toCents(amount) - toCents(known)
   if (more !== null && more < 0n) {
     const own = await atOwnInstant(unit, platformOrderId)
-    await reverse(own, counted(rows), { less: -more, next })
+    await reverse(own, counted(rows), { less: -more, next: keyAfter(rows, key) })
     return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
   const [kind, refundId] = key.split(':')

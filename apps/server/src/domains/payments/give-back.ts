@@ -35,6 +35,7 @@ import {
   isRequest,
   keyAfter,
   moveRefund,
+  pendingKey,
   refundRowsOf,
   rowsOf,
   type RefundRow,
@@ -84,7 +85,12 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
   const manual = made.filter(one => one.manual_payment_gateway === true)
   const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
-  return giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
+  const result = await giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
+  if (pending.length > 0) {
+    const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
+    await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsDecision: true })
+  }
+  return result
 }
 
 /**

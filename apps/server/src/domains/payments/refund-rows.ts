@@ -1,6 +1,6 @@
 import type { RefundState } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
-import { and, asc, eq, gt, inArray, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, or, type SQL } from 'drizzle-orm'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -46,6 +46,12 @@ export const totalOf = (rows: readonly { amount: string | null }[], charged: str
 export const rowsOf = <Row extends Pick<RefundRow, 'key'>>(rows: readonly Row[], key: string): Row[] =>
   rows.filter(row => row.key === key || row.key.startsWith(`${key}:`))
 
+/** The platform's id of a refund; undefined if the order's status reported it, or an operator did. */
+export const refundIdOf = ({ key }: Pick<RefundRow, 'key'>): string | undefined => /^refund:([^:]+)/.exec(key)?.[1]
+
+/** The key of the part of a refund that is pending while another part was made. */
+export const pendingKey = (refundKey: string): string => `${refundKey}:pending`
+
 /** The key for the next of `rowsOf`. */
 export const keyAfter = (rows: readonly Pick<RefundRow, 'key'>[], key: string): string =>
   rows.length === 0 ? key : `${key}:${rows.length + 1}`
@@ -53,19 +59,26 @@ export const keyAfter = (rows: readonly Pick<RefundRow, 'key'>[], key: string): 
 /** How long a request for a refund blocks other changes to its payment while the platform has not reported it. */
 export const UNDERWAY = 10 * MINUTE
 
-/** The request that blocks other changes to a payment. */
+/** The request for which a report of the payment waits. */
 export const underwayOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
   rows.find(row => isRequest(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY)
+
+/** The request that blocks decisions about a payment, also while the platform has the refund as pending. */
+export const blockerOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
+  underwayOf(rows, now) ?? rows.find(row => row.state === 'answered' && row.awaitsDecision)
 
 /** Was it requested, and is the platform's result still unknown? */
 export const isRequest = ({ state }: Pick<RefundRow, 'state'>): boolean =>
   (UNDERWAY_STATES as readonly RefundState[]).includes(state)
 
-/** `underwayOf` as a condition on rows of `payment_refunds`. */
-export const isUnderway = (now: Date) =>
+/** `blockerOf` as a condition on rows of `payment_refunds`. */
+export const isBlocker = (now: Date) =>
   and(
     inArray(paymentRefunds.state, [...UNDERWAY_STATES]),
-    gt(paymentRefunds.createdAt, new Date(now.getTime() - UNDERWAY))
+    or(
+      gt(paymentRefunds.createdAt, new Date(now.getTime() - UNDERWAY)),
+      and(eq(paymentRefunds.state, 'answered'), paymentRefunds.awaitsDecision)
+    )
   )
 
 type Transition = keyof typeof REFUND_TRANSITIONS

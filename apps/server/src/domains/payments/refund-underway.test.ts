@@ -10,6 +10,7 @@ import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './told.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
+import { failLastRefund } from '../reconciliation/platform-orders.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -38,15 +39,16 @@ async function paidTwice() {
   const order = await world.place(buyer)
   await world.pay(order)
   await world.confirm()
-  const told = await tell(world, 'orders/paid', paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL }))
-  return { order, entry: await entryOf(told.id) }
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL })
+  const told = await tell(world, 'orders/paid', paid)
+  return { order, paid, entry: await entryOf(told.id) }
 }
 
 test('a payment whose refund was just started cannot be applied, ignored or marked: the refusal says who and what', async () => {
-  const { order, entry } = await paidTwice()
+  const { order, paid, entry } = await paidTwice()
   const unpaid = await world.place(buyer)
   expect(await refund(other, order, entry.platform_order)).toMatchObject({ code: 2000 })
-  const words = `boss2 has just started a refund of payment ${entry.platform_order}. Please wait until the platform reports it.`
+  const words = `A refund of payment ${entry.platform_order}, which boss2 asked for, is not finished. Please wait until the platform reports it.`
   for (const [action, body] of [
     ['apply', { order: unpaid.publicId }],
     ['ignore', { note: 'a tip' }],
@@ -54,8 +56,7 @@ test('a payment whose refund was just started cannot be applied, ignored or mark
   ] as const)
     expect(await act(boss, entry, action, body)).toMatchObject({ status: 409, msg: words })
   expect(await world.row(unpaid.id)).toMatchObject({ state: 'placed' })
-  // A refund that the platform never reports blocks decisions only for some time.
-  await world.advance(11 * MINUTE)
+  await failLastRefund(world, paid)
   expect(await act(boss, entry, 'apply', { order: unpaid.publicId })).toMatchObject({ code: 2000 })
 })
 
@@ -198,7 +199,7 @@ test('an order is not reopened while its money is on its way back', async () => 
   const reopen = () => boss.post(`/api/orders/order_list/${order.id}/reopen/`, {})
   expect(await reopen()).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
   expect(await world.row(order.id)).toMatchObject({ state: 'expired' })
-  await world.advance(11 * MINUTE)
+  await failLastRefund(world, paid)
   expect(await reopen()).toMatchObject({ code: 2000 })
 })
 

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { DAY } from '../../infra/clock.ts'
 import { expireOrders } from '../delivery/index.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { announceDelivery } from '../delivery/jobs.ts'
+import { failLastRefund } from '../reconciliation/platform-orders.fixture.ts'
 
 let world: Books['world']
 let db: Books['db']
@@ -72,8 +73,7 @@ test('renewals are not marked refunded while the platform is asked to refund one
     data: { reason: 'refund_running', params: { by: 'renewals2', platform_order: first.name } }
   })
   for (const renewal of renewals) expect(await paymentRow(renewal)).toMatchObject({ refundedAt: null })
-  // A refund that the platform never reports blocks decisions only for some time.
-  await world.advance(11 * MINUTE)
+  await failLastRefund(world, first)
   expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
   for (const renewal of renewals) expect(await paymentRow(renewal)).toMatchObject({ refundedAt: expect.any(Date) })
 })

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { lock } from '../../infra/db/locks.ts'
 import { askRefund } from '../payments/ask-refund.fixture.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { refundRowsOf } from '../payments/index.ts'
@@ -54,6 +56,18 @@ async function readFor(milliseconds: number): Promise<number> {
   return b.world.platformOrders.asked - before
 }
 
+/** Waits until so many connections wait for a lock. */
+const untilBlocked = (count: number) =>
+  vi.waitFor(
+    async () => {
+      const { rows } = await b
+        .db()
+        .execute(sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
+      expect(rows.length).toBeGreaterThanOrEqual(count)
+    },
+    { timeout: 30_000 }
+  )
+
 const statesOf = async (paid: Paid) =>
   (await refundRowsOf(b.db(), String(paid.id))).map(({ state, amount, awaitsDecision }) => ({
     state,
@@ -94,6 +108,95 @@ test('of a refund in parts each counts once the platform made it', async () => {
   list(paid, [{ id: made.id, amount: '20.00' }])
   await readFor(HOUR)
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test.for([
+  [
+    'made',
+    'SUCCESS',
+    '12.00',
+    [
+      ['counted', '10.00'],
+      ['counted', '2.00']
+    ]
+  ],
+  [
+    'failed',
+    'SUCCESS',
+    '10.00',
+    [
+      ['counted', '10.00'],
+      ['refused', '2.00']
+    ]
+  ]
+] as const)(
+  'of a refund over two ways of payment a part is pending, and ends as %s',
+  async ([, status, listed, ends]) => {
+    const { order, paid } = await b.delivered()
+    expect(await askRefund(b.admin, order, { amount: '12.00' })).toMatchObject({ code: 2000 })
+    const made = b.world.refundsMade.at(-1)
+    if (!made) throw new Error('no refund was made')
+    made.status = 'PENDING'
+    const transactions: [string, string][] = [
+      ['success', '10.00'],
+      ['pending', '2.00']
+    ]
+    expect(await tell(paid, made, transactions)).toBe('partly_refunded')
+    expect(await tell(paid, made, transactions)).toBe('ignored')
+    list(paid, [{ id: made.id, amount: '10.00' }])
+    await readFor(2 * HOUR)
+    const count = b.world.refundsMade.length
+    expect(await askRefund(b.admin, order, { amount: '2.00' })).toMatchObject({ data: { reason: 'refund_pending' } })
+    expect(b.world.refundsMade).toHaveLength(count)
+    made.status = status
+    list(paid, [{ id: made.id, amount: listed }])
+    await readFor(3 * HOUR)
+    expect((await statesOf(paid)).map(({ state, amount }) => [state, amount])).toEqual(ends)
+    expect(await b.world.row(order.id)).toMatchObject({ refundedAmount: listed })
+  }
+)
+
+test('while a refund is pending, its payment is neither marked as refunded nor applied', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  await tell(paid, begin(paid), [['pending', '20.00']])
+  await b.world.advance(11 * MINUTE)
+  const [event] = await b.openOf(paid)
+  expect((await b.act(event, 'refunded', { note: 'by bank' })).status).toBe(409)
+  expect((await b.act(event, 'apply', { order: placed.publicId })).status).toBe(409)
+  // Fourteen days later an administrator has been told, and decides.
+  await readFor(DAY)
+  await b.db().update(paymentRefunds).set({ awaitsDecision: false })
+  expect((await b.act(event, 'refunded', { note: 'by bank' })).status).toBe(200)
+})
+
+test('a pending refund that is reported while another one is asked for keeps that from being made', async () => {
+  const { order, paid } = await b.delivered()
+  b.world.refundReplies.as = 'half'
+  expect((await askRefund(b.admin, order, { amount: '5.00' })).status).toBe(503)
+  b.world.refundReplies.as = 'whole'
+  const made = b.world.refundsMade.at(-1)
+  if (!made) throw new Error('no refund was made')
+  made.status = 'PENDING'
+  const count = b.world.refundsMade.length
+  await b.world.advance(11 * MINUTE)
+  const { promise: held, resolve: free } = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holder = b.db().transaction(async tx => {
+    await lock(tx, 'platformOrder', String(paid.id))
+    locked.resolve()
+    await held
+  })
+  await locked.promise
+  const telling = tell(paid, made, [['pending', '5.00']])
+  await untilBlocked(1)
+  const asking = askRefund(b.admin, order, { amount: '5.00' })
+  await untilBlocked(2)
+  free()
+  await Promise.all([holder, telling])
+  expect((await asking).status).toBe(409)
+  expect(b.world.refundsMade).toHaveLength(count)
 })
 
 test('a refund of the console that stays pending and that no webhook reports counts once it is made', async () => {

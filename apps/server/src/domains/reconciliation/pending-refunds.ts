@@ -4,7 +4,7 @@ import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { RefundFate, Shopify, ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { RECONCILED, storeEvent } from '../commerce/index.ts'
-import { moveRefund, recordRead, refundRowsOf, type RefundRow } from '../payments/index.ts'
+import { moveRefund, pendingKey, recordRead, refundIdOf, refundRowsOf, type RefundRow } from '../payments/index.ts'
 import { paymentRefunds } from '../payments/tables.ts'
 import { VOID_AFTER } from './refund-differences.ts'
 
@@ -28,9 +28,6 @@ const awaitedRefunds = async (db: AppContext['db'] | Unit['tx'], platformOrderId
     ({ key, awaitsDecision, createdAt }) =>
       awaitsDecision && !key.startsWith('dispute:') && createdAt <= before(now, VOID_AFTER)
   )
-
-/** The platform's id of a refund; undefined if the order's status reported it, or an operator did. */
-const refundIdOf = ({ key }: RefundRow): string | undefined => /^refund:([^:]+)/.exec(key)?.[1]
 
 /** What became of the refunds of an order that wait for it, by the platform's id. No answer means still pending. */
 export async function readFates(
@@ -59,9 +56,12 @@ export async function endAwaitedRefunds(
     // The platform was not asked about it: it has just become due.
     if (id !== undefined && fate === undefined) continue
     // The platform may have made it after its order was read, which is then read again.
-    const isOpen = fate === 'pending' || (row.state === 'answered' && fate === 'made')
+    const isPart = row.key === pendingKey(`refund:${id}`)
+    const isOpen = fate === 'pending' || (row.state === 'answered' && fate === 'made' && !isPart)
     const isOver = row.createdAt <= before(unit.now, MOST_DAYS * DAY)
-    if (row.state === 'answered' && fate === 'failed') await moveRefund(unit, row, 'refuse', { awaitsDecision: false })
+    // A part that was made is counted by now, as a change of its refund.
+    if (row.state === 'answered' && (fate === 'failed' || (isPart && !isOpen)))
+      await moveRefund(unit, row, 'refuse', { awaitsDecision: false })
     else await recordRead(unit, row, isOpen && !isOver)
     if (isOpen && isOver) await tellOfStuck(unit, row, name)
   }

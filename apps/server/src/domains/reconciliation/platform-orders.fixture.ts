@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
+import { MINUTE } from '../../infra/clock.ts'
 import type { paidEvent } from '../../testing/buying.ts'
 import { eventHandlers } from '../../workers.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { OrderShop } from '../payments/order-shop.fixture.ts'
-import { readOrder } from './read-order.ts'
+import { queueUnreadOrders, readOrder } from './read-order.ts'
 
 type Refund = { id: number; amount: string; buyer?: { amount: string; currency: string } }
 
@@ -51,6 +52,20 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
     totalReceivedSet: money(paid.total_price),
     subtotalPriceSet: money(paid.total_price),
     totalDiscountsSet: money('0.00')
+  }
+}
+
+/** Lets the last refund of an order fail on the platform, and its order be read. */
+export async function failLastRefund(world: OrderShop, paid: ReturnType<typeof paidEvent>): Promise<void> {
+  const made = world.refundsMade.findLast(({ platformOrderId }) => platformOrderId === String(paid.id))
+  if (!made) throw new Error('no refund was made')
+  made.status = 'FAILURE'
+  world.platformOrders.known.set(String(paid.id), platformOrder(paid))
+  await world.advance(11 * MINUTE)
+  // Events that the first read finds are handled before the refund is looked up.
+  for (let times = 0; times < 2; times++) {
+    await queueUnreadOrders(world.shop.ctx)
+    await work(world)
   }
 }
 
