@@ -11,14 +11,12 @@ import { orderJobs, trafficPorts } from './domains/orders/index.ts'
 import {
   acceptByHand,
   cancelPayment,
-  changeRefund,
   disputePayment,
-  doubtRefund,
   paymentJobs,
   refundPayment,
   settlePayment
 } from './domains/payments/index.ts'
-import { reconciliationJobs } from './domains/reconciliation/index.ts'
+import { changeRefund, doubtRefund, reconciliationJobs } from './domains/reconciliation/index.ts'
 import { promotionsJobs } from './domains/promotions/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'

@@ -4,16 +4,26 @@
  * reconciliation are domains of their own above it.
  */
 export { acceptByHand, applyByHand } from './apply-by-hand.ts'
-export { changeRefund, doubtRefund } from './changed-refunds.ts'
+export { applyReturn, atOwnInstant } from './apply-return.ts'
 export { disputePayment, stageOf } from './disputes.ts'
 export { ordersPaidBy } from './figures.ts'
-export { cancelPayment, giveBack, isPaidRenewal, refundPayment } from './give-back.ts'
+export {
+  cancelPayment,
+  giveBack,
+  isPaidRenewal,
+  paymentAndOrderOf,
+  type Refunding,
+  refundPayment
+} from './give-back.ts'
 export { holdsUnsettledMoney, paidBy } from './held-money.ts'
 export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {
+  addRefund,
   counted,
   endAwaitedRead,
+  isRequest,
+  keyAfter,
   toPaymentCurrency,
   isListed,
   moveRefund,

@@ -5,12 +5,12 @@ import { eventHandlers } from '../../workers.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { OrderRow } from '../orders/index.ts'
-import { askRefund } from './ask-refund.fixture.ts'
-import { wrongBooks } from './books-check.fixture.ts'
-import { startBooks, type Books, type Paid } from './books.fixture.ts'
-import { compareFigures } from './figures.ts'
-import { platformOrder, work } from '../reconciliation/platform-orders.fixture.ts'
-import { reconcilePayments } from '../reconciliation/reconcile.ts'
+import { askRefund } from '../payments/ask-refund.fixture.ts'
+import { wrongBooks } from '../payments/books-check.fixture.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { compareFigures } from '../payments/figures.ts'
+import { platformOrder, work } from './platform-orders.fixture.ts'
+import { reconcilePayments } from './reconcile.ts'
 
 let books: Books
 let ids = 660_000

@@ -3,20 +3,23 @@ import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { ChangedRefund, DoubtfulRefund, EventResult } from '../commerce/index.ts'
-import { atOwnInstant, applyReturn } from './apply-return.ts'
-import { giveBack, paymentAndOrderOf, type Refunding } from './give-back.ts'
 import {
   addRefund,
+  applyReturn,
+  atOwnInstant,
   counted,
+  giveBack,
   isRequest,
   keyAfter,
   moveRefund,
+  paymentAndOrderOf,
+  type Refunding,
   refundRowsOf,
+  type RefundRow,
   rowsOf,
-  totalOf,
-  type RefundRow
-} from './refund-rows.ts'
-import { paymentRefunds } from './tables.ts'
+  totalOf
+} from '../payments/index.ts'
+import { paymentRefunds } from '../payments/tables.ts'
 
 /**
  * The platform changed the amount of a reported refund. An increase is handled as a refund, a decrease as money that
