@@ -2,14 +2,14 @@
 import { sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { changeOrderLimits } from '../fleet/index.ts'
+import { returnTraffic, takeTraffic } from '../fleet/index.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './ended-time.ts'
-import { allUsed } from './quotas.ts'
+import { allUsed, withoutUsed } from './quotas.ts'
 import { addDays } from './renew.ts'
 import { isServed } from './states.ts'
-import { NO_TASK, NOTHING_USED } from './task-states.ts'
-import { orders } from './tables.ts'
+import { NO_TASK } from './task-states.ts'
+import { orders, type TakenQuota } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** What the platform refunded of one payment. */
@@ -86,23 +86,26 @@ export async function takeBackTerm(
   order: OrderRow,
   back: GivenBack,
   renewal: Renewal & LastAmount
-): Promise<{ days: number; time: number | null }> {
+): Promise<{ days: number; takenTime: number | null; takenQuota: TakenQuota }> {
   const { taken, takenTime, ...left } = termWithout(order, renewal, unit.now)
-  if (taken > 0) await changeOrderLimits(unit, order.id, { limits: order.limits, terms: -1, quantity: order.quantity })
+  const traffic = taken > 0 ? await takeTraffic(unit, order.id, order) : null
+  // Before its delivery the order cannot have used any of its quota.
+  const used = taken > 0 && order.expiredAt ? await allUsed(unit.tx, order) : order
   const ends = left.expiredAt && left.expiredAt.getTime() !== order.expiredAt?.getTime() ? left.expiredAt : null
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
     ...lastColumn(renewal),
     ...left,
-    // Before its delivery the order cannot have used any of its quota.
-    ...(taken > 0 && order.expiredAt ? await allUsed(unit.tx, order) : {}),
+    changesUsed: used.changesUsed,
+    resetsUsed: used.resetsUsed,
     ...(ends ? { reminderSentAt: null, lastReminderSentAt: null } : {})
   })
   await note(unit, order.id, 'payment_refunded', {
     ...detailOf(back),
     ...(ends ? { expired_at: ends.toISOString() } : {})
   })
-  return { days: taken, time: takenTime }
+  const changes = used.changesUsed - order.changesUsed
+  return { days: taken, takenTime, takenQuota: { traffic, changes, resets: used.resetsUsed - order.resetsUsed } }
 }
 
 /** `expiredAt` less these days, but not less than the paid time that is left. */
@@ -130,22 +133,22 @@ export async function restoreOrder(
 
 /**
  * The money of a renewal came back. `days`: the days to add again, if they had been taken off; else null. `time`: how
- * much of the running term that was, in milliseconds; null: whole days.
+ * much of the running term that was, in milliseconds; null: whole days. `quota`: what was taken with them; null: not
+ * stored, so the term's whole quota.
  */
 export async function restoreTerm(
   unit: Unit,
   order: OrderRow,
   back: GivenBack,
-  { days, time, ...last }: { days: number | null; time: number | null } & LastAmount
+  { days, time, quota, ...last }: { days: number | null; time: number | null; quota: TakenQuota | null } & LastAmount
 ): Promise<void> {
   const expiredAt = days !== null && order.expiredAt ? new Date(order.expiredAt.getTime() + (time ?? days * DAY)) : null
-  if (days !== null)
-    await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
+  if (days !== null) await returnTraffic(unit, order.id, order, quota?.traffic ?? null)
   await updateOrder(unit, order.id, {
     refundedAmount: takeRefund(back.amount),
     ...lastColumn(last),
     ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(days !== null ? NOTHING_USED : {}),
+    ...(days !== null ? withoutUsed(order, quota) : {}),
     ...(days !== null && !order.expiredAt ? { extraDays: order.extraDays + days } : {})
   })
   await noteRestored(unit, order, back, expiredAt)

@@ -7,7 +7,8 @@ import type { Executor } from '../../infra/db/client.ts'
 import { readSome } from '../settings/index.ts'
 import { isOver } from './renew.ts'
 import { isServed } from './states.ts'
-import { orderEvents } from './tables.ts'
+import { NOTHING_USED } from './task-states.ts'
+import { orderEvents, type TakenQuota } from './tables.ts'
 import type { OrderChanges, OrderRow } from './transition.ts'
 
 /** The customers' tasks that count. */
@@ -96,6 +97,13 @@ export async function allUsed(db: Executor, order: Used): Promise<Used> {
     changesUsed: Math.max(order.changesUsed, change ?? 0),
     resetsUsed: Math.max(order.resetsUsed, reset ?? 0)
   }
+}
+
+/** Gives back what `allUsed` took. A renewal may have reset the count already. @param taken null: not stored */
+export function withoutUsed({ changesUsed, resetsUsed }: Used, taken: TakenQuota | null): Used {
+  if (!taken) return NOTHING_USED
+  const [changes, resets] = [changesUsed - taken.changes, resetsUsed - taken.resets]
+  return { changesUsed: Math.max(0, changes), resetsUsed: Math.max(0, resets) }
 }
 
 /** Returns the quota of a task that failed and changed nothing. A renewal may have reset the count already. */

@@ -4,7 +4,7 @@ import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { pauseOf, unservedTime } from './ended-time.ts'
-import { changeOrderLimits } from '../fleet/index.ts'
+import { addTraffic } from '../fleet/index.ts'
 import { isTimed, TIMED_STATES } from './states.ts'
 import { orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
@@ -88,7 +88,7 @@ export async function renewOrder(
   { amount, platformOrderNumber, days }: { amount: string; platformOrderNumber: string; days: number }
 ): Promise<void> {
   const expiredAt = endWith(order, days, unit.now)
-  await changeOrderLimits(unit, order.id, { limits: order.limits, terms: 1, quantity: order.quantity })
+  await addTraffic(unit, order.id, order)
   await updateOrder(unit, order.id, {
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,

@@ -32,6 +32,9 @@ import {
 
 type Columns = Record<'deletedAt' | 'expiredAt' | 'paidAt' | 'deliveryNum' | 'state' | 'failCode', unknown>
 
+/** What the refund of a renewal took: bytes (null: no quota), changes of addresses, and resets of the password. */
+export type TakenQuota = { traffic: number | null; changes: number; resets: number }
+
 /** Conditions and sorts of lists. They must equal those of the indexes, letter for letter. */
 export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is null`
 /** Paid, and should be delivered, but nothing is. */

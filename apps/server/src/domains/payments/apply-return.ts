@@ -50,7 +50,7 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   const { refundedAmount, amount } = decision
   await unit.tx
     .update(payments)
-    .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null })
+    .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null, takenQuota: null })
     .where(eq(payments.id, payment.id))
   const order = facts.order && (await restoreDeleted(unit, facts.order))
   unit.publish('platform_event')
@@ -72,7 +72,7 @@ type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason 
 async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
   const { payment, decision, reason } = restored
   const { amount } = decision
-  const { platformOrderId, platformOrderNumber, accepted, takenTime: time } = payment
+  const { platformOrderId, platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
   const back = { amount, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
   if (accepted) await earnAgain(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
@@ -80,7 +80,7 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
   if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })
   if (decision.do === 'restore_term') {
     const lastAmount = await lastAmountOf(unit.tx, order.id)
-    await restoreTerm(unit, order, back, { days: decision.days, time, lastAmount })
+    await restoreTerm(unit, order, back, { days: decision.days, time, quota, lastAmount })
   }
   if (decision.do === 'note') {
     await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount, reason })

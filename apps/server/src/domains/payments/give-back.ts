@@ -360,8 +360,7 @@ async function apply(
       const days = payment.days ?? order.proxyTime
       const taken = await takeBackTerm(unit, order, given, { days, paidDays: otherDays, graceHours, lastAmount })
       // This time comes back with the money. An administrator may have shortened the term before.
-      const change =
-        taken.days > 0 ? { termTaken: true, days: taken.days, takenTime: taken.time } : { termTaken: false }
+      const change = taken.days > 0 ? { termTaken: true, ...taken } : { termTaken: false }
       await tx.update(payments).set(change).where(eq(payments.id, payment.id))
       const left = await lockOrder(unit, order.id)
       if (left) await expireTakenBack(unit, ctx, left, graceHours)

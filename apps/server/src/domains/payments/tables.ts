@@ -4,7 +4,7 @@ import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueInd
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import type { RefundInput } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
-import { orders } from '../orders/tables.ts'
+import { orders, type TakenQuota } from '../orders/tables.ts'
 
 /** A line of the platform's order when it was paid. `price`: for one, in the payment's currency. */
 export type PaidLine = { title: string; variant: string | null; quantity: number; price: string }
@@ -47,6 +47,8 @@ export const payments = pgTable(
     termTaken: boolean().notNull().default(false),
     /** The running time that was taken, in milliseconds; may be less than `days`. Null: all of them, or nothing. */
     takenTime: bigint({ mode: 'number' }),
+    /** What was taken of the order's quotas with it. Null: nothing, or not stored. */
+    takenQuota: jsonb().$type<TakenQuota>(),
     /** The platform's time of the latest judged report. An older one that arrives later changes nothing. */
     reportedAt: instant(),
     createdAt: createdAt()

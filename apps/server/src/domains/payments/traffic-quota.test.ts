@@ -61,6 +61,38 @@ test('an order keeps the limits that it was placed with, its addresses share the
   expect(await limitsOf(order)).toMatchObject({ allowed: 2 * GB, mbps: 20 })
 })
 
+test('a chargeback of a renewal takes what is unused, and its withdrawal gives back exactly that', async () => {
+  await planIs(5, null)
+  const order = await delivered()
+  const leftOf = async () => {
+    const { allowed, used } = (await limitsOf(order)) ?? {}
+    return ((allowed ?? 0) - (used ?? 0)) / GB
+  }
+  const renewal = nextId()
+  expect(await world.pay(order, { renewal: true, id: renewal })).toMatchObject({ outcome: 'settled' })
+  const { db } = world.shop.ctx
+  await db.execute(sql`update order_traffic set used = ${70 * GB} where order_id = ${order.id}`)
+  await db.execute(sql`update orders set changes_used = 2, resets_used = 4 where id = ${order.id}`)
+  const dispute = (topic: 'disputes/create' | 'disputes/update', status: string) =>
+    tell(world, topic, {
+      id: renewal,
+      order_id: renewal,
+      type: 'chargeback',
+      status,
+      amount: order.amount,
+      currency: 'USD'
+    })
+  await dispute('disputes/create', 'needs_response')
+  expect(await leftOf()).toBe(0)
+  expect(await world.row(order.id)).toMatchObject({ changesUsed: 2, resetsUsed: 10 })
+  // A term that is paid meanwhile owes nothing for it.
+  expect(await world.pay(order, { renewal: true, id: nextId() })).toMatchObject({ outcome: 'settled' })
+  await db.execute(sql`update orders set changes_used = 2, resets_used = 8 where id = ${order.id}`)
+  await dispute('disputes/update', 'won')
+  expect(await leftOf()).toBe(50)
+  expect(await world.row(order.id)).toMatchObject({ changesUsed: 2, resetsUsed: 2 })
+})
+
 test('a plan without limits stays so for those who have it, and one of any size reaches the agents', async () => {
   await planIs(null, null)
   const free = await delivered()

@@ -11,7 +11,15 @@ import { addTestServer, noOrders, startFleetShop, startTestAgent, usersOf, wantT
 import { repairServer } from '../repair.ts'
 import { agentUsers } from '../tables.ts'
 import { orderTraffic } from './tables.ts'
-import { beginOrderLimits, changeOrderLimits, type QuotaNews, renewOrderLimits, useTraffic } from './quotas.ts'
+import {
+  addTraffic,
+  beginOrderLimits,
+  type QuotaNews,
+  renewOrderLimits,
+  returnTraffic,
+  takeTraffic,
+  useTraffic
+} from './quotas.ts'
 import { useStarted } from '../../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
@@ -111,7 +119,7 @@ test('customers are notified once at 80 and once at 100 percent; another term st
     [100, 10 * GB]
   ])
   told.length = 0
-  await run(unit => changeOrderLimits(unit, 8004, { limits: { ...noLimits, traffic_gb: 10 }, terms: 1, quantity: 1 }))
+  await run(unit => addTraffic(unit, 8004, { limits: { ...noLimits, traffic_gb: 10 }, quantity: 1 }))
   await renewOrderLimits(world.ctx, 8004)
   expect(await trafficOf(8004)).toMatchObject({ allowed: 10 * GB, used: 0, toldOf: 0 })
   expect([await behind(ids[0]), await behind(ids[1])]).toEqual([[name], [name]])
@@ -120,23 +128,34 @@ test('customers are notified once at 80 and once at 100 percent; another term st
   expect(told.map(({ share }) => share)).toEqual([100])
 })
 
-test('a term that is given back takes its traffic; a plan without a quota takes none, and one with it begins whole', async () => {
+test('a term that is given back takes its unused traffic; a plan without a quota takes none, and one with it begins whole', async () => {
   await onTwoServers(8005, 10)
-  const change = (traffic_gb: number | null, terms: number) =>
-    run(unit => changeOrderLimits(unit, 8005, { limits: { ...noLimits, traffic_gb }, terms, quantity: 2 }))
-  await change(10, 1)
+  const plan = (traffic_gb: number | null) => ({ limits: { ...noLimits, traffic_gb }, quantity: 2 })
+  const add = (gb: number | null) => run(unit => addTraffic(unit, 8005, plan(gb)))
+  const take = (gb: number | null) => run(unit => takeTraffic(unit, 8005, plan(gb)))
+  const giveBack = (gb: number | null, taken: number | null) => run(unit => returnTraffic(unit, 8005, plan(gb), taken))
+  const use7 = () =>
+    world.ctx.db
+      .update(orderTraffic)
+      .set({ used: 7 * GB })
+      .where(eq(orderTraffic.orderId, 8005))
+  await add(10)
   expect((await trafficOf(8005))?.allowed).toBe(30 * GB)
-  await change(10, -1)
+  expect(await take(10)).toBe(20 * GB)
   expect((await trafficOf(8005))?.allowed).toBe(10 * GB)
-  await change(10, -1)
-  expect((await trafficOf(8005))?.allowed).toBe(0)
-  await change(null, 1)
-  expect((await trafficOf(8005))?.allowed).toBeNull()
-  await world.ctx.db
-    .update(orderTraffic)
-    .set({ used: 7 * GB })
-    .where(eq(orderTraffic.orderId, 8005))
-  await change(10, 1)
+  await use7()
+  expect(await take(10)).toBe(3 * GB)
+  expect(await take(10)).toBe(0)
+  expect(await trafficOf(8005)).toMatchObject({ allowed: 7 * GB, used: 7 * GB })
+  await giveBack(10, 3 * GB)
+  expect(await trafficOf(8005)).toMatchObject({ allowed: 10 * GB, used: 7 * GB })
+  // A refund from before the bytes were stored.
+  await giveBack(10, null)
+  expect(await trafficOf(8005)).toMatchObject({ allowed: 30 * GB, used: 7 * GB })
+  expect(await take(null)).toBeNull()
+  await giveBack(null, null)
+  expect(await trafficOf(8005)).toMatchObject({ allowed: null, used: 7 * GB })
+  await add(10)
   expect(await trafficOf(8005)).toMatchObject({ allowed: 20 * GB, used: 0 })
 })
 

@@ -21,54 +21,69 @@ const TOO_MUCH = 0.05
 /** A number holds counts up to this exactly. */
 const MOST_BYTES = 9_000_000_000_000_000
 
-/** The limits of an order from now on, and the traffic that it gains. */
-export type OrderLimits = {
-  limits: Partial<PlanLimits>
-  /** How many times the plan's traffic is added; 0: not at all. */
-  terms: number
-  /** Addresses, which share their traffic. */
-  quantity: number
-}
+/** What each of an order's addresses may use in a term. They share the traffic of all of them. */
+export type OrderLimits = { limits: Partial<PlanLimits>; quantity: number }
 
 /**
  * Sets an order's limits for the first time; doing it again changes nothing. Call it before the order's users are
  * wanted, so that their agents get both together.
  */
-export async function beginOrderLimits(
-  { tx }: Unit,
-  orderId: number,
-  { limits, quantity }: Omit<OrderLimits, 'terms'>
-) {
-  const traffic = limits.traffic_gb ?? null
+export async function beginOrderLimits({ tx }: Unit, orderId: number, plan: OrderLimits) {
   await tx
     .insert(orderTraffic)
-    .values({ orderId, allowed: traffic === null ? null : bytesOf(traffic, quantity), ...columnsOf(limits) })
+    .values({ orderId, allowed: bytesOf(plan), ...columnsOf(plan.limits) })
     .onConflictDoNothing()
 }
 
-/** This many gigabytes for each address, capped at a number that agents take. */
-const bytesOf = (gigabytes: number, quantity: number) => Math.min(MOST_BYTES, gigabytes * GB * quantity)
+/** The traffic of a term, capped at a number that agents take; null: no quota. */
+const bytesOf = ({ limits: { traffic_gb: gigabytes = null }, quantity }: OrderLimits): number | null =>
+  gigabytes === null ? null : Math.min(MOST_BYTES, gigabytes * GB * quantity)
 
 /**
  * A new term of an order adds its traffic and starts counting at 0. Unused traffic stays, and traffic beyond the quota
- * is not charged to the new term. Negative `terms` take traffic back. The order's agents get the result.
+ * is not charged to the new term. The order's agents get the result.
  */
-export async function changeOrderLimits(unit: Unit, orderId: number, { limits, terms, quantity }: OrderLimits) {
-  const traffic = limits.traffic_gb ?? null
-  const more = traffic === null ? null : bytesOf(traffic, quantity) * Math.abs(terms)
-  const columns = columnsOf(limits)
-  const { used } = orderTraffic
-  const had = sql`coalesce(${orderTraffic.allowed}, ${used})`
-  const [allowed, usedNow] =
-    more === null
-      ? [sql`null::bigint`, used]
-      : terms > 0
-        ? [sql`least(${MOST_BYTES}, greatest(0, ${had} - ${used}) + ${more}::bigint)`, 0]
-        : [sql`greatest(0, ${had} - ${more}::bigint)`, used]
-  await unit.tx.insert(orderTraffic).values({ orderId }).onConflictDoNothing()
+export async function addTraffic(unit: Unit, orderId: number, plan: OrderLimits): Promise<void> {
+  const more = bytesOf(plan)
+  const { used, allowed } = await lockTraffic(unit, orderId)
+  const changed = more === null ? { allowed: null, used } : { allowed: Math.max(0, allowed - used) + more, used: 0 }
+  await writeLimits(unit, orderId, plan, changed)
+}
+
+/** Takes a term's traffic back, as far as it is unused. @returns the bytes that were taken; null: there is no quota */
+export async function takeTraffic(unit: Unit, orderId: number, plan: OrderLimits): Promise<number | null> {
+  const term = bytesOf(plan)
+  const { used, allowed } = await lockTraffic(unit, orderId)
+  const taken = term === null ? null : Math.min(term, Math.max(0, allowed - used))
+  await writeLimits(unit, orderId, plan, { allowed: taken === null ? null : allowed - taken, used })
+  return taken
+}
+
+/** Gives back what `takeTraffic` took. @param taken null: not stored, so the whole term's traffic */
+export async function returnTraffic(unit: Unit, orderId: number, plan: OrderLimits, taken: number | null) {
+  const term = bytesOf(plan)
+  const { used, allowed } = await lockTraffic(unit, orderId)
+  await writeLimits(unit, orderId, plan, { allowed: term === null ? null : allowed + (taken ?? term), used })
+}
+
+/** What an order has used, and its quota, in bytes. Without one, what it has used stands in for it. */
+async function lockTraffic({ tx }: Unit, orderId: number): Promise<{ used: number; allowed: number }> {
+  await tx.insert(orderTraffic).values({ orderId }).onConflictDoNothing()
+  const [row] = await tx.select().from(orderTraffic).where(eq(orderTraffic.orderId, orderId)).for('update')
+  const used = row?.used ?? 0
+  return { used, allowed: row?.allowed ?? used }
+}
+
+async function writeLimits(
+  unit: Unit,
+  orderId: number,
+  { limits }: OrderLimits,
+  { allowed, used }: { allowed: number | null; used: number }
+): Promise<void> {
+  const most = allowed === null ? null : Math.min(MOST_BYTES, allowed)
   await unit.tx
     .update(orderTraffic)
-    .set({ ...columns, allowed, used: sql`${usedNow}`, toldOf: 0 })
+    .set({ ...columnsOf(limits), allowed: most, used, toldOf: 0 })
     .where(eq(orderTraffic.orderId, orderId))
   // In a transaction of its own, because the caller may still take locks that come before those of the agents' users.
   unit.jobs.send(limitsQueue, { orderId }, { key: String(orderId) })
