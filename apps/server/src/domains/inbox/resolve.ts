@@ -1,5 +1,6 @@
 import { refuse, type DecisionPlan, type InboxEntry, type PaymentDecision, type Resolution } from '@netlet/contract'
-import { and, asc, eq, gte } from 'drizzle-orm'
+import { toCents } from '@netlet/contract/money'
+import { and, asc, eq } from 'drizzle-orm'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, dryRun, type Unit } from '../../infra/command.ts'
@@ -12,21 +13,23 @@ import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import {
   applyByHand,
+  counted,
   giveBack,
   isPaidRenewal,
-  keptOf,
   markIgnored,
   paymentAllows,
   paymentOf,
   type PaymentRow,
   paymentStateOf,
   recordPayment,
+  refundRowsOf,
   refusedByRefund,
-  tagOutcome
+  tagOutcome,
+  totalOf
 } from '../payments/index.ts'
 import { orderNow, planOfDecision } from './decision-plan.ts'
 import { findEntry } from './inbox.ts'
-import { paymentRefunds, payments } from '../payments/tables.ts'
+import { payments } from '../payments/tables.ts'
 
 /** Versions of the event and the plan that the administrator saw, and the order or the reason. */
 type Form = {
@@ -60,7 +63,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
       await giveBack(unit, ctx, { platformOrderId, key: `operator:${id}`, amount: null, reason: 'refund' })
       tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
-    if (payment && paymentStateOf(payment) === 'accepted' && !(await mayBeBack(unit, open)))
+    if (payment && !(await mayBeBack(unit, payment, event)))
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
     // Before any order lock and in a fixed sequence, so that two decisions do not deadlock.
     for (const platformOrder of (await refundedBy(unit, open)).map(one => one.platformOrderId).toSorted())
@@ -73,7 +76,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     }
     for (const { id: paymentId, platformOrderId } of back) {
       const key = `operator:${event.id}:${paymentId}`
-      await giveBack(unit, ctx, { platformOrderId, key, amount: null, reason: 'refund' })
+      await giveBack(unit, ctx, { platformOrderId, key, amount: failedPart(event), reason: 'refund' })
       tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
     return ok({ resolution: 'refunded', note: why })
@@ -137,7 +140,9 @@ async function act(
   const ended = await DECISIONS[action](unit, { ctx, open, form })
   if (!ended.ok) return ended
   const after = await orderNow(unit.tx, about)
-  return ok({ open, ending: ended.data, plan: planOfDecision(open.payment, before, after) })
+  const charged = action === 'refunded' ? failedPart(open.event) : null
+  const payment = open.payment && { ...open.payment, ...(charged === null ? {} : { charged }) }
+  return ok({ open, ending: ended.data, plan: planOfDecision(payment, before, after) })
 }
 
 /** Outcomes of accepted payments that may be refunded outside the platform. */
@@ -149,18 +154,19 @@ const BACK_UNHEARD: ReadonlySet<string> = new Set([
   'inquiry'
 ])
 
-/** May an accepted payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
-async function mayBeBack(
-  { tx }: Unit,
-  { event: { outcome, detail, processedAt }, payment }: OpenEvent
-): Promise<boolean> {
-  if (outcome && BACK_UNHEARD.has(outcome)) return true
-  if (outcome !== 'refund_failed' || !payment || !processedAt) return false
-  // The money that is left must be exactly what this refund failed to return, with no refund counted since.
-  if (detail?.['amount'] !== keptOf(payment).amount) return false
-  const { platformOrderId, state, createdAt } = paymentRefunds
-  const since = and(eq(platformOrderId, payment.platformOrderId), eq(state, 'counted'), gte(createdAt, processedAt))
-  return (await tx.$count(paymentRefunds, since)) === 0
+/** What a failed refund did not return, in the payment's currency; null for another event. */
+const failedPart = ({ outcome, detail }: EventRow): string | null =>
+  outcome === 'refund_failed' ? String(detail?.['amount']) : null
+
+/** May a payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
+async function mayBeBack({ tx }: Unit, payment: PaymentRow, event: EventRow): Promise<boolean> {
+  const { outcome, processedAt } = event
+  const part = failedPart(event)
+  if (part === null) return paymentStateOf(payment) !== 'accepted' || (outcome !== null && BACK_UNHEARD.has(outcome))
+  // The shop still has what the refund failed to return, and the platform has refunded nothing since.
+  const rows = counted(await refundRowsOf(tx, payment.platformOrderId))
+  const isLater = rows.some(row => !row.key.startsWith('operator:') && processedAt && row.createdAt >= processedAt)
+  return !isLater && toCents(part) > 0n && totalOf(rows, payment.charged) + toCents(part) <= toCents(payment.charged)
 }
 
 /** The payments that 'mark refunded' covers: the event's own, or the renewals that its refund left unserved. */

@@ -12,11 +12,11 @@ import { NO_TASK } from './task-states.ts'
 import { orders, type TakenQuota } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
-/** What the platform refunded of one payment. */
-export type GivenBack = { amount: string; platformOrderNumber: string; reason: string }
+/** What the platform refunded of one payment. `told`: the same in the payment's currency, if it brought the shop nothing. */
+export type GivenBack = { amount: string; told: string; platformOrderNumber: string; reason: string }
 
 /** The details of a refund in the order's history. */
-const detailOf = ({ amount, platformOrderNumber, reason }: GivenBack) => ({
+const detailOf = ({ told: amount, platformOrderNumber, reason }: GivenBack) => ({
   platform_order: platformOrderNumber,
   amount,
   reason

@@ -1,3 +1,4 @@
+import { fromCents } from '@netlet/contract/money'
 import { eq, max } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { EventResult } from '../commerce/index.ts'
@@ -14,6 +15,7 @@ import { useCouponsAgain } from '../rewards/index.ts'
 import { earnAgain } from './apply.ts'
 import { gatherBalance, type Refunding } from './give-back.ts'
 import { judgeReturn, type Balance, type ReturnDecision } from './judge-refund.ts'
+import { sumRefunds, type RefundRow } from './refund-rows.ts'
 import { lastAmountOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -43,11 +45,19 @@ export async function applyReturn(
 }
 
 /** `applyReturn` for facts that are gathered already. */
-export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, reason: Reason): Promise<EventResult> {
-  const { payment } = facts
-  const decision = judgeReturn(facts)
+export async function returnMoney(
+  unit: Unit,
+  ctx: Refunding,
+  facts: Balance<RefundRow>,
+  reason: Reason
+): Promise<EventResult> {
+  const { payment, refunds } = facts
+  const isBefore = ({ state, reversedAt }: RefundRow) => state === 'counted' || Number(reversedAt) === Number(unit.now)
+  const before = sumRefunds(refunds.filter(isBefore), payment.charged).sum
+  const decision = judgeReturn({ ...facts, before })
   if (decision.do === 'nothing') return { outcome: 'ignored' }
-  const { refundedAmount, amount } = decision
+  const { refundedAmount, back } = decision
+  const told = fromCents(before - back)
   await unit.tx
     .update(payments)
     .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null, takenQuota: null })
@@ -55,25 +65,26 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   const order = facts.order && (await restoreDeleted(unit, facts.order))
   unit.publish('platform_event')
   const { platformOrderNumber: platform_order } = payment
-  const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount }
-  if (order) await restore(unit, ctx, order, { payment, decision, reason })
-  if (reason === 'paid_more') return { outcome: 'partly_refunded', detail: { ...detail, amount: refundedAmount } }
+  const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount: told }
+  if (order) await restore(unit, ctx, order, { payment, decision, reason, told })
+  if (reason === 'paid_more') return { outcome: 'partly_refunded', detail: { ...detail, amount: fromCents(back) } }
   const goesOn = order !== null && payment.accepted && isServed(order.state)
   if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
   // The order was refunded since, so the renewal pays for nothing.
   const unserved = order?.state === 'refunded' && payment.kind === 'renewal' && payment.accepted
-  return { outcome: goesOn ? 'settled' : unserved ? 'renewals_unserved' : 'dispute_won', detail }
+  if (unserved) return { outcome: 'renewals_unserved', detail: { ...detail, amount: `${told} ${payment.currency}` } }
+  return { outcome: goesOn ? 'settled' : 'dispute_won', detail }
 }
 
 const LEASE_ENDED = { lease: 'ended' }
 
-type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason }
+type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason; told: string }
 
 async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
-  const { payment, decision, reason } = restored
+  const { payment, decision, reason, told } = restored
   const { amount } = decision
   const { platformOrderId, platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
-  const back = { amount, platformOrderNumber, reason }
+  const back = { amount, told, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
   if (accepted) await earnAgain(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
   if (payment.refundedAt) await useCouponsAgain(unit, platformOrderId)
@@ -83,7 +94,7 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
     await restoreTerm(unit, order, back, { days: decision.days, time, quota, lastAmount })
   }
   if (decision.do === 'note') {
-    await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount, reason })
+    await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount: told, reason })
     unit.publish('order', order.id, order.userId)
   }
 }

@@ -38,11 +38,12 @@ import {
   pendingKey,
   refundRowsOf,
   rowsOf,
+  sumRefunds,
   type RefundRow,
   type Told
 } from './refund-rows.ts'
 import { keptOf, lastAmountOf, paymentOf, reportedAt, type PaymentRow } from './rows.ts'
-import { payments } from './tables.ts'
+import { paymentRefunds, payments } from './tables.ts'
 import { mailRefunded, type Telling } from './tell.ts'
 
 export type Refunding = Telling & Pick<AppContext, 'secrets'>
@@ -231,7 +232,7 @@ export async function gatherBalance(
   unit: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
   platformOrderId: string
-): Promise<Balance | null> {
+): Promise<Balance<RefundRow> | null> {
   const { tx, now } = unit
   const known = await paymentOf(tx, platformOrderId)
   if (!known) return null
@@ -241,12 +242,12 @@ export async function gatherBalance(
 }
 
 /** The same facts from rows that were already read. */
-export async function balanceOf(
+export async function balanceOf<Refund>(
   { tx, now, secrets }: { tx: Executor; now: Date } & Pick<Refunding, 'secrets'>,
   payment: PaymentRow,
   order: OrderRow | null,
-  refunds: readonly Pick<RefundRow, 'state' | 'amount'>[]
-): Promise<Balance> {
+  refunds: readonly Refund[]
+): Promise<Balance<Refund>> {
   const isRenewal = order && payment.kind === 'renewal'
   return {
     now,
@@ -301,7 +302,7 @@ type Applied = { decision: RefundDecision; row: RefundRow } & Pick<Returned, 're
 async function apply(
   unit: Unit,
   ctx: Refunding,
-  { payment, order, graceHours, otherDays, now }: Balance,
+  { payment, order, refunds, graceHours, otherDays, now }: Balance<RefundRow>,
   { decision, row, reason, byHand }: Applied
 ): Promise<EventResult> {
   const { tx } = unit
@@ -313,13 +314,15 @@ async function apply(
   if (!order) return { outcome: 'refunded' }
   const { platformOrderNumber } = payment
   const disputed = reason === 'chargeback'
+  const before = sumRefunds(counted(refunds.filter(({ id }) => id !== row.id)), payment.charged).sum
+  const told = fromCents(decision.back - before)
   const detail = {
     order_id: order.publicId,
     platform_order: platformOrderNumber,
-    amount,
+    amount: told,
     ...(disputed ? { reason } : {})
   }
-  const given = { amount, platformOrderNumber, reason }
+  const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await loseEarnings(unit, ctx, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
@@ -343,7 +346,7 @@ async function apply(
       }
     }
     case 'await_payment':
-      await awaitPayment(unit, order, { ...given, amount: payment.charged })
+      await awaitPayment(unit, order, { ...given, told: payment.charged })
       await tell('unpaid')
       return { outcome: 'refunded', detail }
     case 'end_lease': {
@@ -407,11 +410,16 @@ async function standingPayment({ tx }: Unit, userId: number): Promise<string | n
 /** Renewals that count and were not fully refunded. */
 export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
 
-/** What an order's renewals brought less refunds; null if there are none. */
+/** What was paid for an order's renewals less refunds: '20.00 USD, 15.00 EUR'; null if there are none. */
 async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
-  const [row] = await tx
-    .select({ sum: sql<string | null>`sum(${payments.amount} - ${payments.refundedAmount})` })
+  const sums = await tx
+    .select({ currency: payments.currency, sum: sql<string>`sum(${payments.charged} - ${refundedSum})` })
     .from(payments)
     .where(and(eq(payments.orderId, orderId), isPaidRenewal))
-  return row?.sum ?? null
+    .groupBy(payments.currency)
+    .orderBy(asc(payments.currency))
+  return sums.length === 0 ? null : sums.map(({ sum, currency }) => `${sum} ${currency}`).join(', ')
 }
+
+const refundedSum = sql`(select coalesce(sum(f.amount), 0) from ${paymentRefunds} f
+  where f.platform_order_id = ${payments.platformOrderId} and f.state = 'counted')`

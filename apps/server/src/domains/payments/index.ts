@@ -39,7 +39,7 @@ export {
 export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
 export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'
-export { keptOf, markIgnored, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
+export { markIgnored, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
 export { tagOutcome } from './tell.ts'

@@ -5,12 +5,12 @@ import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
 import { givenBackOf, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
-export type Balance = {
+export type Balance<Refund = Pick<RefundRow, 'state' | 'amount'>> = {
   now: Date
   payment: PaymentRow
   /** Locked; null if the payment has no order. */
   order: OrderRow | null
-  refunds: readonly Pick<RefundRow, 'state' | 'amount'>[]
+  refunds: readonly Refund[]
   /** Days that the order's other payments gave, if they count. */
   otherDays: number
   /** Days of a term as sold today. */
@@ -18,8 +18,11 @@ export type Balance = {
   graceHours: number
 }
 
-/** What a refund does. `refundedAmount`: the payment's new total. `amount`: the increase. */
-export type RefundDecision = { refundedAmount: string; amount: string } & (
+/**
+ * What a refund does. `refundedAmount`: the new total of what the payment brought. `amount`: the increase. `back`: the new
+ * total in the payment's currency, in cents.
+ */
+export type RefundDecision = { refundedAmount: string; amount: string; back: bigint } & (
   | { do: 'take_part' }
   /** A part of a payment that settled nothing. */
   | { do: 'note_part' }
@@ -42,7 +45,7 @@ export function judgeRefund(facts: Balance): RefundDecision | null {
   if (payment.refundedAt) return null
   const back = sumRefunds(counted(refunds), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
-  const books = { refundedAmount, amount: lessOf(refundedAmount, payment.refundedAmount) }
+  const books = { refundedAmount, amount: lessOf(refundedAmount, payment.refundedAmount), back: back.sum }
   if (!back.all) return { ...books, do: payment.accepted ? 'take_part' : 'note_part' }
   if (!order) return { ...books, do: 'close' }
   const isItsPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
@@ -65,8 +68,8 @@ function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance, ord
   return { days, ends: days > 0 ? 'term' : 'nothing', heldUntil: null }
 }
 
-/** What returned money does. `refundedAmount`: the payment's new total. `amount`: the decrease. */
-export type ReturnDecision = { refundedAmount: string; amount: string } & (
+/** What returned money does, like a `RefundDecision`. `amount`: the decrease. */
+export type ReturnDecision = { refundedAmount: string; amount: string; back: bigint } & (
   | { do: 'nothing' }
   /** Only the payment's books change. */
   | { do: 'correct' }
@@ -80,17 +83,21 @@ export type ReturnDecision = { refundedAmount: string; amount: string } & (
   | { do: 'note' }
 )
 
-/** Decides what follows if refunded money comes back to the shop. */
+/**
+ * Decides what follows if refunded money comes back to the shop.
+ * @param before the refunded cents until now, in the payment's currency: what it brought may be nothing
+ */
 export function judgeReturn({
   payment,
   order,
-  refunds
-}: Pick<Balance, 'payment' | 'order' | 'refunds'>): ReturnDecision {
+  refunds,
+  before
+}: Pick<Balance, 'payment' | 'order' | 'refunds'> & { before: bigint }): ReturnDecision {
   const back = sumRefunds(counted(refunds), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
-  const books = { refundedAmount, amount: lessOf(payment.refundedAmount, refundedAmount) }
+  const books = { refundedAmount, amount: lessOf(payment.refundedAmount, refundedAmount), back: back.sum }
   // The dispute or refund took nothing, or other refunds still cover the whole payment.
-  if (back.all || (!payment.refundedAt && refundedAmount === payment.refundedAmount)) return { ...books, do: 'nothing' }
+  if (back.all || (!payment.refundedAt && back.sum === before)) return { ...books, do: 'nothing' }
   if (!order) return { ...books, do: 'correct' }
   if (!payment.refundedAt) return { ...books, do: payment.accepted ? 'restore_part' : 'correct' }
   const isItsPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId

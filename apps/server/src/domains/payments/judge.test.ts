@@ -157,11 +157,11 @@ class World {
     this.change(decision.ends === 'term_and_lease' ? { ...taken, state: 'expired', endedAt: now } : taken)
   }
 
-  applyReturn(id: string): void {
+  applyReturn(id: string, before: bigint): void {
     const payment = this.payments.get(id)
     if (!payment) return
     const { order } = this
-    const decision = judgeReturn({ payment, order, refunds: this.rowsOf(id) })
+    const decision = judgeReturn({ payment, order, refunds: this.rowsOf(id), before })
     if (decision.do === 'nothing') return
     const { refundedAmount } = decision
     this.payments.set(id, { ...payment, refundedAmount, refundedAt: null, termTaken: false })
@@ -185,8 +185,9 @@ class World {
       this.follow(id)
     }
     if (one.do === 'return') {
+      const before = payment ? sumRefunds(counted(this.rowsOf(id)), payment.charged).sum : 0n
       this.refunds = this.refunds.filter(row => row.platformOrderId !== id)
-      this.applyReturn(id)
+      this.applyReturn(id, before)
     }
     if (one.do === 'ignore' && payment && paymentStateOf(payment) === 'held')
       this.payments.set(id, { ...payment, ignoredAt: this.now })

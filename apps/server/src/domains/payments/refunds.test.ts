@@ -169,7 +169,7 @@ test('a refunded purchase ends an order whose renewals were paid; the operator h
   await refunded(Number(order.shopify_order_id), { id: 931, amount: '21.60', eventId: 'purchase back' })
   expect(await outcomeOf(stack, 'purchase back', 'refunds/create')).toMatchObject({
     outcome: 'renewals_unserved',
-    detail: { amount: '18.00' }
+    detail: { amount: '18.00 USD' }
   })
   await inState(stack, buyer, order.order_id, 'refunded')
   expect(await revenueOf(order.id)).toBe('18.00')

@@ -99,6 +99,19 @@ test('each delivery is announced once, also one after a refunded renewal that en
   }
 })
 
+test('renewals that are left unserved are told with what each currency still has of them', async () => {
+  const { order, paid } = await delivered()
+  expect(await tell('orders/paid', paymentFor(order, { renewal: true }))).toBe('settled')
+  const renewal = paymentFor(order, { renewal: true, currency: 'EUR' })
+  expect(await tell('orders/paid', renewal)).toBe('wrong_currency')
+  const [held] = await openOf(renewal)
+  expect(await act(held, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
+  const transactions = [{ kind: 'refund', status: 'success', amount: '5.00', currency: 'EUR' }]
+  expect(await tell('refunds/create', { id: 771, order_id: renewal.id, transactions })).toBe('partly_refunded')
+  expect(await refund(paid, '20.00')).toBe('renewals_unserved')
+  expect(await openOf(paid)).toMatchObject([{ params: { amount: '15.00 EUR, 20.00 USD' } }])
+})
+
 test('a renewal that was given back while the order was refunded is no time that a reopening serves', async () => {
   const { order, paid } = await delivered()
   const renewal = paymentFor(order, { renewal: true })
@@ -123,7 +136,7 @@ test.for(['refund', 'dispute'] as const)(
     else expect(await FATES.opened(paid)).toBe('refunded')
     expect(await FATES.won(renewal)).toBe('renewals_unserved')
     const [open] = await openOf(renewal)
-    expect(open).toMatchObject({ outcome: 'renewals_unserved', payment: 'accepted', params: { amount: '20.00' } })
+    expect(open).toMatchObject({ outcome: 'renewals_unserved', payment: 'accepted', params: { amount: '20.00 USD' } })
     expect(await act(open, 'refunded', { note: 'given back by hand' })).toMatchObject({ code: 2000 })
     expect((await paymentRow(renewal)).refundedAmount).toBe('20.00')
     expect(await openOf(renewal)).toEqual([])

@@ -30,7 +30,7 @@ afterEach(async () => {
 const row = ({ id }: OrderRow) => books.world.row(id)
 const outcomes = (entries: readonly InboxEntry[]) => entries.map(({ outcome }) => outcome)
 
-type Part = { amount: string; status?: 'success' | 'pending' }
+type Part = { amount: string; status?: 'success' | 'pending'; currency?: string }
 /** Reports a refund by webhook. @returns its id */
 async function told({ id: order_id }: Paid, parts: readonly Part[]): Promise<number> {
   const id = (ids += 1)
@@ -185,11 +185,69 @@ test('a refund that becomes less gives what is less back to the books, not while
   expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '3.00' })
   const open = await books.openOf(paid)
   expect(open.find(({ outcome }) => outcome === 'refund_failed')?.params).toMatchObject({ amount: '5.00' })
-  // More is kept than the amount that failed, so the event cannot be marked as refunded.
+  // An administrator gives the missing part back by other means.
   const failed = open.find(({ outcome }) => outcome === 'refund_failed')
-  expect(await books.act(failed, 'refunded', { note: 'no' })).toMatchObject({ data: { reason: 'payment_settled' } })
-  expect(await books.act(failed, 'ignore', { note: 'seen' })).toMatchObject({ code: 2000 })
+  expect(await books.act(failed, 'refunded', { note: 'by bank' })).toMatchObject({ code: 2000 })
+  expect(await row(order)).toMatchObject({ state: 'delivered', refundedAmount: '8.00' })
   expect(await reconcile()).toBe(0)
+})
+
+test.for(['USD', 'EUR'])(
+  'each failed refund of a part in %s is told, and marked as given back for what it says',
+  async currency => {
+    const placed = await books.world.place(books.buyer)
+    const paid = books.paymentFor(placed, { currency })
+    await books.tell('orders/paid', paid)
+    for (const held of await books.openOf(paid)) await books.act(held, 'apply', { order: placed.publicId })
+    await books.world.confirm()
+    const ids = [await told(paid, [{ amount: '9.00', currency }]), await told(paid, [{ amount: '5.00', currency }])]
+    const parts = await books.openOf(paid)
+    expect(parts.map(({ outcome, params }) => [outcome, params['amount']])).toEqual([
+      ['partly_refunded', '5.00'],
+      ['partly_refunded', '9.00']
+    ])
+    for (const part of parts) await books.act(part, 'ignore', { note: 'the lease goes on' })
+    await books.world.advance(11 * MINUTE)
+    const none = ids.map(id => ({ id, amount: '0.00' }))
+    says(paid, none)
+    expect(await reconcile()).toBe(2)
+    expect(outcomes(await books.openOf(paid))).toEqual(['refund_failed', 'refund_failed'])
+    const back = async (amount: string) => {
+      const open = await books.openOf(paid)
+      const failed = open.find(({ params }) => params['amount'] === amount)
+      const plan = await books.admin.get(`/api/payments/inbox/${failed?.id}/plan/?action=refunded`)
+      expect(plan.data).toMatchObject({ charged: amount, currency, does: 'nothing' })
+      return books.act(failed, 'refunded', { note: 'by bank' })
+    }
+    expect(await back('9.00')).toMatchObject({ code: 2000 })
+    // The platform gives the other one back after all, so it is not given back twice.
+    const other = (await books.openOf(paid))[0]
+    await told(paid, [{ amount: '5.00', currency }])
+    expect(await books.act({ ...other, version: undefined } as never, 'refunded', { note: 'twice' })).toMatchObject({
+      data: { reason: 'payment_settled' }
+    })
+    expect(await books.paymentRow(paid)).toMatchObject({
+      refundedAmount: currency === 'USD' ? '14.00' : '0.00',
+      refundedAt: null
+    })
+    expect(await row(placed)).toMatchObject({ state: 'delivered' })
+  }
+)
+
+test('two failed refunds that were all of a payment are both marked, and the second one ends it', async () => {
+  const { order, paid } = await books.delivered()
+  const none = []
+  for (const amount of ['15.00', '5.00']) none.push({ id: await told(paid, [{ amount }]), amount: '0.00' })
+  await books.world.advance(11 * MINUTE)
+  says(paid, none)
+  expect(await reconcile()).toBe(2)
+  expect(await row(order)).toMatchObject({ state: 'expired', refundedAmount: '0.00' })
+  for (const left of [1, 0]) {
+    const [failed] = (await books.openOf(paid)).filter(({ outcome }) => outcome === 'refund_failed')
+    expect(await books.act(failed, 'refunded', { note: 'by bank' })).toMatchObject({ code: 2000 })
+    expect(outcomes(await books.openOf(paid)).filter(outcome => outcome === 'refund_failed')).toHaveLength(left)
+  }
+  expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
 })
 
 test('a payment that the platform calls refunded is, even if its refunds add up to less', async () => {
