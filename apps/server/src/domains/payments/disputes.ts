@@ -6,9 +6,10 @@ import { lock } from '../../infra/db/locks.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
-import { giveBack, reportedMoney, paymentAndOrderOf, type Refunding } from './give-back.ts'
+import { freeUndelivered, giveBack, reportedMoney, paymentAndOrderOf, type Refunding } from './give-back.ts'
 import { queueOrderRead } from './jobs.ts'
 import { addRefund, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
+import { paymentOf, type PaymentRow } from './rows.ts'
 
 /** Statuses in which the buyer's bank has decided to keep the money. */
 const LOST: ReadonlySet<string> = new Set(['lost', 'accepted', 'charge_refunded'])
@@ -29,15 +30,30 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   if (dispute.order_id === null) return { outcome: 'ignored' }
   const platformOrderId = dispute.order_id
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const { payment, about, detail } = await paymentAndOrderOf(unit, platformOrderId)
+  const { payment, order, about, detail } = await paymentAndOrderOf(unit, platformOrderId)
   const isTaken = TAKEN.has(dispute.status)
   const isKnown = isTaken || WON.has(dispute.status)
   if (!isKnown || (dispute.type === 'inquiry' && isTaken)) return { outcome: 'inquiry', detail, about }
   // An inquiry took nothing. If its end were recorded, a chargeback that follows could not take the money.
   if (dispute.type !== 'chargeback') return { outcome: 'ignored', detail, about }
   if (!isTaken) return { ...(await winBack(unit, ctx, platformOrderId, dispute)), about }
+  const result = await takeMoney(unit, ctx, { platformOrderId, dispute, payment })
+  const now = await paymentOf(unit.tx, platformOrderId)
+  // Promo codes stay used while the money may come back.
+  if (order && now?.refundedAt && LOST.has(dispute.status)) await freeUndelivered(unit, now, order)
+  return { ...result, about }
+}
+
+type Taking = { platformOrderId: string; dispute: DisputeEvent; payment: PaymentRow | undefined }
+
+/** Records that a dispute takes the money, unless it has it already. */
+async function takeMoney(
+  unit: Unit,
+  ctx: Refunding,
+  { platformOrderId, dispute, payment }: Taking
+): Promise<EventResult> {
   const key = await keyOfLoss(unit, platformOrderId, dispute)
-  if (key === null) return { outcome: 'ignored', about }
+  if (key === null) return { outcome: 'ignored' }
   const { amount, currency } = dispute
   const money = amount ? await reportedMoney(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
   // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.

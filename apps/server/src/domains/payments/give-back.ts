@@ -324,6 +324,7 @@ async function apply(
   }
   const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await loseEarnings(unit, ctx, payment, order)
+  if (isAll && !disputed) await freeUndelivered(unit, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
     mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
@@ -384,15 +385,18 @@ async function apply(
 
 /** Takes back what a payment earned. If it had rewarded an invitation, another payment of the user does so instead. */
 async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, order: OrderRow): Promise<void> {
-  const { platformOrderId, accepted } = payment
   await lockEarners(unit.tx, order.userId)
-  await takeBackForPayment(unit, platformOrderId)
-  const isDelivered = accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
-  if (!isDelivered) await freeCoupons(unit, platformOrderId)
+  await takeBackForPayment(unit, payment.platformOrderId)
   const standing = await standingPayment(unit, order.userId)
   if (standing === null) return
   const settings = await readSettings(unit.tx, ctx.secrets)
   await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
+}
+
+/** Frees the promo codes of a payment that was refunded before anything was delivered for it. */
+export async function freeUndelivered(unit: Unit, payment: PaymentRow, order: OrderRow): Promise<void> {
+  const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
+  if (!isDelivered) await freeCoupons(unit, payment.platformOrderId)
 }
 
 /** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */

@@ -66,7 +66,7 @@ test('a code stays used when what it paid for was delivered', async () => {
   expect(await isUsed()).toBe(true)
 })
 
-test('a code is used again when the money of its payment came back, unless an administrator or another payment has it', async () => {
+test('a code is free again when a dispute is lost and not while it is open, and used again when it is won', async () => {
   const { ctx } = world.shop
   const chargeback = async (paid: number, id: number, status: string) =>
     tell(ctx, status === 'won' ? 'disputes/update' : 'disputes/create', {
@@ -79,8 +79,22 @@ test('a code is used again when the money of its payment came back, unless an ad
     })
   const [paid, id] = [await pay(NOTHING), nextId()]
   await chargeback(paid, id, 'needs_response')
-  expect(await isUsed()).toBe(false)
+  expect(await isUsed()).toBe(true)
   await chargeback(paid, id, 'won')
+  expect(await isUsed()).toBe(true)
+  const [lost, other] = [await pay(NOTHING), nextId()]
+  await chargeback(lost, other, 'needs_response')
+  await tellRefund(ctx, paid, '10.00')
+  expect(await isUsed()).toBe(true)
+  for (let n = 0; n < 2; n++) await chargeback(lost, other, 'lost')
+  expect(await isUsed()).toBe(false)
+  await chargeback(lost, other, 'won')
+  expect(await isUsed()).toBe(true)
+  // At once lost, with no opening.
+  const third = nextId()
+  await chargeback(lost, third, 'lost')
+  expect(await isUsed()).toBe(false)
+  await chargeback(lost, third, 'won')
   expect(await isUsed()).toBe(true)
   // It was marked by hand, so no refund changes it.
   const list = await admin.get<{ data: { id: number; version: string }[] }>(
@@ -95,7 +109,7 @@ test('a code is used again when the money of its payment came back, unless an ad
   expect(edited.code).toBe(2000)
   const again = { ...form, is_used: true, version: edited.data.version }
   expect((await admin.put(`/api/rewards/coupon_code/${row?.id}/`, again)).code).toBe(2000)
-  await tellRefund(ctx, paid, '10.00')
+  await tellRefund(ctx, lost, '10.00')
   expect(await isUsed()).toBe(true)
 })
 
