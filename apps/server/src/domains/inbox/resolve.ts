@@ -13,6 +13,7 @@ import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import {
   applyByHand,
+  convertRefunds,
   counted,
   giveBack,
   isPaidRenewal,
@@ -21,6 +22,7 @@ import {
   paymentOf,
   type PaymentRow,
   paymentStateOf,
+  rateOf,
   recordPayment,
   refundRowsOf,
   refusedByRefund,
@@ -209,9 +211,10 @@ async function takeOpen(
   const running = known && (await refusedByRefund(tx, known, unit.now))
   if (running) return running
   if (known || !paid) return ok({ event, entry, paid, payment: known ?? null })
-  // Old events that name no order have no payment row yet.
+  // A report that could not be handled, or an old one that names no order, has no payment row yet.
   const money = await readSettings(tx, ctx.secrets)
-  const payment = await recordPayment(unit, { paid, kind: 'purchase', payment: null, about: null, money, refunds: [] })
+  const refunds = await convertRefunds(unit, paid.id, rateOf(paid))
+  const payment = await recordPayment(unit, { paid, kind: 'purchase', payment: null, about: null, money, refunds })
   return ok({ event, entry, paid, payment })
 }
 

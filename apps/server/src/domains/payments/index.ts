@@ -20,6 +20,7 @@ export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {
   addRefund,
+  convertRefunds,
   counted,
   endAwaitedRead,
   isRequest,
@@ -39,7 +40,7 @@ export {
 export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
 export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'
-export { markIgnored, paymentOf, recordPayment, type PaymentRow } from './rows.ts'
+export { markIgnored, paymentOf, rateOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
 export { tagOutcome } from './tell.ts'

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
@@ -101,6 +102,29 @@ test('an event that cannot be read keeps no refund of the same order from being 
   await settle()
   expect(await row(order)).toMatchObject({ state: 'expired', refundedAmount: '0.00' })
 })
+
+test.for([
+  { back: '20.00', reply: { data: { reason: 'payment_given_back' } }, state: 'placed', refundedAmount: '0.00' },
+  { back: '5.00', reply: { code: 2000 }, state: 'delivering', refundedAmount: '5.00' }
+])(
+  'a payment whose report was given up counts without $back that went back since',
+  async ({ back, reply, ...left }) => {
+    const placed = await books.world.place(books.buyer)
+    const paid = books.paymentFor(placed)
+    const at = books.now().toISOString()
+    await books.db().execute(sql`
+    insert into platform_events (event_id, topic, payload, received_at, processed_at, outcome, needs_hand,
+      platform_order_id, platform_order_name)
+    values (${`given up ${paid.id}`}, 'orders/paid', ${JSON.stringify(paid)}::jsonb, ${at}, ${at}, 'unreadable', true,
+      ${String(paid.id)}, ${paid.name})`)
+    const transactions = [{ kind: 'refund', status: 'success', amount: back }]
+    const refund = { id: (ids += 1), order_id: paid.id, transactions }
+    expect(await books.tell('refunds/create', refund)).toBe('refunded')
+    const [open] = await books.openOf(paid)
+    expect(await books.act(open, 'apply', { order: placed.publicId })).toMatchObject(reply)
+    expect(await row(placed)).toMatchObject(left)
+  }
+)
 
 /** Runs the reconciliation's job and everything that follows from it. */
 async function look(): Promise<void> {
