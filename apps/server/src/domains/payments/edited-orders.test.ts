@@ -320,3 +320,68 @@ test('what is paid more long after a full refund is found with its order, once',
   expect(await b.world.row(order.id)).toMatchObject({ state: 'expired', payAmount: '35.50', refundedAmount: '20.00' })
   expect(await b.openOf(paid)).toContainEqual(expect.objectContaining({ outcome: 'partly_refunded' }))
 })
+
+test.for(['reading', 'applying'] as const)(
+  'more is paid for a held payment of which a part went back: it is known by %s',
+  async how => {
+    const placed = await b.world.place(b.buyer)
+    const times = () => ({ total_outstanding: '0.00', updated_at: b.now().toISOString() })
+    const paid = { ...b.paymentFor(placed, { lines: { '11': 8 } }), current_total_price: '20.00', ...times() }
+    expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+    const part = { id: 881 + how.length, amount: '5.00' }
+    const transactions = [{ kind: 'refund', status: 'success', amount: '5.00', currency: 'USD' }]
+    await b.tell('refunds/create', { id: part.id, order_id: paid.id, transactions })
+    const read = async () => {
+      await b.world.advance(11 * MINUTE)
+      await reconcile(b)
+      await queueUnreadOrders(b.world.shop.ctx)
+      await work(b.world)
+      await reconcile(b)
+    }
+    says(b, paid, [part])
+    await read()
+    await b.world.advance(MINUTE)
+    const more = { ...paid, total_price: '35.00', ...times() }
+    // This report does not tell what was taken, so the reading of the order has to.
+    await b.tell('orders/paid', { ...more, financial_status: 'partially_refunded', current_total_price: '30.00' })
+    says(b, more, [part], { updatedAt: more.updated_at })
+    const [held] = await b.openOf(paid)
+    if (how === 'applying') expect(await b.act(held, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+    await read()
+    expect(await b.paymentRow(paid)).toMatchObject({ charged: '35.00', refundedAmount: '5.00' })
+    expect(await b.world.row(placed.id)).toMatchObject({ payAmount: '35.00' })
+    // An older report of that kind changes nothing.
+    const old = { ...paid, financial_status: 'partially_refunded', line_items: [] }
+    expect(await b.tell('orders/paid', old)).toBe('ignored')
+    expect(await b.paymentRow(paid)).toMatchObject({ reportedAt: new Date(more.updated_at) })
+  }
+)
+
+test('what is paid more for an ignored payment can be refunded', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  const [held] = await b.openOf(paid)
+  expect(await b.act(held, 'ignore', { note: 'agreed by phone' })).toMatchObject({ code: 2000 })
+  await b.world.advance(MINUTE)
+  const grown = { ...paid, total_price: '35.00', updated_at: b.now().toISOString() }
+  for (let n = 0; n < 2; n++) expect(await b.tell('orders/paid', grown)).toBe('ignored')
+  expect(await b.paymentRow(paid)).toMatchObject({ charged: '35.00', accepted: false })
+  expect((await b.paymentRow(paid)).ignoredAt).not.toBe(null)
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'failed', payAmount: '20.00' })
+  expect(await askRefund(b.admin, placed, { amount: '35.00' })).toMatchObject({ code: 2000 })
+})
+
+test.for([{ currency: 'EUR' }, { test: true }])(
+  'a free order that brings the shop nothing (%o) brings nothing when it grows',
+  async more => {
+    const placed = await b.world.place(b.buyer)
+    const paid = { ...b.paymentFor(placed, { amount: '0.00', ...more }), ...more }
+    await b.tell('orders/paid', paid)
+    const [held] = await b.openOf(paid)
+    expect(await b.act(held, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
+    await b.world.advance(MINUTE)
+    await b.tell('orders/paid', { ...paid, total_price: '3500.00', updated_at: b.now().toISOString() })
+    expect(await b.paymentRow(paid)).toMatchObject({ amount: '0.00', charged: '3500.00', accepted: true })
+  }
+)

@@ -110,13 +110,13 @@ export function judge(facts: Facts): Decision {
   return record('ignored')
 }
 
-/** Was more paid for an accepted payment, or for one that was refunded and is no longer covered by its refunds? */
+/** Was more paid for a payment that is not judged again, or for one that its refunds do not cover any more? */
 function hasGrown({ paid, refunds }: Facts, payment: PaymentRow): boolean {
   const at = reportedAt(paid)
   const isLater = at !== null && (payment.reportedAt === null || at > payment.reportedAt)
   const charged = chargedOf(paid)
   const state = paymentStateOf(payment)
-  const isKept = state === 'accepted' || (state === 'refunded' && !sumRefunds(counted(refunds), charged).all)
+  const isKept = state === 'refunded' ? !sumRefunds(counted(refunds), charged).all : state !== 'held'
   return isKept && isLater && toCents(charged) > toCents(payment.charged) && !isPaidBack(paid)
 }
 

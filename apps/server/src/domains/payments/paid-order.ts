@@ -35,17 +35,25 @@ export function chargedOf({
   return taken < toCents(asked) ? fromCents(taken) : asked
 }
 
-type Charge = { charged: string; buyerAmount: string | null; buyerCurrency: string | null }
+type Charge = { charged: string; buyerAmount: string | null; buyerCurrency: string | null; reportedAt: Date | null }
 
 /**
  * A report with the charge that is known from before, if it does not say what was taken: refunds lower its total as
- * edits before the payment do. Reading the order tells what was added.
+ * edits before the payment do. Reading the order tells what was added, so the time of the known charge stays too.
  */
 export function withKnownCharge(paid: PaidOrder, known: Charge | null): PaidOrder {
   if (!known || paid.financial_status === 'paid' || !paid.current_total_price) return paid
-  const { charged, buyerAmount: amount, buyerCurrency: currency_code } = known
+  const { charged, buyerAmount: amount, buyerCurrency: currency_code, reportedAt } = known
   const presentment_money = amount === null || currency_code === null ? null : { amount, currency_code }
-  return { ...paid, total_price: charged, current_total_price: null, total_price_set: { presentment_money } }
+  const isOld = reportedAt !== null && new Date(paid.updated_at ?? Number.NaN) < reportedAt
+  const updated_at = isOld ? paid.updated_at : (reportedAt?.toISOString() ?? null)
+  return {
+    ...paid,
+    updated_at,
+    total_price: charged,
+    current_total_price: null,
+    total_price_set: { presentment_money }
+  }
 }
 
 /** What the platform took for the shop, as '12.30'; nothing for a test or another currency. */

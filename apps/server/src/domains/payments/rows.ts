@@ -62,8 +62,9 @@ export async function recordPayment(unit: Unit, report: Report): Promise<Payment
 
 function columnsOf(unit: Unit, { paid, money, refunds, payment: known }: Report) {
   const rate = rateOf(paid)
-  // The settings may have changed since it was accepted.
-  const accepted = known?.accepted && (known.amount === known.charged ? rate.charged : known.amount)
+  // The settings may have changed since it was accepted. A free one shows nothing of them.
+  const isKnown = known?.accepted && toCents(known.charged) > 0n
+  const accepted = isKnown && (known.amount === known.charged ? rate.charged : known.amount)
   const amount = accepted || moneyOf(paid, money)
   const back = sumRefunds(counted(refunds), rate.charged)
   return {
