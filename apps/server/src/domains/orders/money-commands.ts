@@ -12,13 +12,13 @@ import { NO_TASK } from './task-states.ts'
 import { orders, type TakenQuota } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
-/** What the platform refunded of one payment. `told`: the same in the payment's currency, if it brought the shop nothing. */
-export type GivenBack = { amount: string; told: string; platformOrderNumber: string; reason: string }
+/** What the platform refunded of one payment. `told`: the same in the payment's currency, which may bring no money. */
+export type GivenBack = { amount: string; told?: string; platformOrderNumber: string; reason: string }
 
 /** The details of a refund in the order's history. */
-const detailOf = ({ told: amount, platformOrderNumber, reason }: GivenBack) => ({
+const detailOf = ({ amount, told = amount, platformOrderNumber, reason }: GivenBack) => ({
   platform_order: platformOrderNumber,
-  amount,
+  amount: told,
   reason
 })
 

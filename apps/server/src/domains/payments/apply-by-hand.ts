@@ -66,12 +66,7 @@ async function orderPaidBy({ tx }: Unit, { orderId, platformOrderId }: PaymentRo
   return order
 }
 
-async function moveTo(
-  { tx }: Unit,
-  order: OrderRow,
-  payment: PaymentRow,
-  kind: 'purchase' | 'renewal'
-): Promise<PaymentRow> {
+async function moveTo({ tx }: Unit, order: OrderRow, payment: PaymentRow, kind: PaymentRow['kind']) {
   const [moved] = await tx
     .update(payments)
     .set({ orderId: order.id, kind })

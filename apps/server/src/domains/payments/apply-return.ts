@@ -45,12 +45,7 @@ export async function applyReturn(
 }
 
 /** `applyReturn` for facts that are gathered already. */
-export async function returnMoney(
-  unit: Unit,
-  ctx: Refunding,
-  facts: Balance<RefundRow>,
-  reason: Reason
-): Promise<EventResult> {
+export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, reason: Reason): Promise<EventResult> {
   const { payment, refunds } = facts
   const isBefore = ({ state, reversedAt }: RefundRow) => state === 'counted' || Number(reversedAt) === Number(unit.now)
   const before = sumRefunds(refunds.filter(isBefore), payment.charged).sum
@@ -82,9 +77,8 @@ type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason;
 
 async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
   const { payment, decision, reason, told } = restored
-  const { amount } = decision
   const { platformOrderId, platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
-  const back = { amount, told, platformOrderNumber, reason }
+  const back = { amount: decision.amount, told, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
   if (accepted) await earnAgain(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
   if (payment.refundedAt) await useCouponsAgain(unit, platformOrderId)

@@ -9,7 +9,7 @@ import { atOwnInstant, applyReturn } from './apply-return.ts'
 import { freeUndelivered, giveBack, reportedMoney, paymentAndOrderOf, type Refunding } from './give-back.ts'
 import { queueOrderRead } from './jobs.ts'
 import { addRefund, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
-import { paymentOf, type PaymentRow } from './rows.ts'
+import { paymentOf } from './rows.ts'
 
 /** Statuses in which the buyer's bank has decided to keep the money. */
 const LOST: ReadonlySet<string> = new Set(['lost', 'accepted', 'charge_refunded'])
@@ -37,28 +37,16 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   // An inquiry took nothing. If its end were recorded, a chargeback that follows could not take the money.
   if (dispute.type !== 'chargeback') return { outcome: 'ignored', detail, about }
   if (!isTaken) return { ...(await winBack(unit, ctx, platformOrderId, dispute)), about }
-  const result = await takeMoney(unit, ctx, { platformOrderId, dispute, payment })
-  const now = await paymentOf(unit.tx, platformOrderId)
-  // Promo codes stay used while the money may come back.
-  if (order && now?.refundedAt && LOST.has(dispute.status)) await freeUndelivered(unit, now, order)
-  return { ...result, about }
-}
-
-type Taking = { platformOrderId: string; dispute: DisputeEvent; payment: PaymentRow | undefined }
-
-/** Records that a dispute takes the money, unless it has it already. */
-async function takeMoney(
-  unit: Unit,
-  ctx: Refunding,
-  { platformOrderId, dispute, payment }: Taking
-): Promise<EventResult> {
-  const key = await keyOfLoss(unit, platformOrderId, dispute)
-  if (key === null) return { outcome: 'ignored' }
   const { amount, currency } = dispute
   const money = amount ? await reportedMoney(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
   // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.
   const taken = payment && money.foreignAmount ? { amount: null } : money
-  return giveBack(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' })
+  const key = await keyOfLoss(unit, platformOrderId, dispute)
+  const given = key !== null && (await giveBack(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))
+  const now = await paymentOf(unit.tx, platformOrderId)
+  // Promo codes stay used while the money may come back.
+  if (order && now?.refundedAt && LOST.has(dispute.status)) await freeUndelivered(unit, now, order)
+  return { ...(given || { outcome: 'ignored' }), about }
 }
 
 const keyOf = ({ id }: DisputeEvent): string => `dispute:${id}`

@@ -232,7 +232,7 @@ export async function gatherBalance(
   unit: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
   platformOrderId: string
-): Promise<Balance<RefundRow> | null> {
+): Promise<Balance | null> {
   const { tx, now } = unit
   const known = await paymentOf(tx, platformOrderId)
   if (!known) return null
@@ -302,7 +302,7 @@ type Applied = { decision: RefundDecision; row: RefundRow } & Pick<Returned, 're
 async function apply(
   unit: Unit,
   ctx: Refunding,
-  { payment, order, refunds, graceHours, otherDays, now }: Balance<RefundRow>,
+  { payment, order, refunds, graceHours, otherDays, now }: Balance,
   { decision, row, reason, byHand }: Applied
 ): Promise<EventResult> {
   const { tx } = unit
@@ -416,14 +416,13 @@ export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted
 
 /** What was paid for an order's renewals less refunds: '20.00 USD, 15.00 EUR'; null if there are none. */
 async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
+  const back = sql`(select coalesce(sum(f.amount), 0) from ${paymentRefunds} f
+    where f.platform_order_id = ${payments.platformOrderId} and f.state = 'counted')`
   const sums = await tx
-    .select({ currency: payments.currency, sum: sql<string>`sum(${payments.charged} - ${refundedSum})` })
+    .select({ left: sql<string>`sum(${payments.charged} - ${back}) || ' ' || ${payments.currency}` })
     .from(payments)
     .where(and(eq(payments.orderId, orderId), isPaidRenewal))
     .groupBy(payments.currency)
     .orderBy(asc(payments.currency))
-  return sums.length === 0 ? null : sums.map(({ sum, currency }) => `${sum} ${currency}`).join(', ')
+  return sums.map(({ left }) => left).join(', ') || null
 }
-
-const refundedSum = sql`(select coalesce(sum(f.amount), 0) from ${paymentRefunds} f
-  where f.platform_order_id = ${payments.platformOrderId} and f.state = 'counted')`

@@ -5,7 +5,7 @@ import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
 import { givenBackOf, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
-export type Balance<Refund = Pick<RefundRow, 'state' | 'amount'>> = {
+export type Balance<Refund = RefundRow> = {
   now: Date
   payment: PaymentRow
   /** Locked; null if the payment has no order. */
@@ -18,10 +18,9 @@ export type Balance<Refund = Pick<RefundRow, 'state' | 'amount'>> = {
   graceHours: number
 }
 
-/**
- * What a refund does. `refundedAmount`: the new total of what the payment brought. `amount`: the increase. `back`: the new
- * total in the payment's currency, in cents.
- */
+type Sum = Pick<RefundRow, 'state' | 'amount'>
+
+/** `refundedAmount`: the payment's new total. `amount`: the increase. `back`: the total of `charged`, in cents. */
 export type RefundDecision = { refundedAmount: string; amount: string; back: bigint } & (
   | { do: 'take_part' }
   /** A part of a payment that settled nothing. */
@@ -40,7 +39,7 @@ export type RefundDecision = { refundedAmount: string; amount: string; back: big
 type TermEnd = { days: number; ends: 'nothing' | 'term' | 'grace' | 'term_and_lease'; heldUntil: Date | null }
 
 /** Decides what follows if more was refunded than the payment's books say. Null: it was fully refunded before. */
-export function judgeRefund(facts: Balance): RefundDecision | null {
+export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
   const { payment, order, refunds } = facts
   if (payment.refundedAt) return null
   const back = sumRefunds(counted(refunds), payment.charged)
@@ -56,7 +55,7 @@ export function judgeRefund(facts: Balance): RefundDecision | null {
   return { ...books, do: 'close' }
 }
 
-function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance, order: OrderRow): TermEnd {
+function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance<Sum>, order: OrderRow): TermEnd {
   const renewal = { days: payment.days ?? order.proxyTime, paidDays: otherDays, graceHours }
   const { taken: days, expiredAt, graceUntil } = termWithout(order, renewal, now)
   if (expiredAt && endsTakenBack({ ...order, expiredAt }, now)) {
@@ -68,7 +67,7 @@ function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance, ord
   return { days, ends: days > 0 ? 'term' : 'nothing', heldUntil: null }
 }
 
-/** What returned money does, like a `RefundDecision`. `amount`: the decrease. */
+/** What returned money does, in the terms of a `RefundDecision`. `amount`: the decrease. */
 export type ReturnDecision = { refundedAmount: string; amount: string; back: bigint } & (
   | { do: 'nothing' }
   /** Only the payment's books change. */
@@ -83,16 +82,10 @@ export type ReturnDecision = { refundedAmount: string; amount: string; back: big
   | { do: 'note' }
 )
 
-/**
- * Decides what follows if refunded money comes back to the shop.
- * @param before the refunded cents until now, in the payment's currency: what it brought may be nothing
- */
-export function judgeReturn({
-  payment,
-  order,
-  refunds,
-  before
-}: Pick<Balance, 'payment' | 'order' | 'refunds'> & { before: bigint }): ReturnDecision {
+type Returning = Pick<Balance<Sum>, 'payment' | 'order' | 'refunds'> & { before: bigint }
+
+/** Decides what follows if refunded money comes back to the shop. `before`: the refunded cents of `charged` until now. */
+export function judgeReturn({ payment, order, refunds, before }: Returning): ReturnDecision {
   const back = sumRefunds(counted(refunds), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
   const books = { refundedAmount, amount: lessOf(payment.refundedAmount, refundedAmount), back: back.sum }

@@ -45,15 +45,10 @@ export function withKnownCharge(paid: PaidOrder, known: Charge | null): PaidOrde
   if (!known || paid.financial_status === 'paid' || !paid.current_total_price) return paid
   const { charged, buyerAmount: amount, buyerCurrency: currency_code, reportedAt } = known
   const presentment_money = amount === null || currency_code === null ? null : { amount, currency_code }
+  const total_price_set = { presentment_money }
   const isOld = reportedAt !== null && new Date(paid.updated_at ?? Number.NaN) < reportedAt
   const updated_at = isOld ? paid.updated_at : (reportedAt?.toISOString() ?? null)
-  return {
-    ...paid,
-    updated_at,
-    total_price: charged,
-    current_total_price: null,
-    total_price_set: { presentment_money }
-  }
+  return { ...paid, updated_at, total_price: charged, current_total_price: null, total_price_set }
 }
 
 /** What the platform took for the shop, as '12.30'; nothing for a test or another currency. */

@@ -79,14 +79,8 @@ export async function planOf(reading: Reading, planning: Planning): Promise<Resu
   const end = endOf(judgeRefund(facts), order)
   const { ends, proxies, days } = end
   const state = `${payment.id}-${counted(refunds).filter(row => row.amount !== '0.00').length}-${fromCents(given)}`
-  return ok({
-    version: versionOf({ state, amount, ends, proxies, days }),
-    amount,
-    currency,
-    platform_order,
-    by_hand: null,
-    ...end
-  })
+  const version = versionOf({ state, amount, ends, proxies, days })
+  return ok({ version, amount, currency, platform_order, by_hand: null, ...end })
 }
 
 type End = Pick<RefundPlan, 'ends' | 'proxies' | 'days' | 'held_until'>

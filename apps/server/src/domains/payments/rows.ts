@@ -130,8 +130,7 @@ export async function setAccepted(
 ): Promise<void> {
   await unit.tx.update(payments).set({ accepted: true, ignoredAt: null, days }).where(eq(payments.id, payment.id))
   const { refundedAmount: amount, platformOrderNumber } = payment
-  if (toCents(amount) > 0n)
-    await partlyRefundOrder(unit, order, { amount, told: amount, platformOrderNumber, reason: 'refund' })
+  if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
 }
 
 /** The shop keeps the money, and it settles nothing. */

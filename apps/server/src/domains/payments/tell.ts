@@ -136,6 +136,9 @@ export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, p
   })
 }
 
+type Part = { amount: string; key: string }
+type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | undefined; part?: Part }
+
 /**
  * @param refunded.ended whether the order ended. 'unpaid': this payment never counted, and the order waits for another.
  *   'uncounted': it never counted, and the order is unchanged. 'part': a part was refunded, and the order goes on
@@ -147,17 +150,7 @@ export async function mailRefunded(
   ctx: Telling,
   order: OrderRow,
   payment: ToldPayment,
-  {
-    ended,
-    disputed,
-    byHand,
-    part
-  }: {
-    ended: RefundEffect
-    disputed: boolean
-    byHand?: string | undefined
-    part?: { amount: string; key: string }
-  }
+  { ended, disputed, byHand, part }: Refunded
 ): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })
   if (!mail) return
