@@ -33,6 +33,7 @@ export {
   refundIdOf,
   refundRowsOf,
   rowsOf,
+  shrinkRefund,
   sumRefunds,
   totalOf,
   type RefundRow

@@ -111,6 +111,10 @@ export async function addRefund({ tx, now }: Unit, added: Added): Promise<Refund
   return row
 }
 
+/** A part of a refund came back. @param amount what is left of it */
+export const shrinkRefund = ({ tx }: Unit, { id }: Pick<RefundRow, 'id'>, amount: string) =>
+  tx.update(paymentRefunds).set({ amount }).where(eq(paymentRefunds.id, id))
+
 /** Does the platform report this key's money in its list of refunds or by its status? */
 export const isListed = (key: string): boolean => /^(?:refund|reported):/.test(key)
 

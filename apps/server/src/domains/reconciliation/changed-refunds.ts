@@ -1,5 +1,4 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { ChangedRefund, DoubtfulRefund, EventResult } from '../commerce/index.ts'
@@ -17,9 +16,9 @@ import {
   refundRowsOf,
   type RefundRow,
   rowsOf,
+  shrinkRefund,
   totalOf
 } from '../payments/index.ts'
-import { paymentRefunds } from '../payments/tables.ts'
 
 /**
  * The platform changed the amount of a reported refund. An increase is handled as a refund, a decrease as money that
@@ -57,14 +56,13 @@ async function reverse(
   let rest = less
   for (const row of rows.toReversed()) {
     if (rest <= 0n) return
-    const { id, platformOrderId, createdAt } = row
+    const { platformOrderId, createdAt } = row
     const cents = row.amount === null ? rest : toCents(row.amount)
     const reversedAt = unit.now
     if (cents <= rest) await moveRefund(unit, row, 'return', { reversedAt })
     else {
       await addRefund(unit, { key, platformOrderId, amount: fromCents(rest), state: 'returned', createdAt, reversedAt })
-      const amount = fromCents(cents - rest)
-      await unit.tx.update(paymentRefunds).set({ amount }).where(eq(paymentRefunds.id, id))
+      await shrinkRefund(unit, row, fromCents(cents - rest))
     }
     rest -= cents
   }
