@@ -34,9 +34,13 @@ export class RawClient {
 
   /** Waits until the received text matches, then removes everything up to the end of the match. */
   async take(pattern: RegExp, ms = 10_000): Promise<RegExpExecArray> {
-    const match = await until(String(pattern), () => pattern.exec(this.text), ms).catch((error: Error) => {
-      const state = this.closed ? 'closed' : this.ended ? 'ended' : this.socket.connecting ? 'not connected' : 'open'
-      throw new Error(`${error.message} in ${JSON.stringify(this.text.slice(0, 300))}, ${state}`)
+    const look = (): RegExpExecArray | null => {
+      const found = pattern.exec(this.text)
+      if (found === null && this.closed) throw new Error('the connection was closed')
+      return found
+    }
+    const match = await until(String(pattern), look, ms).catch((error: Error) => {
+      throw new Error(`${error.message}: ${pattern} in ${JSON.stringify(this.text.slice(0, 300))}`)
     })
     this.received = this.received.subarray(match.index + match[0].length)
     return match
