@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, type FormatConfig } from 'oxfmt'
-import { apiMarkdown } from '../../apps/server/src/api/markdown.ts'
 import type { Job } from '../../apps/server/src/infra/job.ts'
 import { readImports } from '../rules/imports.ts'
 import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
@@ -164,7 +163,6 @@ export async function documents(root: string): Promise<Document[]> {
   const retention = await declaredRetention()
   return [
     await formatted('apps/sandbox/src/shopify/schema.graphql', platformSchema()),
-    { path: 'docs/API.md', text: apiMarkdown() },
     await formatted('docs/ARCHITECTURE.md', replaceBetween(architecture, 'domains', picture)),
     ...(jobs.length > 0 ? [await formatted('docs/JOBS.md', jobsMarkdown(jobs))] : []),
     ...(retention.length > 0 ? [await formatted('docs/RETENTION.md', retentionMarkdown(retention))] : [])

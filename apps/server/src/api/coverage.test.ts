@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../testing/shop.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
-import { apiMarkdown } from './markdown.ts'
 import { resolve, type JsonSchema } from './schemas.ts'
 import { SPECIFIED_CALLS, SPECIFIED_ENTITIES, SPECIFIED_PROBES } from './specification.fixture.ts'
 
@@ -56,18 +54,6 @@ describe('the contract has every call that is specified', () => {
       const names = namesIn(call.reply)
       expect(names, call.id).toEqual(expect.arrayContaining(['total', 'limit', 'offset']))
     }
-  })
-})
-
-describe('docs/API.md', () => {
-  const text = readFileSync(new URL('../../../../docs/API.md', import.meta.url), 'utf8')
-
-  test('is not stale: npm run docs', () => {
-    expect(text).toBe(apiMarkdown())
-  })
-
-  test.each(specified)('has $method $path', ({ method, path }) => {
-    expect(text).toMatch(new RegExp(`^### ${method} ${path.replace(/[.?]/g, '\\$&').replace(/\/$/, '/?')}$`, 'm'))
   })
 })
 

@@ -56,7 +56,7 @@ function withoutNothing(schema: JsonSchema): JsonSchema {
 }
 
 /** A schema's type in a few words. */
-export function typeOf(schema: JsonSchema): string {
+function typeOf(schema: JsonSchema): string {
   if (schema.$ref) {
     const name = schema.$ref.replace('#/components/schemas/', '')
     return SHORT[name] ?? name

@@ -1,3 +1,4 @@
+import { refusals } from '@netlet/contract'
 import { describeCalls, DOMAIN_TITLES, whoMay, type ApiCall } from './calls.ts'
 import { exampleOf } from './examples.ts'
 import { fieldsOf, IDEMPOTENCY_KEY, type Field } from './fields.ts'
@@ -12,6 +13,7 @@ const PAGE_STYLE = `
 html { scroll-padding-top: 1rem; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.55 system-ui, sans-serif;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+header p, header li { max-width: 60rem; }
 header, .columns { max-width: 74rem; margin: 0 auto; padding: 1.5rem 1rem 0; }
 h1 { margin: 0; font-size: 1.7rem; letter-spacing: -0.02em; }
 h2 { margin: 0 0 0.75rem; font-size: 1.15rem; }
@@ -40,9 +42,21 @@ code, pre { font: 0.86rem/1.5 ui-monospace, monospace; }
 pre { margin: 0; padding: 0.7rem 0.9rem; background: var(--ground); border-radius: 6px; overflow: auto; max-height: 24rem; overflow-wrap: normal; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.8rem 0.3rem 0; border-top: 1px solid var(--line); }
+td.code, th.code { white-space: nowrap; overflow-wrap: normal; }
 th { font-weight: 500; color: var(--quiet); border-top: 0; }
 @media (max-width: 768px) { .columns { grid-template-columns: minmax(0, 1fr); gap: 1.5rem; } nav { position: static; } }
 `
+
+/** What holds for all calls. */
+const CONVENTIONS = [
+  'Every JSON reply is <code>{ code, data, msg }</code>. A success is HTTP 200 with <code>code</code> 2000. A refusal has its HTTP status as <code>code</code>, a message for a person as <code>msg</code>, and details as <code>data</code>: <code>data.errors</code> gives a message for each invalid field.',
+  'Paths work with and without the trailing slash. <code>:id</code> is a positive whole number, <code>:key</code> a name.',
+  'Lists take <code>limit</code> (1 to 10000, default 10) and <code>offset</code> (default 0), and reply <code>{ data, total, limit, offset }</code>.',
+  'A row that can be edited has a <code>version</code>. If an edit sends it and a field of its form has changed since, it is refused with 409 (<code>stale</code>): <code>data.current</code> is the row now, <code>data.changed</code> names the fields that differ. An edit without a version overwrites; only changes of coins and points require one.',
+  'A call that moves money or coins takes effect once for one <code>version</code>, <code>ends_at</code>, <code>batch</code> or <code>Idempotency-Key</code> header (1 to 200 printable ASCII characters). Send a new key for each thing you ask for, and the same key when you repeat a request. The repeat gets the first answer; with another body it is refused with 422. If a key is required, a call without one is refused with 400.',
+  '<i>money</i> is an exact amount as text with 2 decimals (<code>"20.00"</code>; <code>20</code> and <code>20.5</code> are accepted), <i>time</i> is ISO 8601 in UTC, <i>id</i> is a positive whole number, also as text.',
+  'People call with the session cookie of a log-in. Programs call with <code>Authorization: Bearer nlk_…</code>, a key that a customer creates under Settings and that may do what its scopes name. A call from a browser on another site is refused with 403.'
+]
 
 /** The documentation as a page: plain HTML and one style sheet, since scripts of pages are refused. */
 export function docsPage(): string {
@@ -71,12 +85,12 @@ export function docsPage(): string {
 <body>
 <header>
 <h1>API</h1>
-<p>${calls.length} calls. Every JSON reply is <code>{ code, data, msg }</code>: code 2000 is a success, any other is the
-HTTP status. Paths work with and without the trailing slash. <a href="/api/docs/openapi.json">OpenAPI 3.1</a></p>
+<p>${calls.length} calls. <a href="/api/docs/openapi.json">OpenAPI 3.1</a></p>
+<ul>${CONVENTIONS.map(line => `<li>${line}</li>`).join('\n')}</ul>
 </header>
 <div class="columns">
-<nav aria-label="Domains">${links.join('\n')}</nav>
-<main>${sections.join('\n')}</main>
+<nav aria-label="Domains">${links.join('\n')}<a href="#refusals">Refusals</a></nav>
+<main>${sections.join('\n')}${refusalsSection()}</main>
 </div>
 </body>
 </html>
@@ -95,6 +109,20 @@ ${fieldTable('Body', fieldsOf(call.body, components, true))}
 <h3>Request</h3><pre tabindex="0">${escapeHtml(example)}</pre>
 <h3>Reply</h3><pre tabindex="0">${escapeHtml(replyExample(call, components))}</pre>
 </details>`
+}
+
+/** Of the forms of a word the one for most numbers. */
+const ofMany = (message: string) => message.replaceAll(/\{\w+\|[^|}]*\|([^|}]*)\}/g, '$1')
+
+/** All messages of refusals in general; some calls are more exact. */
+function refusalsSection(): string {
+  const rows = Object.entries(refusals)
+    .toSorted(([, [a]], [, [b]]) => a - b)
+    .map(
+      ([reason, [status, message]]) =>
+        `<tr><td class="code">${status}</td><td><code>${reason}</code><br>${escapeHtml(ofMany(message))}</td></tr>`
+    )
+  return `<section id="refusals"><h2>Refusals</h2><table><thead><tr><th class="code">Code</th><th>Reason and message</th></tr></thead><tbody>${rows.join('')}</tbody></table></section>`
 }
 
 const headerFields = ({ idempotencyKey }: ApiCall): Field[] =>
