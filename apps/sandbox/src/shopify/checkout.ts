@@ -4,8 +4,7 @@ import { customerFor } from './customers.ts'
 import { paidBy } from './order-money.ts'
 import { orderPayload } from './payloads.ts'
 import type { Deliveries } from './deliveries.ts'
-import { priceCheckout } from './pricing.ts'
-import { withPrices, withStock } from './prices.ts'
+import { priceCheckout, withPrices, withStock } from './pricing.ts'
 import { productPayload } from './product-payload.ts'
 import {
   nextId,

@@ -6,8 +6,8 @@ import { customerFor } from './customers.ts'
 import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
-import { emitImport, withPrices, withStock } from './prices.ts'
 import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
+import { emitImport, withPrices, withStock } from './pricing.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 

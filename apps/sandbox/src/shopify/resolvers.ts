@@ -1,13 +1,11 @@
-import { GraphQLError, type GraphQLResolveInfo } from 'graphql'
+import { GraphQLError, type GraphQLResolveInfo, getDirectiveValues } from 'graphql'
 import type { Store } from '../kit/store.ts'
 import { READ_DISPUTES, type AppAccess } from './app-access.ts'
 import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
-import { idempotencyKey, sinceOf } from './arguments.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
 import { presentOrders } from './present-orders.ts'
 import { optionValues, productPayload } from './product-payload.ts'
-import { withPrices } from './prices.ts'
 import { promotionResolvers } from './promotion-resolvers.ts'
 import {
   nextId,
@@ -18,6 +16,30 @@ import {
   type PlatformProduct,
   type PlatformState
 } from './state.ts'
+import { withPrices } from './pricing.ts'
+
+/** Reads arguments and directives beyond what the library does. */
+
+/** The key of the field's @idempotent directive; null if it has none. */
+function idempotencyKey({ fieldNodes, schema, variableValues }: GraphQLResolveInfo): string | null {
+  const [directive, node] = [schema.getDirective('idempotent'), fieldNodes[0]]
+  const key = directive && node && getDirectiveValues(directive, node, variableValues)?.['key']
+  return typeof key === 'string' && key.trim() !== '' ? key : null
+}
+
+/**
+ * Reads the only search that the shop uses: since an instant. Ignoring an unknown term would hide a mistake in the query.
+ */
+function sinceOf(query: string, field: 'updated_at' | 'initiated_at'): number {
+  let since = 0
+  for (const term of query.split(' ').filter(part => part !== '')) {
+    const [, name, time = ''] = /^(\w+):>='([^']+)'$/.exec(term) ?? []
+    const instant = name === field ? Date.parse(time) : Number.NaN
+    if (Number.isNaN(instant)) throw new GraphQLError(`The stand-in does not know the search term ${term}`)
+    since = instant
+  }
+  return since
+}
 
 type AskedTransaction = { parentId?: string | null; amount: string }
 

@@ -1,9 +1,26 @@
-import { refuse, type AddressFamily, type EgressMode, type PlanLimits, type Translations } from '@netlet/contract'
+import { type AddressFamily, type EgressMode, type PlanLimits, type Translations, refuse } from '@netlet/contract'
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { limitFields } from './plan-limits.ts'
 import { products, variants } from './tables.ts'
+
+type Columns = Pick<typeof variants.$inferSelect, 'trafficGb' | 'mbps' | 'connections' | 'connectionsPerSecond'>
+
+/** A variant's limits under the contract's names. */
+export const limitsOf = ({ trafficGb, mbps, connections, connectionsPerSecond }: Columns): PlanLimits => ({
+  traffic_gb: trafficGb,
+  mbps,
+  connections,
+  connections_per_second: connectionsPerSecond
+})
+
+/** The same for a query. */
+const limitFields = {
+  traffic_gb: variants.trafficGb,
+  mbps: variants.mbps,
+  connections: variants.connections,
+  connections_per_second: variants.connectionsPerSecond
+}
 
 /** A variant that can be bought now, with all that an order stores of it. */
 export type SellableVariant = {

@@ -1,12 +1,23 @@
-import type { Product } from '@netlet/contract'
-import { and, asc, desc, eq, isNull, sql, type SQL } from 'drizzle-orm'
+import type { Found, Product } from '@netlet/contract'
+import { type SQL, and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { calledLike } from '../../infra/translations.ts'
 import { isInternalProduct } from './internal.ts'
 import { loadProducts, type Viewer } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
-import { collections, priceDrifts, productCollections, products, productTags, tags, variants } from './tables.ts'
+import { collections, priceDrifts, productCollections, productTags, products, tags, variants } from './tables.ts'
+
+/** Products with the text in their name in any language: exact matches first, then the newest. They are few. */
+export function searchProducts(db: Executor, text: string, limit: number): Promise<Found['products']> {
+  const exact = sql<boolean>`lower(${products.name}) = ${text.toLowerCase()}`
+  return db
+    .select({ id: products.id, product_name: products.name, active: products.active, exact })
+    .from(products)
+    .where(and(isNull(products.deletedAt), calledLike(products, text)))
+    .orderBy(desc(exact), desc(products.id))
+    .limit(limit)
+}
 
 /** For each access rule, the products on sale that have free addresses under it. */
 export type Offers = ReadonlyMap<number, readonly number[]>

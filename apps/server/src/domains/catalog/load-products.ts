@@ -7,7 +7,6 @@ import { serverGroups } from '../fleet/tables.ts'
 import { translated } from '../../infra/translations.ts'
 import { versionOf } from '../../infra/version.ts'
 import { isInternalTag } from './internal.ts'
-import { limitsOf } from './plan-limits.ts'
 import type { StockBoard } from './stock-board.ts'
 import {
   collections,
@@ -19,6 +18,7 @@ import {
   tags,
   variants
 } from './tables.ts'
+import { limitsOf } from './find-variant.ts'
 
 export type ProductRow = typeof products.$inferSelect
 

@@ -9,10 +9,9 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { nameRuleProducts } from '../inventory/index.ts'
 import { planCollections, type CollectionsPlan } from './plan-collections.ts'
-import { countChanges, versionOfPlan, type SyncCounts } from './plan-sync.ts'
+import { type SyncCounts, countChanges, recorded, versionOfPlan } from './plan-sync.ts'
 import { planTags, type TagsPlan } from './plan-tags.ts'
 import { readSource, type PlatformSource } from './read-source.ts'
-import { recorded } from './record-sync.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
 
 type Agreed = { version?: string | undefined }

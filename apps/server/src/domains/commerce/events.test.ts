@@ -9,12 +9,12 @@ import { handleEvent, storeEvent, type EventHandlers, type EventResult } from '.
 import { EVENT_OUTCOMES } from '@netlet/contract'
 import { commerceJobs } from './jobs.ts'
 import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
-import { sweepEvents } from './sweep-events.ts'
 import { platformEvents } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { addRow } from '../../testing/rows.ts'
 import { serverGroups } from '../fleet/tables.ts'
 import { later } from '../../testing/later.ts'
+import { sweepEvents } from './events.ts'
 
 let shop: TestShop
 

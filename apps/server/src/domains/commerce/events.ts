@@ -1,11 +1,34 @@
 import type { EventOutcome, Resolution } from '@netlet/contract'
-import { and, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm'
-import type { Unit } from '../../infra/command.ts'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { storableJson } from '../../infra/db/storable-json.ts'
 import { needsAttention, type EventResult } from './outcomes.ts'
 import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
-import { platformEvents } from './tables.ts'
+import { platformEvents, productOf } from './tables.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import type { AppContext } from '../../infra/context.ts'
+
+const BATCH = 200
+/** How long an event's own job may take before the sweep, in milliseconds. */
+const GRACE = 5_000
+
+/** Enqueues stored events again if their job was lost with a process. */
+export async function sweepEvents(ctx: AppContext): Promise<void> {
+  const waiting = await ctx.db
+    .select({ eventId: platformEvents.eventId, topic: platformEvents.topic, about: productOf(platformEvents.payload) })
+    .from(platformEvents)
+    .where(
+      and(isNull(platformEvents.processedAt), lt(platformEvents.receivedAt, new Date(ctx.now().getTime() - GRACE)))
+    )
+    // Money first: any number of other events may be waiting.
+    .orderBy(sql`${platformEvents.topic} like 'products/%'`, asc(platformEvents.receivedAt))
+    .limit(BATCH)
+  if (waiting.length > 0)
+    await command(ctx, SYSTEM, async unit => {
+      for (const event of waiting) enqueueEvent(unit, event)
+    })
+}
 
 /** Prefix of the ids of events that the reconciliation found without a webhook. */
 export const RECONCILED = 'reconciled:'
@@ -34,7 +57,7 @@ export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<bool
  * Enqueues the handling of an event: its own job for money, one job for all events of a product.
  * @param about the platform's id of the product
  */
-export function enqueueEvent(
+function enqueueEvent(
   unit: Unit,
   { eventId, topic, about }: Pick<PlatformEvent, 'eventId' | 'topic'> & { about: string | null }
 ): void {

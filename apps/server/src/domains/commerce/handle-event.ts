@@ -1,16 +1,42 @@
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { startOf } from '../../infra/text.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { giveUpEvent, isFaultOfDatabase } from './give-up-event.ts'
-import { noteWaiting } from './waiting-events.ts'
+import { giveUpEvent, isFaultOfDatabase, noteWaiting } from './waiting-events.ts'
 import { finishEvent, isMoney, lockEvent } from './events.ts'
-import { attentionSentence, type EventResult } from './outcomes.ts'
-import { emitPaymentEvent } from './emit-events.ts'
+import { type EventResult, attentionSentence, needsAttention } from './outcomes.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
+import type { EventOutcome } from '@netlet/contract'
+import { type Happened, emitEvent } from '../webhooks/index.ts'
+
+/** Outcomes of reports that were known before or do not concern us. */
+const NO_NEWS: ReadonlySet<EventOutcome> = new Set(['ignored', 'not_paid'])
+
+/**
+ * Sends the outcome of a report about money to the operators' webhooks, and whether it needs attention. Amounts and the
+ * buyer's data are only in the console.
+ */
+async function emitPaymentEvent(unit: Unit, topic: string, { outcome, about, resolved }: EventResult): Promise<void> {
+  const data = {
+    outcome,
+    platform_order: about?.platformOrderName ?? about?.platformOrderId ?? null,
+    order: about?.orderPublicId ?? null
+  }
+  const type = NO_NEWS.has(outcome) ? null : typeOf(topic)
+  if (type) await emitEvent(unit, { type, userId: null, data })
+  if (needsAttention(outcome) && !resolved) await emitEvent(unit, { type: 'payment.attention', userId: null, data })
+}
+
+function typeOf(topic: string): Happened['type'] | null {
+  if (topic === 'orders/paid') return 'payment.received'
+  if (topic.startsWith('disputes/')) return 'payment.disputed'
+  return topic === 'orders/cancelled' || topic === 'refunds/create' || topic === 'reconciled/refund'
+    ? 'payment.refunded'
+    : null
+}
 
 /** An event cannot be handled yet. Nothing was written, and its job retries after some seconds. */
 export class EventWaits extends Error {}

@@ -15,7 +15,7 @@ export {
   storeEvent,
   type EventRow
 } from './events.ts'
-export { EDITED } from './missed-webhooks.ts'
+export { EDITED } from './refused-webhooks.ts'
 export { forgetPayer } from './forget-payer.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
 export { platformHealth } from './health.ts'

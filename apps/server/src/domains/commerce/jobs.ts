@@ -14,9 +14,9 @@ import {
 import { checkPlatform } from './check-platform.ts'
 import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
 import { renewToken } from './renew-token.ts'
-import { sweepEvents } from './sweep-events.ts'
 import { tagOrder } from './tag-order.ts'
 import type { EventHandlers } from './topics.ts'
+import { sweepEvents } from './events.ts'
 
 export const commerceJobs = (handlers: EventHandlers): Job[] => [
   job(settlePaymentQueue, {

@@ -5,9 +5,9 @@ import { refusedMail } from '../mail/index.ts'
 import { findRefusal, type Found, type NoticeFinder } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { readCheck } from './checks.ts'
-import { missedWebhooks } from './missed-webhooks.ts'
 import { accessOf, credentialsOf, readToken, renewalOf } from './token.ts'
 import { countLateEvents, waitingEvents } from './waiting-events.ts'
+import { missedWebhooks } from './refused-webhooks.ts'
 
 /** How long renewals may fail before operators get a notice. */
 const RENEWAL_FAILS = 15 * MINUTE

@@ -15,7 +15,7 @@ export {
   type Refunding,
   refundPayment
 } from './give-back.ts'
-export { holdsUnsettledMoney, paidBy } from './held-money.ts'
+export { holdsUnsettledMoney, paidBy } from './figures.ts'
 export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {

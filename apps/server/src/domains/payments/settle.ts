@@ -3,23 +3,49 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { isDeleted } from '../accounts/index.ts'
-import { isCancelledThere, type EventResult } from '../commerce/index.ts'
+import { type EventResult, isCancelledThere } from '../commerce/index.ts'
 import {
+  type OrderRow,
+  addToPaid,
   asPlaced,
   isPaidInTime,
   lockOrder,
   lockOrderByPublicId,
-  type OrderRow,
   ourVariants,
+  restoreDeleted,
   soldToday
 } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { apply, type Settling } from './apply.ts'
-import { grow } from './grow.ts'
-import { judge, type Facts, type OrderFacts } from './judge.ts'
+import { type Settling, apply, earnAgain } from './apply.ts'
+import { type Facts, type OrderFacts, judge } from './judge.ts'
 import { withKnownCharge } from './paid-order.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
-import { paymentOf, rateOf, type PaymentRow } from './rows.ts'
+import { type PaymentRow, lastAmountOf, paymentOf, rateOf, recordPayment } from './rows.ts'
+import { fromCents, toCents } from '@netlet/contract'
+import { returnMoney } from './apply-return.ts'
+import { gatherBalance } from './give-back.ts'
+
+/**
+ * The platform's order was edited, and the customer paid the rest. It earns points and coins and can be refunded. If
+ * all that was known had been refunded, an administrator decides what the rest is for.
+ */
+async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow): Promise<EventResult> {
+  const payment = await recordPayment(unit, { ...facts, kind: known.kind })
+  const balance = await gatherBalance(unit, ctx, known.platformOrderId)
+  if (!balance) throw new Error(`there is no payment ${known.id}`)
+  const order = balance.order && (await restoreDeleted(unit, balance.order))
+  const more = fromCents(toCents(payment.amount) - toCents(known.amount))
+  const isBack = known.refundedAt !== null
+  if (order && known.accepted) {
+    const lastAmount = await lastAmountOf(unit.tx, order.id)
+    await addToPaid(unit, order, { more, lastAmount, ...(isBack ? { refunded: more } : {}) })
+    if (!isBack) await earnAgain(unit, ctx, order, payment)
+  }
+  if (!isBack) return { outcome: 'ignored' }
+  // The added money came back from a payment that was refunded whole.
+  const refunded = { ...payment, refundedAmount: payment.amount, refundedAt: known.refundedAt }
+  return returnMoney(unit, ctx, { ...balance, order, payment: refunded }, 'paid_more')
+}
 
 /**
  * Settles a reported payment, once even if it is reported again. Locks the platform's order, then ours, gathers the

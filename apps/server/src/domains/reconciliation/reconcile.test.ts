@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { inState, PLAN_VARIANT, ruleVariant } from '../../testing/buying.ts'
 
-import { missedWebhooks } from '../commerce/missed-webhooks.ts'
 import { reconcilePayments } from './reconcile.ts'
 import { startPaymentStack, type PaymentStack } from '../payments/stack.fixture.ts'
+import { missedWebhooks } from '../commerce/refused-webhooks.ts'
 
 let shop: PaymentStack
 

@@ -3,7 +3,7 @@ import { readChangedOrders } from './changed-orders.ts'
 import { done } from './result.ts'
 import type { Execute } from './transport.ts'
 import { requestToken } from './access-token.ts'
-import { htmlToText } from './html-text.ts'
+import { htmlToText } from './shapes.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const odd = (minute: number) => ({ id: `gid://shopify/Order/${minute}`, updatedAt: at(minute).toISOString() })

@@ -1,4 +1,4 @@
-import type { SyncKind, SyncRun } from '@netlet/contract'
+import type { LastSync, SyncKind, SyncRun } from '@netlet/contract'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
@@ -11,12 +11,50 @@ import { passFocus } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { WorkButton } from '../kit/index.ts'
-import { LastSyncLine } from './last-sync.tsx'
+import { UnavailableHint, WorkButton, useCommand } from '../kit/index.ts'
 import { isNothing, Plan } from './plan.tsx'
 import { SHOWN, type StartSync, countsOf, goesOn, showRun, stepOf, useSyncRuns } from './runs.ts'
 import { CancelSync, SyncProgress } from './sync-progress.tsx'
 import classes from './sync.module.css'
+
+function LastSyncLine({ onUndone }: { onUndone: () => void }) {
+  const t = useT()
+  const { data: last } = useQuery({ ...read(catalog.lastSync), gcTime: 0, staleTime: 0 })
+  const undo = useCommand(catalog.undoSync, {
+    invalidate: [...SHOWN, catalog.lastSync],
+    confirm: { title: t('sync.undo'), body: t('sync.undoBody'), danger: true }
+  })
+  if (!last) return null
+  const start = async () => {
+    if (await undo.run({ params: { id: last.id } })) onUndone()
+  }
+  return (
+    <section aria-label={t('sync.last')} className={classes.last}>
+      <span>
+        {t(`sync.lastOf.${last.what}`, { who: last.username || t('sync.shop') })} <Ago at={last.created_at} />
+        {'. '}
+        <span className="dim num">{t('sync.partCounts', counts(last))}</span>
+      </span>
+      {last.undone_at ? (
+        <span className="dim">{t('sync.undone')}</span>
+      ) : (
+        <UnavailableHint
+          why={
+            last.changed_count > 0
+              ? t('sync.whyNotUndo', { count: last.changed_count, names: last.changed.join(', ') })
+              : undefined
+          }
+        >
+          <WorkButton size="compact-sm" variant="default" working={undo.running} onClick={() => void start()}>
+            {t('sync.undo')}
+          </WorkButton>
+        </UnavailableHint>
+      )}
+    </section>
+  )
+}
+
+const counts = ({ created, updated, removed }: LastSync) => ({ created, updated, removed })
 
 type Props = { of: SyncKind; start: StartSync; onClose: () => void }
 

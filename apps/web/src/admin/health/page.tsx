@@ -2,7 +2,7 @@ import '../kit/styles.ts'
 import { Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
+import { Link, useLocation } from 'react-router'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
@@ -10,12 +10,60 @@ import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
 import { ProofAlarms } from '../proofs/alarms.tsx'
-import { May, useCommand, WorkButton } from '../kit/index.ts'
-import { PriceDriftList } from '../price-drift/price-drift.tsx'
+import { type Column, DataTable, May, WorkButton, useCommand } from '../kit/index.ts'
 import classes from './health.module.css'
 import { problemsOf } from './problems.ts'
 import { RetentionPanel } from './retention-panel.tsx'
 import { Sections } from './sections.tsx'
+import type { PriceDrift } from '@netlet/contract'
+import { useEffect, useRef } from 'react'
+import { money } from '../../kit/money.ts'
+import { Ago } from '../../kit/time.tsx'
+import { useAddressPaging } from '../../kit/use-paging.ts'
+import { PriceChoices } from '../price-drift/choices.tsx'
+
+/** The panel's anchor: `#prices`. */
+const ID = 'prices'
+
+/** Prices that differ from the platform's, with buttons to resolve each. */
+function PriceDriftList() {
+  const t = useT()
+  const paging = useAddressPaging(20, { name: ID })
+  const { data, isPending, error, refetch } = useQuery(
+    read(catalog.priceDrift, { query: { limit: paging.size, offset: paging.offset } })
+  )
+  const columns: Column<PriceDrift>[] = [
+    { key: 'name', title: t('health.drift.name'), render: row => row.name, lead: true },
+    { key: 'price', title: t('health.drift.ours'), render: row => money(row.price), align: 'end' },
+    { key: 'platform', title: t('health.drift.platform'), render: row => money(row.platform_price), align: 'end' },
+    { key: 'since', title: t('health.drift.since'), render: row => <Ago at={row.since} /> },
+    { key: 'actions', title: t('list.actions'), hidden: true, render: row => <PriceChoices drift={row} /> }
+  ]
+  const place = useRef<HTMLElement>(null)
+  const { hash } = useLocation()
+  const loaded = data !== undefined
+  useEffect(() => {
+    // Scroll once the rows are loaded: everything above then has its final height.
+    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
+  }, [hash, loaded])
+  return (
+    <section ref={place} id={ID} aria-label={t('health.drift.title')}>
+      <h3>{t('health.drift.title')}</h3>
+      <DataTable
+        label={t('health.drift.title')}
+        columns={columns}
+        rows={data?.data}
+        rowKey={row => row.id}
+        pending={isPending}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={{ title: t('health.drift.none'), body: t('health.drift.noneHint') }}
+        paging={paging}
+        total={data?.total}
+      />
+    </section>
+  )
+}
 
 /** Queues and mail change constantly, and the change feed does not report them. */
 const EVERY = 15_000

@@ -1,14 +1,51 @@
-import type { InboxEntry } from '@netlet/contract'
+import type { DecisionPlan, InboxEntry, PaymentDecision } from '@netlet/contract'
 import { MONEY_OUTCOMES } from '@netlet/contract/payment-codes'
 import { IconArrowForwardUp, IconEyeOff, IconReceiptOff, IconReceiptRefund } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
 import { payments } from '../../api/routes.ts'
 import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
-import { code, column, defineResource, integer, moment, oneOf, textField, type T } from '../kit/index.ts'
+import { type T, code, column, defineResource, figures, integer, moment, oneOf, textField } from '../kit/index.ts'
 import { askRefund, refundAmount, refundStarted } from '../orders/refund.ts'
 import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
 import { PaymentDrawer } from './drawer.tsx'
-import { decisionQuestion } from './question.ts'
+import { currentLanguage } from '../../i18n/language.ts'
+import { moneyIn } from '../../kit/money.ts'
+import { momentText } from '../../kit/time.tsx'
+
+/** What the decision does to the order. */
+function consequence(t: T, { does, order, proxies, days, until }: DecisionPlan): string {
+  const named = { order: order ?? '–' }
+  const end = until ? momentText(until, currentLanguage()) : '–'
+  const said: Record<DecisionPlan['does'], string> = {
+    delivers: t('payments.delivers', { ...named, ...figures({ count: proxies, days }) }),
+    renews: t('payments.renews', { ...named, ...figures({ days }), until: end }),
+    revives: t('payments.revives', { ...named, ...figures({ count: proxies, days }), until: end }),
+    shortens: t('payments.shortens', { ...named, ...figures({ days }), until: end }),
+    ends: proxies > 0 ? t('payments.ends', { ...named, ...figures({ count: proxies }) }) : t('payments.closes', named),
+    nothing: order ? t('payments.keeps', named) : t('payments.concernsNone')
+  }
+  return said[does]
+}
+
+/** The buyer is mailed about a refund. */
+const mailed = (t: T, action: PaymentDecision, { order }: DecisionPlan): string[] =>
+  action === 'refunded' && order ? [t('payments.mailed', { order })] : []
+
+/** The question before a decision about a payment: what the server would do now, or its refusal. */
+const decisionQuestion =
+  (action: PaymentDecision) =>
+  async (t: T, entry: InboxEntry, { order }: Record<string, unknown>) => {
+    const query = { action, ...(typeof order === 'string' ? { order: order.trim() } : {}) }
+    const plan = await call(payments.plan, { params: { id: entry.id }, query })
+    const amount = plan.charged === null ? '–' : moneyIn(plan.charged, plan.currency)
+    const about = { payment: entry.platform_order ?? '–', amount }
+    return {
+      title: t(`payments.question.${action}`, about),
+      body: [t(`payments.means.${action}`, about), consequence(t, plan), ...mailed(t, action, plan)].join('\n'),
+      danger: plan.does === 'ends' || plan.does === 'shortens',
+      adds: { plan: plan.version }
+    }
+  }
 
 const open = (entry: InboxEntry) => entry.unresolved
 const whyNotOpen = (entry: InboxEntry) =>

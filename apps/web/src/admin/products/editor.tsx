@@ -1,5 +1,5 @@
 import '../kit/styles.ts'
-import type { Product } from '@netlet/contract'
+import type { Product, ServerGroup } from '@netlet/contract'
 import { Button, Checkbox, Textarea, TextInput } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -7,7 +7,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
 import { ApiError } from '../../api/client.ts'
 import { useMay } from '../../api/may.ts'
-import { read } from '../../api/query.ts'
+import { queryClient, read } from '../../api/query.ts'
 import { catalog, fleet, orders, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
@@ -15,9 +15,8 @@ import { confirm } from '../../kit/confirm.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { isSame } from '../../kit/merge.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AllowedFields, sayDone, type Undo, useFormDraft, useKeptDraft, WorkButton } from '../kit/index.ts'
-import { consequencesOf } from './consequences.ts'
-import { draftOf, mergeDrafts, withTheirs, wordsOf, type Draft, type VariantDraft } from './draft.ts'
+import { AllowedFields, type T, type Undo, WorkButton, sayDone, useFormDraft, useKeptDraft } from '../kit/index.ts'
+import { type Draft, type VariantDraft, draftOf, mergeDrafts, withTheirs, wordsOf } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
 import { useBack } from './paths.ts'
 import classes from './products.module.css'
@@ -25,6 +24,49 @@ import { StaleNotice } from './stale-notice.tsx'
 import { Translation } from './translation.tsx'
 import { VariantDialog } from './variant-dialog.tsx'
 import { VariantsTable } from './variants.tsx'
+import { money } from '../../kit/money.ts'
+
+type Around = { product: Product; groups: readonly ServerGroup[]; t: T }
+
+/**
+ * What saving does beyond the product itself: to prices on the platform, stock and orders. Empty if nothing.
+ * @throws ApiError if the figures cannot be read
+ */
+async function consequencesOf(draft: Draft, { product, groups, t }: Around): Promise<string[]> {
+  const lines: string[] = []
+  const kept = new Map(draft.variants.flatMap(variant => (variant.id === undefined ? [] : [[variant.id, variant]])))
+  const stops = product.variants.some(one => one.is_active && !kept.get(one.id)?.is_active)
+  const hides = product.active && !draft.active
+  const open =
+    stops || hides
+      ? await queryClient.fetchQuery({ ...read(orders.ofProduct, { params: { id: product.id } }), staleTime: 0 })
+      : undefined
+  const liveOf = (id: number) => open?.variants.find(one => one.id === id)?.live ?? 0
+  if (hides) lines.push(t('products.willHide', { count: open?.live ?? 0 }))
+  for (const variant of product.variants) {
+    const name = variant.variant_name
+    const next = kept.get(variant.id)
+    if (!next) {
+      lines.push(t('products.willGo', { name, count: liveOf(variant.id) }))
+      continue
+    }
+    if (next.variant_price !== variant.variant_price)
+      lines.push(t('products.willPrice', { name, was: money(variant.variant_price), is: money(next.variant_price) }))
+    if (variant.is_active && !next.is_active) lines.push(t('products.willStop', { name, count: liveOf(variant.id) }))
+    if (next.address_family !== variant.address_family)
+      lines.push(t('products.willFamily', { name, family: t(`products.family.${next.address_family}`) }))
+    if (next.server_group === (variant.server_group?.id ?? null)) continue
+    if (next.server_group === null) {
+      lines.push(t('products.willLeave', { name, was: variant.variant_stock }))
+      continue
+    }
+    const query = { server_group: next.server_group, cart_step: variant.cart_step, address_family: next.address_family }
+    const { stock } = await queryClient.fetchQuery(read(catalog.groupStock, { query }))
+    const group = groups.find(one => one.id === next.server_group)?.name ?? String(next.server_group)
+    lines.push(t('products.willMove', { name, group, was: variant.variant_stock, is: stock }))
+  }
+  return lines
+}
 
 type Props = {
   title: string

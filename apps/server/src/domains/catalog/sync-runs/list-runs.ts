@@ -4,6 +4,12 @@ import { iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { syncRuns } from './tables.ts'
+import type { Unit } from '../../../infra/command.ts'
+
+/** Removes an administrator's name and address from the syncs that the administrator started. */
+export async function forgetSyncActor({ tx }: Unit, userId: number, replacement: string): Promise<void> {
+  await tx.update(syncRuns).set({ actorName: replacement, actorIp: '0.0.0.0' }).where(eq(syncRuns.actorId, userId))
+}
 
 const { source: _source, plan: _plan, version: _version, ...small } = getTableColumns(syncRuns)
 

@@ -1,19 +1,45 @@
-import { mayOperate, refuse, type Refusal, type SyncPlan } from '@netlet/contract'
+import { type Refusal, type SyncPlan, type SyncState, mayOperate, refuse } from '@netlet/contract'
 import { and, eq, inArray } from 'drizzle-orm'
-import { actorOf, SYSTEM, type UserActor } from '../../../infra/actor.ts'
+import { SYSTEM, type UserActor, actorOf } from '../../../infra/actor.ts'
 import { command, dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { isTemporaryFailure } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
 import { presentPlan, versionOfPlan } from '../plan-sync.ts'
-import { readSource, type PlatformSource, type Report } from '../read-source.ts'
+import { type PlatformSource, type Report, readSource } from '../read-source.ts'
 import { planCatalogue, takeCatalogue } from '../sync-catalogue.ts'
 import { planOf, takeCollections, takeTags } from '../sync-groupings.ts'
 import { isOld } from './list-runs.ts'
-import { reportProgress, SyncStopped } from './progress.ts'
 import { transition } from './states.ts'
 import { syncRuns } from './tables.ts'
+
+/** The least time between two writes of progress, each of which also checks for a cancellation, in milliseconds. */
+const PROGRESS_MS = 300
+
+/** The sync was cancelled: ends the worker's run and rolls back its transaction. */
+class SyncStopped extends Error {}
+
+/** Writes a sync's progress for all viewers. @throws SyncStopped if the sync is no longer in `state` */
+function reportProgress(ctx: AppContext, { id, state }: { id: number; state: SyncState }): Report {
+  let [at, current] = [-Infinity, '']
+  return async (step, done, total = null) => {
+    if (step === current && performance.now() - at < PROGRESS_MS) return
+    // On another connection: the sync's own transaction is invisible until it commits.
+    const isOn = await command(ctx, SYSTEM, async unit => {
+      const written = await unit.tx
+        .update(syncRuns)
+        .set({ step, done, total })
+        .where(and(eq(syncRuns.id, id), eq(syncRuns.state, state)))
+        .returning({ id: syncRuns.id })
+      unit.publish('catalog_sync', id)
+      return written.length > 0
+    })
+    if (!isOn) throw new SyncStopped('the sync was cancelled')
+    at = performance.now()
+    current = step
+  }
+}
 
 type Run = typeof syncRuns.$inferSelect
 
