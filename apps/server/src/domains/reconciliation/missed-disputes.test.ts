@@ -163,3 +163,15 @@ test('a dispute that leaves its order unchanged is found in the list of disputes
   expect(await reconcileList()).toBe(1)
   expect(await b.world.row(part.order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
 })
+
+test('a chargeback of a part, whose order is read before its webhook comes, takes that part', async () => {
+  const { order, paid } = await b.delivered()
+  await scopes('read_orders', READ_DISPUTES)
+  // The shop was down when the webhook came.
+  disputed(paid, 'NEEDS_RESPONSE')
+  b.world.platformOrders.disputes = [listed(paid, { amount: { amount: '5.0', currencyCode: 'USD' } })]
+  await reconcile(b)
+  await reconcileList()
+  await b.dispute(paid, 'needs_response', { id: idOf(paid), amount: '5.00', currency: 'USD' })
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+})

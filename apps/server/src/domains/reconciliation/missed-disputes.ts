@@ -6,6 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { ShopifyDispute, ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { openPlatform, readCheck, READ_DISPUTES, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
+import { readSettings } from '../settings/index.ts'
 import { rowsOf, stageOf, type RefundRow } from '../payments/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
@@ -21,17 +22,7 @@ type Seen = Pick<ShopifyDispute, 'id' | 'type' | 'status'> & { platformOrderId: 
  * @returns how many events were found
  */
 export async function reconcileDisputes(ctx: AppContext): Promise<number> {
-  const platform = await openPlatform(ctx)
-  const shop = (await readCheck(ctx.db, 'shop'))?.result
-  if (!platform.ok || !shop || !('scopes' in shop) || !shop.scopes.includes(READ_DISPUTES)) return 0
-  const read = await platform.data.disputes(new Date(ctx.now().getTime() - LOOK_BACK))
-  if (!read.ok) {
-    ctx.log.warn({ reason: read.message }, 'the disputes of the platform cannot be read')
-    return 0
-  }
-  const seen = read.value.flatMap(({ platformOrderId, ...one }) =>
-    platformOrderId ? [{ ...one, platformOrderId }] : []
-  )
+  const seen = await readList(ctx)
   const known = await ctx.db
     .select({ id: payments.platformOrderId })
     .from(payments)
@@ -49,18 +40,48 @@ export async function reconcileDisputes(ctx: AppContext): Promise<number> {
   return found
 }
 
+/** All disputes of the last months that name an order; none if the app lacks the scope or the platform does not answer. */
+async function readList(ctx: AppContext): Promise<Seen[]> {
+  const platform = await openPlatform(ctx)
+  const shop = (await readCheck(ctx.db, 'shop'))?.result
+  if (!platform.ok || !shop || !('scopes' in shop) || !shop.scopes.includes(READ_DISPUTES)) return []
+  // Without the event of an older dispute, it would look new again.
+  const { keep_events_days: kept } = await readSettings(ctx.db, ctx.secrets)
+  const read = await platform.data.disputes(new Date(ctx.now().getTime() - Math.min(LOOK_BACK, kept * DAY)))
+  if (read.ok)
+    return read.value.flatMap(({ platformOrderId, ...one }) => (platformOrderId ? [{ ...one, platformOrderId }] : []))
+  ctx.log.warn({ reason: read.message }, 'the disputes of the platform cannot be read')
+  return []
+}
+
+/** What no webhook reported about the disputes of these orders. The list of all disputes, if it can be read, has their amounts. */
+export async function findMissedDisputes(
+  ctx: AppContext,
+  orders: readonly ShopifyOrder[],
+  rows: readonly RefundRow[]
+): Promise<ReturnType<typeof missedDisputes>> {
+  const seen = disputesOf(orders)
+  const known = { rows, told: await readToldDisputes(ctx, seen), now: ctx.now() }
+  if (missedDisputes(seen, known).length === 0) return []
+  const listed = new Map((await readList(ctx)).map(one => [one.id, one]))
+  return missedDisputes(
+    seen.map(one => listed.get(one.id) ?? one),
+    known
+  )
+}
+
 const anyOf = (column: unknown, seen: readonly Seen[]) =>
   sql`${column} = any(${sql.param(seen.map(one => one.platformOrderId))}::text[])`
 
 /** The disputes that the platform returned with orders. */
-export const disputesOf = (orders: readonly ShopifyOrder[]): Seen[] =>
+const disputesOf = (orders: readonly ShopifyOrder[]): Seen[] =>
   orders.flatMap(({ id, disputes }) => disputes.map(one => ({ ...one, platformOrderId: id })))
 
 /** A dispute as a handled event reported it. Null once the payload is deleted. */
-export type ToldDispute = { platformOrderId: string | null; id: string | null; status: string | null }
+type ToldDispute = { platformOrderId: string | null; id: string | null; status: string | null }
 
 /** What events reported about the disputes of these platform orders, oldest first. */
-export async function readToldDisputes({ db }: AppContext, seen: readonly Seen[]): Promise<ToldDispute[]> {
+async function readToldDisputes({ db }: AppContext, seen: readonly Seen[]): Promise<ToldDispute[]> {
   if (seen.length === 0) return []
   return db
     .select({
@@ -82,10 +103,10 @@ export async function readToldDisputes({ db }: AppContext, seen: readonly Seen[]
 type Known = { rows: readonly RefundRow[]; told: readonly ToldDispute[]; now: Date }
 
 /**
- * Disputes that are unknown here or have another status, as their webhook would report them. An order's summary has no
- * amount, so all of the payment is disputed, and no time, so a decision counts from when it was read.
+ * Disputes that are unknown here or have another status, as their webhook would report them. If only an order's summary
+ * is known, there is no amount, so all of the payment is disputed, and no time, so a decision counts from when it was read.
  */
-export function missedDisputes(seen: readonly Seen[], { rows, told, now }: Known) {
+function missedDisputes(seen: readonly Seen[], { rows, told, now }: Known) {
   return seen.flatMap(dispute => {
     const { id, platformOrderId, status, amount, currency, finalizedOn } = dispute
     const own = rowsOf(rows, `dispute:${id}`)

@@ -22,7 +22,7 @@ import {
   rowsOf,
   sumRefunds
 } from '../payments/index.ts'
-import { disputesOf, missedDisputes, readToldDisputes } from './missed-disputes.ts'
+import { findMissedDisputes } from './missed-disputes.ts'
 import { amountOf, differences } from './refund-differences.ts'
 import { ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -111,20 +111,19 @@ export async function findMissedEvents(ctx: AppContext, ours: readonly ShopifyOr
   const ids = ours.map(({ id }) => id)
   if (ids.length === 0) return []
   const anyOf = (column: unknown) => sql`${column} = any(${sql.param(ids)}::text[])`
-  const [settled, returned, told] = await Promise.all([
+  const [settled, returned] = await Promise.all([
     ctx.db.select().from(payments).where(anyOf(payments.platformOrderId)),
-    ctx.db.select().from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId)).orderBy(asc(paymentRefunds.id)),
-    readToldDisputes(ctx, disputesOf(ours))
+    ctx.db.select().from(paymentRefunds).where(anyOf(paymentRefunds.platformOrderId)).orderBy(asc(paymentRefunds.id))
   ])
   const paymentBy = new Map(settled.map(payment => [payment.platformOrderId, payment]))
+  const paidOnce = ours.filter(order => paymentBy.has(order.id) || isPaid(order))
+  const disputes = await findMissedDisputes(ctx, paidOnce, returned)
   const refundsBy = Map.groupBy(returned, ({ platformOrderId }) => platformOrderId)
   const compared = ours.map(order => {
     const payment = paymentBy.get(order.id)
     const rows = refundsBy.get(order.id) ?? []
-    const missed = missedEvents(order, payment, rows)
-    const isPaidOnce = payment !== undefined || isPaid(order)
-    const disputes = isPaidOnce ? missedDisputes(disputesOf([order]), { rows, told, now: ctx.now() }) : []
-    return { order, payment, rows, missed: [...missed, ...disputes] }
+    const own = disputes.filter(({ payload }) => payload.order_id === order.id)
+    return { order, payment, rows, missed: [...missedEvents(order, payment, rows), ...own] }
   })
   const handled = await findHandledEvents(
     ctx,
