@@ -17,7 +17,7 @@ const names = new Map<string, string>()
 
 /**
  * The session of one transaction. It names its statements, so that PostgreSQL parses and plans each once per
- * connection. This saves a quarter of its work for a payment (docs/BENCHMARKS.md).
+ * connection.
  */
 export class PreparingSession extends NodePgSession<Schema, Schema> {
   constructor(client: PoolClient, dialect: PgDialect) {
