@@ -87,7 +87,7 @@ export const localOf = (
   consoleAddress: string
 ): string => `# Settings of your own for the Netlet agent, one NAME=value a line.
 # They are read after agent.env and win; no installation and no upgrade writes to this file.
-# They are read anew without cutting a tunnel by: systemctl reload netlet-agent
+# Apply changes without cutting a tunnel: systemctl reload netlet-agent
 #
 # Management API from these addresses only (and from this machine). The console begins with its own;
 # what stands here wins over what is set there:
