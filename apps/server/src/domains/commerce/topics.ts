@@ -29,8 +29,8 @@ export const ChangedRefund = z.object({
 export type ChangedRefund = z.infer<typeof ChangedRefund>
 
 /**
- * Another internal event: more counts as refunded than the platform's status of its order allows, or a refund stays
- * without a result.
+ * Another internal event: more counts as refunded than the platform's status of its order allows, or a pending refund
+ * failed or stays without a result.
  */
 export const DoubtfulRefund = z.object({
   order_id: z.string(),
@@ -38,7 +38,9 @@ export const DoubtfulRefund = z.object({
   amount: Cents,
   status: z.string(),
   /** The refund itself has had no result for this long. */
-  days: z.number().int().optional()
+  days: z.number().int().optional(),
+  /** The key of a refund that failed. */
+  key: z.string().optional()
 })
 export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>
 

@@ -156,9 +156,9 @@ const BACK_UNHEARD: ReadonlySet<string> = new Set([
   'inquiry'
 ])
 
-/** What a failed refund did not return, in the payment's currency; null for another event. */
+/** What a failed or stuck refund did not return, in the payment's currency; null for another event. */
 const failedPart = ({ outcome, detail }: EventRow): string | null =>
-  outcome === 'refund_failed' ? String(detail?.['amount']) : null
+  outcome === 'refund_failed' || outcome === 'refund_stuck' ? String(detail?.['amount']) : null
 
 /** May a payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
 async function mayBeBack({ tx }: Unit, payment: PaymentRow, event: EventRow): Promise<boolean> {

@@ -17,6 +17,7 @@ import {
   blockerOf,
   isRequest,
   moveRefund,
+  recordRead,
   refundIdOf,
   refundRowsOf,
   underwayOf,
@@ -125,7 +126,10 @@ async function refusedByFormer(
     const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
     if (fate.value === 'pending') return refuse('refund_pending', { params })
     if (fate.value === 'made') {
-      await command(ctx, by, async unit => queueOrderRead(unit, platformOrderId))
+      await command(ctx, by, async unit => {
+        await recordRead(unit, row, true)
+        queueOrderRead(unit, platformOrderId)
+      })
       return refuse('refund_uncounted', { params })
     }
     await command(ctx, by, unit => refused(unit, row))

@@ -24,6 +24,7 @@ export {
   counted,
   endAwaitedRead,
   isRequest,
+  MOST_PENDING,
   keyAfter,
   toPaymentCurrency,
   isListed,

@@ -1,7 +1,7 @@
 import type { RefundState } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
 import { and, asc, eq, gt, inArray, or, type SQL } from 'drizzle-orm'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { downToCents } from './paid-order.ts'
@@ -59,13 +59,19 @@ export const keyAfter = (rows: readonly Pick<RefundRow, 'key'>[], key: string): 
 /** How long a request for a refund blocks other changes to its payment while the platform has not reported it. */
 export const UNDERWAY = 10 * MINUTE
 
+/** How long a pending refund is asked about. Then an administrator is told, and decides. */
+export const MOST_PENDING = 14 * DAY
+
 /** The request for which a report of the payment waits. */
 export const underwayOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
   rows.find(row => isRequest(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY)
 
 /** The request that blocks decisions about a payment, also while the platform has the refund as pending. */
 export const blockerOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
-  underwayOf(rows, now) ?? rows.find(row => row.state === 'answered' && row.awaitsDecision)
+  underwayOf(rows, now) ??
+  rows.find(
+    row => row.state === 'answered' && row.awaitsDecision && row.createdAt.getTime() > now.getTime() - MOST_PENDING
+  )
 
 /** Was it requested, and is the platform's result still unknown? */
 export const isRequest = ({ state }: Pick<RefundRow, 'state'>): boolean =>
@@ -77,7 +83,11 @@ export const isBlocker = (now: Date) =>
     inArray(paymentRefunds.state, [...UNDERWAY_STATES]),
     or(
       gt(paymentRefunds.createdAt, new Date(now.getTime() - UNDERWAY)),
-      and(eq(paymentRefunds.state, 'answered'), paymentRefunds.awaitsDecision)
+      and(
+        eq(paymentRefunds.state, 'answered'),
+        paymentRefunds.awaitsDecision,
+        gt(paymentRefunds.createdAt, new Date(now.getTime() - MOST_PENDING))
+      )
     )
   )
 

@@ -68,12 +68,13 @@ async function reverse(
   }
 }
 
-/** More counts as refunded than the platform's status allows, or a refund has no result. An administrator decides. */
+/** More counts as refunded than the platform's status allows, or a refund failed or has no result. An administrator decides. */
 export async function doubtRefund(
   unit: Unit,
-  { order_id, amount, status, days }: Omit<DoubtfulRefund, 'name'>
+  { order_id, amount, status, days, key }: Omit<DoubtfulRefund, 'name'>
 ): Promise<EventResult> {
   const { about, detail } = await paymentAndOrderOf(unit, order_id)
+  if (key !== undefined) return { outcome: 'refund_failed', detail: { ...detail, amount }, about }
   if (days !== undefined) return { outcome: 'refund_stuck', detail: { ...detail, amount }, about }
   return { outcome: 'refund_doubtful', detail: { ...detail, amount, status }, about }
 }

@@ -285,3 +285,84 @@ test('a refund without a result for fourteen days waits for an administrator, on
   expect(await tell(paid, made, [['success', '20.00']])).toBe('refunded')
   expect(await b.openOf(paid)).toEqual([])
 })
+
+test('an administrator is told of a refund that fails while it is pending, and of a part of one', async () => {
+  const [whole, part] = [await b.delivered(), await b.delivered()]
+  const [all, some] = [begin(whole.paid), begin(part.paid)]
+  await tell(whole.paid, all, [['pending', '20.00']])
+  await tell(part.paid, some, [
+    ['success', '4.00'],
+    ['pending', '16.00']
+  ])
+  list(whole.paid, [{ id: all.id, amount: '0.00' }])
+  list(part.paid, [{ id: some.id, amount: '4.00' }])
+  await readFor(2 * HOUR)
+  all.status = 'FAILURE'
+  some.status = 'SUCCESS'
+  await readFor(2 * HOUR)
+  expect(await b.openOf(whole.paid)).toMatchObject([{ outcome: 'refund_failed', params: { amount: '20.00' } }])
+  const events = await b.openOf(part.paid)
+  const failed = events.find(({ outcome }) => outcome === 'refund_failed')
+  expect(failed).toMatchObject({ params: { amount: '16.00' } })
+  // It was paid back by bank.
+  expect((await b.act(failed, 'refunded', { note: 'by bank' })).status).toBe(200)
+  expect(await b.world.row(part.order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('a pending refund of an order that is not ours is read once, and nothing more', async () => {
+  const ours = b.paymentFor(await b.world.place(b.buyer))
+  const foreign = {
+    ...ours,
+    note_attributes: [],
+    line_items: ours.line_items.map(line => ({ ...line, variant_id: 999 }))
+  }
+  const made = begin(foreign)
+  await tell(foreign, made, [['pending', '20.00']])
+  list(foreign, [{ id: made.id, amount: '0.00' }])
+  expect(await readFor(3 * HOUR)).toBe(1)
+  await b.world.advance(14 * DAY)
+  expect(await readFor(HOUR)).toBe(0)
+  expect(await b.openOf(foreign)).toEqual([])
+})
+
+test('a refund without a result can be marked as refunded by other means', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await tell(paid, made, [['pending', '20.00']])
+  await b.world.advance(14 * DAY)
+  await readFor(2 * HOUR)
+  const [stuck] = await b.openOf(paid)
+  expect(stuck).toMatchObject({ outcome: 'refund_stuck' })
+  expect((await b.act(stuck, 'refunded', { note: 'by bank' })).status).toBe(200)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded' })
+})
+
+test('a part that fails after fourteen days does not keep the rest from being refunded', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid, '12.00')
+  await tell(paid, made, [
+    ['success', '4.00'],
+    ['pending', '8.00']
+  ])
+  list(paid, [{ id: made.id, amount: '4.00' }])
+  await b.world.advance(14 * DAY)
+  await readFor(2 * HOUR)
+  made.status = 'SUCCESS'
+  const ask = () => askRefund(b.admin, order, { amount: '8.00' })
+  expect(await ask()).toMatchObject({ data: { reason: 'refund_uncounted' } })
+  await readFor(2 * HOUR)
+  expect(await ask()).toMatchObject({ code: 2000 })
+})
+
+test('an order that cannot be read blocks decisions for fourteen days at most', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { lines: { '11': 8 } })
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  await tell(paid, begin(paid), [['pending', '20.00']])
+  b.world.platformOrders.isAway = true
+  await readFor(HOUR)
+  await b.world.advance(14 * DAY)
+  const [event] = await b.openOf(paid)
+  expect((await b.act(event, 'refunded', { note: 'by bank' })).status).toBe(200)
+})

@@ -3,15 +3,21 @@ import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { RefundFate, Shopify, ShopifyOrder } from '../../integrations/shopify/index.ts'
-import { RECONCILED, storeEvent } from '../commerce/index.ts'
-import { moveRefund, pendingKey, recordRead, refundIdOf, refundRowsOf, type RefundRow } from '../payments/index.ts'
+import { type DoubtfulRefund, RECONCILED, storeEvent } from '../commerce/index.ts'
+import {
+  MOST_PENDING,
+  moveRefund,
+  pendingKey,
+  recordRead,
+  refundIdOf,
+  refundRowsOf,
+  type RefundRow
+} from '../payments/index.ts'
 import { paymentRefunds } from '../payments/tables.ts'
 import { VOID_AFTER } from './refund-differences.ts'
 
 /** How often the platform is asked about a pending refund. It may need some business days. */
 const ASKED_EVERY = HOUR
-/** How many days until an administrator is told instead. */
-const MOST_DAYS = 14
 
 const before = (now: Date, milliseconds: number): Date => new Date(now.getTime() - milliseconds)
 
@@ -58,18 +64,21 @@ export async function endAwaitedRefunds(
     // The platform may have made it after its order was read, which is then read again.
     const isPart = row.key === pendingKey(`refund:${id}`)
     const isOpen = fate === 'pending' || (row.state === 'answered' && fate === 'made' && !isPart)
-    const isOver = row.createdAt <= before(unit.now, MOST_DAYS * DAY)
+    const isOver = row.createdAt <= before(unit.now, MOST_PENDING)
     // A part that was made is counted by now, as a change of its refund.
-    if (row.state === 'answered' && (fate === 'failed' || (isPart && !isOpen)))
+    if (row.state === 'answered' && (fate === 'failed' || (isPart && !isOpen))) {
       await moveRefund(unit, row, 'refuse', { awaitsDecision: false })
-    else await recordRead(unit, row, isOpen && !isOver)
-    if (isOpen && isOver) await tellOfStuck(unit, row, name)
+      if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE', key: row.key })
+    } else await recordRead(unit, row, isOpen && !isOver)
+    if (isOpen && isOver) await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
   }
 }
 
-const tellOfStuck = (unit: Unit, { key, platformOrderId, amount }: RefundRow, name: string) =>
+type Doubt = Pick<DoubtfulRefund, 'name' | 'status' | 'days' | 'key'>
+
+const tellOf = (unit: Unit, { key, platformOrderId, amount }: RefundRow, doubt: Doubt) =>
   storeEvent(unit, {
-    eventId: `${RECONCILED}stuck:${key}`,
+    eventId: `${RECONCILED}${doubt.key === undefined ? 'stuck' : 'failed'}:${key}`,
     topic: 'reconciled/doubt',
-    payload: { order_id: platformOrderId, name, amount: amount ?? '0.00', status: 'PENDING', days: MOST_DAYS }
+    payload: { order_id: platformOrderId, amount: amount ?? '0.00', ...doubt }
   })

@@ -32,6 +32,10 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
     return
   }
   const ours = await selectOurOrders(ctx, [read.value])
+  if (ours.length === 0) {
+    await command(ctx, SYSTEM, unit => endAwaitedRead(unit, platformOrderId, undefined))
+    return
+  }
   const missed = await findMissedEvents(ctx, ours)
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   // Refunds can be compared only after the missed events are handled.

@@ -190,7 +190,7 @@ function isOutdated(payment: PaymentRow, order: ShopifyOrder, rows: readonly Ref
   const { updatedAt } = order
   const received = downToCents(order.received)
   const state = paymentStateOf(payment)
-  const isKept = state === 'accepted' || (state === 'refunded' && !sumRefunds(counted(rows), received).all)
+  const isKept = state === 'refunded' ? !sumRefunds(counted(rows), received).all : state !== 'held'
   const isMore = isKept && toCents(received) > toCents(payment.charged)
   if (!isPaid(order) || (state !== 'held' && !isMore)) return false
   return payment.reportedAt === null || payment.reportedAt < new Date(updatedAt)
