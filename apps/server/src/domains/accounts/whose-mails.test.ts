@@ -190,12 +190,14 @@ describe('what happens while an account is deleted', () => {
     async whose => {
       const client = await withHistory()
       const boss = await shop.admin()
-      const free = Promise.withResolvers<void>()
+      const [free, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       // Holds the deletion when it locks the user, after its check of debts.
       const holding = command(shop.ctx, SYSTEM, async ({ tx }) => {
         await tx.execute(sql`select from users where id = ${client.user.id} for key share`)
+        locked.resolve()
         await free.promise
       })
+      await locked.promise
       const deletion =
         whose === 'own' ? client.post(DELETE, { password }) : boss.delete(`/api/users/u/${client.user.id}/`)
       await expect.poll(isDeletionWaiting, { timeout: 20_000 }).toBe(true)
