@@ -64,14 +64,16 @@ test('many attempts at once under one key wait for their turn with one connectio
     )
   // More than there are connections.
   const names = Array.from({ length: 20 }, (_, n) => `nobody${n}`)
-  const held = Promise.withResolvers<void>()
+  const [held, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holder = db.transaction(async tx => {
     await lock(tx, 'asks', 'ip:198.51.100.61')
+    locked.resolve()
     await held.promise
   })
+  await locked.promise
   const tries = Promise.all(names.map(username => flood.post(LOGIN, { username, password: 'Wrong#2026' })))
   const seen = new Set<number>()
-  await expect.poll(waiting).toBeGreaterThan(0)
+  await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThan(0)
   for (let n = 0; n < 100; n++) seen.add(await waiting())
   held.resolve()
   await holder
