@@ -33,6 +33,9 @@ export async function sweepEvents(ctx: AppContext): Promise<void> {
 /** Prefix of the ids of events that the reconciliation found without a webhook. */
 export const RECONCILED = 'reconciled:'
 
+/** Prefix of the ids of events about edited orders. We subscribe to no webhook for these. */
+export const EDITED = `${RECONCILED}edited:`
+
 /** Is it a product's id? Malformed bodies may contain anything. */
 const isProductId = (about: string | null): about is string => /^\d{1,20}$/.test(about ?? '')
 

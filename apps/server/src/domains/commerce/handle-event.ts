@@ -63,8 +63,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
     if (isMoney(event.topic)) await emitPaymentEvent(unit, event.topic, result)
-    const sentence =
-      isMoney(event.topic) && !result.resolved && result.isMailed !== false ? attentionSentence(result) : null
+    const sentence = isMoney(event.topic) && !result.resolved ? attentionSentence(result) : null
     if (sentence !== null) {
       const reasons = { reason: sentence, reason_zh: attentionSentence(result, 'zh-CN') ?? sentence }
       const order = nameOf(result, event.payload)

@@ -7,6 +7,7 @@
 export { checkPlatform, READ_DISPUTES } from './check-platform.ts'
 export { noteCheck, readCheck, recordCheck } from './checks.ts'
 export {
+  EDITED,
   RECONCILED,
   isCancelledThere,
   lockEventById,
@@ -15,7 +16,6 @@ export {
   storeEvent,
   type EventRow
 } from './events.ts'
-export { EDITED } from './refused-webhooks.ts'
 export { forgetPayer } from './forget-payer.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
 export { platformHealth } from './health.ts'

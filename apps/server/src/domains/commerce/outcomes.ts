@@ -21,8 +21,6 @@ export type EventResult = {
    * customer and outcome. Null: the customer is unknown. Missing or null: one notice for each event.
    */
   customer?: number | null
-  /** False: no mail, because it usually resolves by itself. */
-  isMailed?: false
 }
 
 export type EventSubject = { platformOrderId: string; platformOrderName?: string | null; orderPublicId?: string | null }

@@ -13,14 +13,11 @@ import { readCheck, recordCheck, type Refused } from './checks.ts'
 import { onceAMinute } from './once-a-minute.ts'
 import { platformChecks } from './tables.ts'
 import { fingerprintOf } from './webhook-secrets.ts'
-import { RECONCILED } from './events.ts'
+import { EDITED, RECONCILED } from './events.ts'
 
 /** How far back to look, and how late a webhook may be before it counts as missing. */
 const WITHIN = 24 * HOUR
 const LATE = 15 * MINUTE
-
-/** Prefix of the ids of events about edited orders. We subscribe to no webhook for these. */
-export const EDITED = `${RECONCILED}edited:`
 
 /** Payments of the last day that the reconciliation found and no webhook has reported in time. */
 export async function missedWebhooks(db: Executor, now: Date): Promise<number> {

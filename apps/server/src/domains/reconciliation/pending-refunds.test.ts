@@ -286,7 +286,7 @@ test('a refund without a result for fourteen days waits for an administrator, on
   expect(await b.openOf(paid)).toEqual([])
 })
 
-test('an administrator is told of a refund that fails while it is pending, and of a part of one', async () => {
+test('a pending refund that fails, whole or in part, waits for an administrator', async () => {
   const [whole, part] = [await b.delivered(), await b.delivered()]
   const [all, some] = [begin(whole.paid), begin(part.paid)]
   await tell(whole.paid, all, [['pending', '20.00']])
