@@ -221,8 +221,8 @@ test('every moment that was written lies within the history', async () => {
 
 test('the database has the real time afterwards', async () => {
   const { rows } = await ctx.db.execute<{ late: number; moved: number; set: number }>(sql`
-    select extract(epoch from now())::float8 * 1000 as late,
-      (select count(*)::int from pg_namespace where nspname = 'demo_clock') as moved,
+    select extract(epoch from inventory.clock())::float8 * 1000 as late,
+      (select count(*)::int from pg_class where relname = 'moved_clock') as moved,
       (select count(*)::int from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
         where d.datname = current_database()) as set`)
   expect(rows[0]).toMatchObject({ moved: 0, set: 0 })

@@ -43,8 +43,11 @@ export async function prepareHistory({
     const name = (of: string) => server.escapeIdentifier(of)
     for (const left of [made, before]) await server.query(`drop database if exists ${name(left)} with (force)`)
     await server.query(`create database ${name(made)} template template0`)
+    // An interrupted history is discarded, so nothing must be durable before it is complete.
+    await server.query(`alter database ${name(made)} set synchronous_commit = off`)
     const databaseUrl = withName(config.databaseUrl, made)
     await makeHistory({ config: { ...config, databaseUrl }, settings, stateDir, ...(end ? { end } : {}) })
+    await server.query(`alter database ${name(made)} reset synchronous_commit`)
     await server.query('begin')
     await server.query(`alter database ${name(shop)} rename to ${name(before)}`)
     await server.query(`alter database ${name(made)} rename to ${name(shop)}`)

@@ -2,7 +2,6 @@ import { startAgent } from '../../../apps/agent/src/agent.ts'
 import { readConfig as readAgentConfig } from '../../../apps/agent/src/config.ts'
 import { startSandbox } from '../../../apps/sandbox/src/sandbox.ts'
 import { createHttpApp } from '../../../apps/server/src/app.ts'
-import { closeDatabase, openDatabase } from '../../../apps/server/src/infra/db/client.ts'
 import { MINUTE } from '../../../apps/server/src/infra/clock.ts'
 import type { Config } from '../../../apps/server/src/infra/config.ts'
 import type { AppContext } from '../../../apps/server/src/infra/context.ts'
@@ -95,14 +94,11 @@ export async function openWorld({ config: shopConfig, settings, stateDir, start 
     ends.push(() => opened.close())
     const clock = await moveClock(config.databaseUrl, start)
     ends.push(() => clock.release())
-    // Its own connections, because only those made after the clock moved use it.
-    const db = openDatabase(config.databaseUrl, { max: 10 })
-    movedEnds.push(() => closeDatabase(db))
     const random = seededRandom(2026)
     const delay = (queue: string) => delayOf(queue, random())
     const timeline = createTimeline({ clock, jobs: allJobs, delay, queue: opened.ctx.jobs })
     const log = createLog('history', 'silent')
-    const ctx: AppContext = { ...opened.ctx, config, db, log, now: clock.now, jobs: timeline.jobs }
+    const ctx: AppContext = { ...opened.ctx, config, log, now: clock.now, jobs: timeline.jobs }
     const app = await createHttpApp(ctx)
     movedEnds.push(() => app.close())
     await app.ready()

@@ -1,6 +1,11 @@
 -- The current functions of this domain. They are applied after the migrations when this file has changed. If a function's arguments or
 -- result change, a migration drops it first.
 
+-- ---------------------------------------------------------------- time
+-- When a lease begins and ends: the database's clock, read while the locks are held, so that of two leases of one address the second
+-- begins after the first has ended. `now()` is the start of the transaction, which may have waited for the locks.
+CREATE OR REPLACE FUNCTION inventory.clock() RETURNS timestamptz LANGUAGE sql AS $$ SELECT clock_timestamp() $$;
+
 -- ---------------------------------------------------------------- bits
 -- Bit k of the result: any of the units 8k … 8k + 7 is taken. Blocks of 8 and more are searched in these short strings, which makes a
 -- quote eight times cheaper and a write dearer. All masks are constants, because masks in a table could be missing while a dump is
@@ -474,7 +479,7 @@ BEGIN
   ) locked;
   IF cardinality(starts) < p_blocks THEN RETURN false; END IF;
   INSERT INTO lease_blocks (lease_id, chunk_id, start, length, rules, leased_at)
-  SELECT p_lease, chosen, start * unit, p_step, p_rules, clock_timestamp() FROM unnest(starts) AS start;
+  SELECT p_lease, chosen, start * unit, p_step, p_rules, inventory.clock() FROM unnest(starts) AS start;
   RETURN true;
 END $$;
 
@@ -519,7 +524,7 @@ BEGIN
       FROM locked GROUP BY chunk_id
     )
     INSERT INTO lease_blocks (lease_id, chunk_id, start, length, rules, leased_at)
-    SELECT p_lease, chunk_id, start, p_step, p_rules, clock_timestamp() FROM place ORDER BY chunk_id, start LIMIT needed;
+    SELECT p_lease, chunk_id, start, p_step, p_rules, inventory.clock() FROM place ORDER BY chunk_id, start LIMIT needed;
     GET DIAGNOSTICS got = ROW_COUNT;
     needed := needed - got;
     IF needed = 0 THEN RETURN true; END IF;
@@ -554,7 +559,7 @@ BEGIN
     FROM leases l JOIN lease_blocks b ON b.lease_id = l.id WHERE l.order_id = p_order AND l.id <> p_lease
   )
   INSERT INTO lease_blocks (lease_id, chunk_id, start, length, rules, leased_at)
-  SELECT p_lease, chunk_id, start, p_step, p_rules, clock_timestamp() FROM (
+  SELECT p_lease, chunk_id, start, p_step, p_rules, inventory.clock() FROM (
     SELECT p.chunk_id, p.start FROM place p
     LEFT JOIN held h ON h.chunk_id = p.chunk_id AND h.start < p.start + p_step AND p.start < h.start + h.length
     GROUP BY p.chunk_id, p.start
@@ -596,7 +601,7 @@ BEGIN
     CONTINUE WHEN try = 4 AND (NOT p_other OR cardinality(p_avoid) > 0);
     BEGIN
       INSERT INTO leases (order_id, group_id, step, rules, blocks, created_at)
-      VALUES (p_order, p_group, p_step, p_rules, p_blocks, clock_timestamp()) RETURNING id INTO lease;
+      VALUES (p_order, p_group, p_step, p_rules, p_blocks, inventory.clock()) RETURNING id INTO lease;
       filled := CASE try
         WHEN 1 THEN inventory.fill_one_chunk(lease, p_group, p_step, p_rules, p_blocks, avoid, p_family)
         WHEN 4 THEN inventory.fill_least_known(lease, p_order, p_group, p_step, p_rules, p_blocks, p_family)
@@ -628,8 +633,7 @@ BEGIN
 END $$;
 
 -- Gives back what the leases and the orders still hold. Returns the leases that this call released. Addresses that were in use rest
--- before they return to stock (`quarantine_hours` of the settings). The time is the clock's: `now()` is the start of the transaction,
--- so a lease that waited for this one would seem to begin before this one ended.
+-- before they return to stock (`quarantine_hours` of the settings).
 CREATE OR REPLACE FUNCTION inventory.release(p_leases bigint[], p_orders bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -646,7 +650,7 @@ BEGIN
     ORDER BY id FOR UPDATE
   ) live;
   IF released IS NULL THEN RETURN '{}'; END IF;
-  at := clock_timestamp();
+  at := inventory.clock();
   UPDATE leases SET state = 'released', released_at = at WHERE id = ANY (released);
   UPDATE lease_blocks b SET released_at = at,
     rests_until = CASE WHEN l.activated_at IS NOT NULL AND rest > interval '0' THEN at + rest END
@@ -656,7 +660,7 @@ BEGIN
 END $$;
 
 -- Activates the reservations of a paid order. Returns how many addresses this call activated, and counts them as delivered at their
--- ranges. The time is the clock's, so that nothing is active before it is leased.
+-- ranges.
 CREATE OR REPLACE FUNCTION inventory.activate(p_order bigint) RETURNS bigint
 LANGUAGE plpgsql SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -665,7 +669,7 @@ DECLARE
 BEGIN
   PERFORM inventory.share();
   WITH reserved AS (
-    UPDATE leases SET state = 'active', activated_at = clock_timestamp()
+    UPDATE leases SET state = 'active', activated_at = inventory.clock()
     WHERE order_id = p_order AND state = 'reserved' RETURNING id
   )
   SELECT array_agg(id) INTO activated FROM reserved;
@@ -776,7 +780,7 @@ BEGIN
   WHERE rests_until IS NOT NULL AND chunk_id IN (SELECT id FROM chunks WHERE cidr_id = p_cidr);
   DELETE FROM rule_usage WHERE chunk_id IN (SELECT id FROM chunks WHERE cidr_id = p_cidr);
   IF EXISTS (SELECT 1 FROM chunks c JOIN lease_blocks b ON b.chunk_id = c.id WHERE c.cidr_id = p_cidr) THEN
-    UPDATE cidrs SET server_id = NULL, deleted_at = now() WHERE id = p_cidr;
+    UPDATE cidrs SET server_id = NULL, deleted_at = inventory.clock() WHERE id = p_cidr;
     UPDATE chunks SET server_id = NULL WHERE cidr_id = p_cidr;
   ELSE
     DELETE FROM chunks WHERE cidr_id = p_cidr;
@@ -798,7 +802,7 @@ END $$;
 CREATE OR REPLACE FUNCTION inventory.close_rule(p_rule int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM inventory.own();
-  UPDATE acl_rules SET deleted_at = now() WHERE id = p_rule AND deleted_at IS NULL;
+  UPDATE acl_rules SET deleted_at = inventory.clock() WHERE id = p_rule AND deleted_at IS NULL;
   DELETE FROM rule_usage WHERE rule_id = p_rule;
   DELETE FROM acl_group_rules WHERE rule_id = p_rule;
   UPDATE lease_blocks b SET rests_until = NULL
