@@ -4,6 +4,7 @@
 import { restartOnChange } from '../dev/restart.ts'
 import { keepDatabase } from './database.ts'
 import { lockDataDir } from './lock.ts'
+import type { HistoryOrder } from './make-history.ts'
 import { preparationOf } from './preparation.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
 import { agentEnvironment } from './agent-environment.ts'
@@ -18,30 +19,6 @@ import {
   makeDataDir,
   readSettings
 } from './settings.ts'
-import { once } from 'node:events'
-import { readConfig } from '../../apps/server/src/infra/config.ts'
-import { prepareHistory } from './history/prepare.ts'
-
-// Gives a new demo its history before the shop runs. A separate process, like `prepare.ts`. It loads its modules while
-// the database opens, and starts when it receives the database's address.
-
-type HistoryOrder = { databaseUrl: string }
-
-async function makeIt(): Promise<number> {
-  const told = once(process, 'message')
-  process.channel?.ref()
-  const [{ databaseUrl }] = (await told) as [HistoryOrder]
-  const config = readConfig({ ...process.env, DATABASE_URL: databaseUrl })
-  return (await prepareHistory({ config, settings: readSettings(process.env) })) ? 0 : NO_HISTORY
-}
-
-makeIt().then(
-  code => process.exit(code),
-  (error: unknown) => {
-    console.error(error)
-    process.exit(1)
-  }
-)
 
 type Stop = () => Promise<void>
 

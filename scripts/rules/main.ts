@@ -1,9 +1,10 @@
 // Checks the code against the rules of docs/ARCHITECTURE.md: imports between folders, writers of each table, default
-// clocks of columns, the length of commit subjects, and the words of comments.
+// clocks of columns, files that are named by path, the length of commit subjects, and the words of comments.
 import { fileURLToPath } from 'node:url'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
+import { namedFileViolations } from './named-files.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
 
@@ -12,6 +13,7 @@ const violations = [
   ...importViolations(await readImports(root)),
   ...tableWriteViolations(root),
   ...columnDefaultViolations(root),
+  ...namedFileViolations(root),
   ...commitViolations(root),
   ...plainWordViolations(root)
 ]

@@ -23,22 +23,22 @@ const phrase = new RegExp(`\\b(?:${PHRASES.join('|')})\\b`, 'i')
 
 /** Comments, and subjects of commits since this rule, that hold such a phrase. */
 export function plainWordViolations(root: string): Violation[] {
-  const folders = FOLDERS.filter(folder => existsSync(join(root, folder)))
-  return [...folders.flatMap(folder => sourcesIn(root, folder)).flatMap(commentsIn), ...subjectsIn(root)].flatMap(
-    ({ where, text }) => {
-      const found = phrase.exec(text.replaceAll(/\s+(?:\*\s+)?/g, ' '))?.[0]
-      return found ? [{ rule: 'plain-words', where, what: `says '${found}': ${HOW}` }] : []
-    }
-  )
+  return [...sourcesIn(root).flatMap(commentsIn), ...subjectsIn(root)].flatMap(({ where, text }) => {
+    const found = phrase.exec(text.replaceAll(/\s+(?:\*\s+)?/g, ' '))?.[0]
+    return found ? [{ rule: 'plain-words', where, what: `says '${found}': ${HOW}` }] : []
+  })
 }
 
 type Text = { where: string; text: string }
 
-function sourcesIn(root: string, folder: string): { file: string; path: string }[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => /\.tsx?$/.test(name) && !/(?:^|\/)node_modules\//.test(name))
-    .toSorted()
-    .map(name => ({ file: `${folder}/${name}`, path: join(root, folder, name) }))
+/** Our TypeScript files, with their paths from the root and absolute paths. */
+export function sourcesIn(root: string): { file: string; path: string }[] {
+  return FOLDERS.filter(folder => existsSync(join(root, folder))).flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter(name => /\.tsx?$/.test(name) && !/(?:^|\/)node_modules\//.test(name))
+      .toSorted()
+      .map(name => ({ file: `${folder}/${name}`, path: join(root, folder, name) }))
+  )
 }
 
 function commentsIn({ file, path }: { file: string; path: string }): Text[] {

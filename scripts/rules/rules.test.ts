@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
+import { namedFileViolations } from './named-files.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
 import { domainPicture } from '../docs/documents.ts'
@@ -217,6 +218,26 @@ describe('defaults of columns', () => {
     'date().default(sql`current_date`)'
   ])('refused: %s', async column => {
     expect(await violations(column)).toMatchObject([{ rule: 'no-database-clock', where: `${FILE}:2` }])
+  })
+})
+
+describe('files named by path', () => {
+  const FILE = 'scripts/demo/a.ts'
+  const violations = async (text: string) => namedFileViolations(await treeWith({ [FILE]: text }))
+
+  test.each(["run('scripts/demo/a.ts')", "new URL('./a.ts', import.meta.url)", "run('node_modules/apps/gone.js')"])(
+    'allowed: %s',
+    async text => {
+      expect(await violations(text)).toEqual([])
+    }
+  )
+
+  test.each([
+    "run('scripts/demo/gone.ts')",
+    "new URL('./gone.ts', import.meta.url)",
+    '// As in apps/web/src/gone.tsx.'
+  ])('refused: %s', async text => {
+    expect(await violations(text)).toMatchObject([{ rule: 'named-files', where: `${FILE}:1` }])
   })
 })
 

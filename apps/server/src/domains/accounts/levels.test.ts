@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { levelOf } from './ports.ts'
+import { levelOf } from './levels.ts'
 
 test('a level is the highest whose threshold is reached', () => {
   const thresholds = [100, 5000, 10_000, 20_000, 50_000].map((point, at) => ({ level: at + 1, point }))
