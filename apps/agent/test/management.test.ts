@@ -1,4 +1,4 @@
-import { denySetHash } from '@netlet/contract/agent'
+import { agentState, denySetHash } from '@netlet/contract/agent'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -67,14 +67,26 @@ test('a put lists the proxies, shows in the state without secrets, and says the 
   const again = await agent.call('PUT', '/api/users/anna', body)
   expect(again.json).toEqual(first.json)
   const state = await agent.call('GET', '/api/state')
-  expect(state.json['users']).toEqual([
-    { user: 'anna', prefixes: [`${agent.net}.1.0/30`], hash: first.json['hash'], generation: first.json['version'] }
-  ])
+  expect(state.json['users']).toEqual([{ user: 'anna', hash: first.json['hash'], generation: first.json['version'] }])
+  expect((await agent.call('PUT', '/api/users/anna?proxies=0', body)).json).not.toHaveProperty('proxies')
   expect(state.text).not.toMatch(/very-secret|hidden/)
   const gone = await agent.call('DELETE', '/api/users/anna')
   expect(gone.json).toMatchObject({ deleted: true })
   expect((await agent.call('DELETE', '/api/users/anna')).json).toMatchObject({ deleted: false })
   expect((await agent.call('GET', '/api/state')).json['users']).toEqual([])
+})
+
+test('the state is read by pages, with the ranges in the first', async () => {
+  for (const name of ['bert', 'carl', 'anna']) await lease(agent.call, name, [`${agent.net}.1.0/30`])
+  const page = async (query: string) => {
+    const { users, next, prefixes } = agentState.parse((await agent.call('GET', `/api/state?${query}`)).json)
+    return [users.map(({ user }) => user), next, prefixes.length]
+  }
+  expect(await page('limit=2')).toEqual([['anna', 'bert'], 'bert', 1])
+  expect(await page('limit=2&after=bert')).toEqual([['carl'], undefined, 0])
+  expect(await page('limit=3')).toEqual([['anna', 'bert', 'carl'], undefined, 1])
+  expect((await agent.call('GET', '/api/state?limit=0')).json['reason']).toBe('badBody')
+  for (const name of ['bert', 'carl', 'anna']) await agent.call('DELETE', `/api/users/${name}`)
 })
 
 test('what does not fit is refused with a reason, and changes nothing', async () => {

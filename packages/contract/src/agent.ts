@@ -6,6 +6,7 @@ import ipaddr from 'ipaddr.js'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
 import { EgressMode } from './address-family.ts'
+import { foreignList, foreignText } from './foreign.ts'
 import { agentOwner } from './agent-owner.ts'
 
 export * from './agent-owner.ts'
@@ -52,8 +53,8 @@ export type AgentReason = keyof typeof agentTexts
 /** A refusal: the HTTP status, a stable reason, and a sentence that includes the rejected value, if any. */
 export const agentFailure = z.object({
   status: z.number(),
-  reason: z.string(),
-  msg: z.string(),
+  reason: foreignText(64),
+  msg: foreignText(500),
   /** With `foreignConsole` and `olderConsole`: the agent's owner. */
   owner: agentOwner.optional()
 })
@@ -121,7 +122,12 @@ export const agentUserBody = z.object({
 export type AgentUserBody = z.input<typeof agentUserBody>
 
 /** One leased proxy as the customer receives it. */
-export const agentProxy = z.object({ ip: z.string(), port: z.number(), username: z.string(), password: z.string() })
+export const agentProxy = z.object({
+  ip: foreignText(64),
+  port: z.number(),
+  username: foreignText(64),
+  password: foreignText(128)
+})
 export type AgentProxy = z.infer<typeof agentProxy>
 
 /**
@@ -129,9 +135,10 @@ export type AgentProxy = z.infer<typeof agentProxy>
  * more than 65536 addresses (IPv6) is listed with its first usable address only; all of them work.
  */
 export const agentUserReply = z.object({
-  proxies: z.array(agentProxy),
-  hash: z.string(),
-  deny_set: z.string(),
+  /** Left out with `?proxies=0`. Older agents send it always. */
+  proxies: foreignList(agentProxy, 65_536).optional(),
+  hash: foreignText(64),
+  deny_set: foreignText(64),
   /** The agent enforces `limits`. Older agents do not send it. */
   limited: z.literal(true).optional(),
   /** The mode in effect. Older agents, which only have `fixed`, do not send it. */
@@ -144,8 +151,11 @@ export type AgentUserReply = z.infer<typeof agentUserReply>
 export const agentDeleteReply = z.object({ deleted: z.boolean(), version: z.number() })
 export type AgentDeleteReply = z.infer<typeof agentDeleteReply>
 
+/** Ranges of an agent. */
+const MOST_PREFIXES = 10_000
+
 /** Body of `PUT /api/prefixes`: every address range of the server. */
-export const agentPrefixesBody = z.object({ prefixes: z.array(z.string().max(64)).max(10_000) })
+export const agentPrefixesBody = z.object({ prefixes: z.array(z.string().max(64)).max(MOST_PREFIXES) })
 
 /**
  * Whether the kernel treats a prefix as local; if not, `command` is what an operator must run as root. `link` for IPv6:
@@ -153,39 +163,48 @@ export const agentPrefixesBody = z.object({ prefixes: z.array(z.string().max(64)
  * it; `unknown` if the system does not tell. Older agents do not send it.
  */
 export const agentRoute = z.object({
-  prefix: z.string(),
+  prefix: foreignText(64),
   local: z.boolean(),
-  command: z.string().optional(),
+  command: foreignText(300).optional(),
   link: z.enum(['routed', 'on_link', 'unknown']).optional()
 })
 export type AgentRoute = z.infer<typeof agentRoute>
 
 export const agentPrefixesReply = z.object({
-  prefixes: z.array(z.string()),
-  routes: z.array(agentRoute),
+  prefixes: foreignList(foreignText(64), MOST_PREFIXES),
+  routes: foreignList(agentRoute, MOST_PREFIXES),
   version: z.number()
 })
 export type AgentPrefixesReply = z.infer<typeof agentPrefixesReply>
 
+/** Users in one reply of `GET /api/state`. */
+export const STATE_USERS = 1000
+
+/** Query of `GET /api/state`: with `limit`, at most so many users, by name after `after`. Older agents send all of them. */
+export const agentStateQuery = z.object({
+  after: z.string().max(64).default(''),
+  limit: z.coerce.number().int().min(1).max(STATE_USERS).optional()
+})
+
 /**
- * Reply of `GET /api/state`: enough to compare with the wanted state, without passwords or domain lists. `version`
- * rises with every change; a new `epoch` means the state on disk was lost; `generation` is the version of the user's
- * last change; `hash` is {@link userHash}.
+ * Its reply: enough to compare with the wanted state, without passwords or domain lists. `version` rises with every
+ * change; a new `epoch` means the state on disk was lost; `generation` is the version of the user's last change; `hash`
+ * is {@link userHash}. Ranges and routes are in the first page.
  */
 export const agentState = z.object({
-  epoch: z.string(),
+  epoch: foreignText(64),
   version: z.number(),
   /** The console that owns it; null: none. Older agents do not send it. */
   owner: agentOwner.nullish(),
-  prefixes: z.array(z.string()),
-  routes: z.array(agentRoute),
+  prefixes: foreignList(foreignText(64), MOST_PREFIXES),
+  routes: foreignList(agentRoute, MOST_PREFIXES),
   /** The agent enforces `agentUserLimits`. */
   limited: z.literal(true).optional(),
   /** Older agents, without `PUT /api/proxy-tls`, do not send it. */
   proxy_tls: agentProxyTlsState.optional(),
-  users: z.array(
-    z.object({ user: z.string(), prefixes: z.array(z.string()), hash: z.string(), generation: z.number() })
-  )
+  users: foreignList(z.object({ user: foreignText(64), hash: foreignText(64), generation: z.number() }), 65_536),
+  /** More users follow: the next page's `after`. */
+  next: foreignText(64).optional()
 })
 export type AgentState = z.infer<typeof agentState>
 
@@ -224,7 +243,7 @@ const agentTrafficRow = z.object({
  * figures survive restarts. Rows of an ended lease stay for a day. An IPv6 prefix of more than 65536 addresses has one
  * row, at the address that lists it.
  */
-export const agentTraffic = z.object({ epoch: z.string(), rows: z.array(agentTrafficRow) })
+export const agentTraffic = z.object({ epoch: foreignText(64), rows: foreignList(agentTrafficRow, 1_000_000) })
 export type AgentTraffic = z.infer<typeof agentTraffic>
 
 /** Largest number of rows in a reply of `GET /api/traffic/changes`. */
@@ -250,13 +269,16 @@ export const agentTrafficChanges = z.object({
   epoch: z.string().min(1).max(64),
   cursor: figure(),
   more: z.boolean(),
-  rows: z.array(agentTrafficRow.extend({ changed: z.iso.datetime() })).max(MOST_CHANGES)
+  rows: foreignList(agentTrafficRow.extend({ changed: z.iso.datetime() }), MOST_CHANGES)
 })
 export type AgentTrafficChanges = z.infer<typeof agentTrafficChanges>
 
 export const agentHealth = z.object({
   status: z.enum(['ok', 'degraded']),
-  version: z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u),
+  version: z
+    .string()
+    .max(100)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u),
   workers: figure(100_000),
   uptime_seconds: figure(MOST_SECONDS),
   /** Problem codes (`AGENT_PROBLEMS`), and the agent's time. Older agents send neither. */

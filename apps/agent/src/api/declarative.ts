@@ -2,6 +2,7 @@ import {
   agentChangesQuery,
   type AgentDeleteReply,
   agentPrefixesBody,
+  agentStateQuery,
   type AgentPrefixesReply,
   type AgentState,
   agentUserBody,
@@ -25,31 +26,35 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
     return reply.code(health.status === 'ok' ? 200 : 503).send(health)
   })
 
-  app.get('/api/state', () =>
-    store.read((state): AgentState => {
-      const users = Array.from(state.users, ([user, record]) => ({
-        user,
-        prefixes: record.prefixes,
-        hash: hashOf(record),
-        generation: record.generation
-      }))
-      const { prefixes, version } = state
+  app.get('/api/state', (request, reply) => {
+    const query = agentStateQuery.safeParse(request.query)
+    if (!query.success) return sendRefusal(reply, { reason: 'badBody', detail: String(query.error.issues[0]?.path[0]) })
+    const { after, limit } = query.data
+    return store.read((state): AgentState => {
+      const names = [...state.users.keys()].filter(name => name > after).toSorted()
+      const page = names.slice(0, limit)
+      const users = page.flatMap(user => {
+        const record = state.users.get(user)
+        return record ? [{ user, hash: hashOf(record), generation: record.generation }] : []
+      })
+      const isFirst = after === ''
       const { owner } = control.owner
       const { state: tls } = proxyTls
       return {
         epoch: store.epoch,
-        version,
+        version: state.version,
         owner,
-        prefixes,
-        routes: [...routes.state],
+        prefixes: isFirst ? state.prefixes : [],
+        routes: isFirst ? [...routes.state] : [],
         limited: true,
         proxy_tls: tls,
-        users
+        users,
+        ...(page.length < names.length ? { next: page.at(-1) } : {})
       }
     })
-  )
+  })
 
-  app.put<UserPath>('/api/users/:user', async (request, reply) => {
+  app.put<UserPath & { Querystring: { proxies?: string } }>('/api/users/:user', async (request, reply) => {
     const user = agentUserName.safeParse(request.params.user)
     if (!user.success) return sendRefusal(reply, { reason: 'badUser' })
     const body = agentUserBody.safeParse(request.body)
@@ -65,7 +70,7 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
     if (!outcome.ok) return sendRefusal(reply, outcome)
     const { record } = outcome.value
     return {
-      proxies: proxiesOf(user.data, record, control.proxyPort),
+      ...(request.query.proxies === '0' ? {} : { proxies: proxiesOf(user.data, record, control.proxyPort) }),
       hash: hashOf(record),
       deny_set: record.denySet,
       limited: true,

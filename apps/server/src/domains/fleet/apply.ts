@@ -47,13 +47,20 @@ export async function applyUser(
     ...(egress === 'fixed' ? {} : { egress })
   }
   // Most users of a server share a deny list that the agent already has. Naming it spares sending it.
-  let reply = await agent.putUser(user.username, { ...body, deny_set: denySetHash(denied.denied, denied.allowed) })
+  // Only the operator who adds a user by hand is shown its proxies.
+  const shown = { proxies: user.orderId === null }
+  const known = { ...body, deny_set: denySetHash(denied.denied, denied.allowed) }
+  let reply = await agent.putUser(user.username, known, shown)
   if (!reply.ok && reply.kind === 'refused' && reply.reason === 'unknownDenySet') {
-    reply = await agent.putUser(user.username, {
-      ...body,
-      denied_domains: denied.denied,
-      allowed_domains: denied.allowed
-    })
+    reply = await agent.putUser(
+      user.username,
+      {
+        ...body,
+        denied_domains: denied.denied,
+        allowed_domains: denied.allowed
+      },
+      shown
+    )
   }
   if (!reply.ok) return reply
   const { hash, deny_set: denySet, limited } = reply.data

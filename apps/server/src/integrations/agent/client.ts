@@ -7,6 +7,7 @@ import {
   agentPrefixesReply,
   agentReport,
   agentState,
+  STATE_USERS,
   agentTrafficChanges,
   agentUserReply,
   type AgentClaim,
@@ -29,6 +30,7 @@ import {
 } from '@netlet/contract/agent-live'
 import { agentProxyTlsState, type AgentProxyTls, type AgentProxyTlsState } from '@netlet/contract/agent-proxy-tls'
 import { agentExitReply, type AgentExitReply, type ExitTarget } from '@netlet/contract/agent-exit-check'
+import { foreignList, foreignText } from '@netlet/contract/foreign'
 import { LRUCache } from 'lru-cache'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
@@ -73,10 +75,10 @@ export type RawReply = { status: number; body: string; cut: boolean }
 const agentInfo = z.object({
   status: z.literal(200),
   data: z.looseObject({
-    epoch: z.string(),
+    epoch: foreignText(64),
     version: z.number(),
     proxy_port: z.number(),
-    cidr: z.array(z.string()),
+    cidr: foreignList(foreignText(64), 10_000),
     owner: z.unknown().optional(),
     num_of_users: z.unknown().optional(),
     health: z.unknown().optional(),
@@ -122,7 +124,8 @@ function queryOf(parts: Record<string, string | number | undefined>): string {
 }
 
 export type AgentClient = {
-  putUser(user: string, body: AgentUserBody): Promise<AgentResult<AgentUserReply>>
+  /** @param shown `proxies`: the reply lists them */
+  putUser(user: string, body: AgentUserBody, shown?: { proxies: boolean }): Promise<AgentResult<AgentUserReply>>
   deleteUser(user: string): Promise<AgentResult<AgentDeleteReply>>
   putPrefixes(prefixes: string[]): Promise<AgentResult<AgentPrefixesReply>>
   /** The TLS that proxy clients should see. Old agents answer 404. */
@@ -153,7 +156,16 @@ export type AgentClient = {
 const CONNECT_MS = 3_000
 /** For the connection, the work and the answer together. */
 const CONNECT_AND_ANSWER_MS = 15_000
-const LARGEST_REPLY = 64 * 1024 * 1024
+/**
+ * Bytes of a reply. A machine that sends more is not answering as an agent does. The longest ones: the first page of the
+ * state and the reply to ranges (10,000 ranges with their routes), 5,000 rows of traffic, 200 lines of the log.
+ */
+const LARGEST_REPLY = 64 * 1024
+const LARGEST_LIST = 2 * 1024 * 1024
+/** 65,536 proxies. */
+const LARGEST_PROXIES = 8 * 1024 * 1024
+/** More than an agent has addresses. */
+const MOST_USERS = 65_536
 
 // The console calls the same few agents repeatedly, so connections are kept.
 const plain = new HttpAgent({ keepAlive: true, maxSockets: 16, timeout: 30_000 })
@@ -178,18 +190,18 @@ function readClaim({ status, body }: RawReply): ClaimReply {
 
 /** A client of one node agent. Its calls never throw; errors are in the result. */
 export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND_ANSWER_MS): AgentClient {
-  const send = (method: string, path: string, body?: unknown, maxBytes = LARGEST_REPLY) =>
+  const send = (method: string, path: string, body: unknown, maxBytes: number) =>
     exchange(address, { method, path, body, timeoutMs, maxBytes })
   const call = async <S extends z.ZodType>(
     schema: S,
     method: string,
     path: string,
-    body?: unknown
+    { body, most = LARGEST_REPLY }: { body?: unknown; most?: number } = {}
   ): Promise<AgentResult<z.output<S>>> => {
-    const reply = await send(method, path, body)
+    const reply = await send(method, path, body, most)
     if (!reply.ok) return reply
     const { status, body: text, cut } = reply.data
-    if (cut) return { ok: false, kind: 'unreachable', message: 'The reply is too large' }
+    if (cut) return unreachable(`The reply to ${method} ${path.split('?')[0]} has more than ${most / 1024} kB`)
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
@@ -203,17 +215,38 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     if (parsed.success) return { ok: true, data: parsed.data }
     return { ok: false, kind: 'unreachable', message: 'What answers there is not a Netlet agent' }
   }
+  const statePage = (after: string) =>
+    call(agentState, 'GET', `/api/state${queryOf({ after, limit: STATE_USERS })}`, { most: LARGEST_LIST })
   const userPath = (user: string) => `/api/users/${encodeURIComponent(user)}`
   return {
-    putUser: (user, body) => call(agentUserReply, 'PUT', userPath(user), body),
+    putUser: (user, body, { proxies } = { proxies: false }) =>
+      call(agentUserReply, 'PUT', userPath(user) + (proxies ? '' : '?proxies=0'), {
+        body,
+        ...(proxies ? { most: LARGEST_PROXIES } : {})
+      }),
     deleteUser: user => call(agentDeleteReply, 'DELETE', userPath(user)),
-    putPrefixes: prefixes => call(agentPrefixesReply, 'PUT', '/api/prefixes', { prefixes }),
-    putProxyTls: wanted => call(agentProxyTlsState, 'PUT', '/api/proxy-tls', wanted),
+    putPrefixes: prefixes =>
+      call(agentPrefixesReply, 'PUT', '/api/prefixes', { body: { prefixes }, most: LARGEST_LIST }),
+    putProxyTls: wanted => call(agentProxyTlsState, 'PUT', '/api/proxy-tls', { body: wanted }),
     claim: async claim => {
-      const reply = await send('PUT', '/api/owner', claim)
+      const reply = await send('PUT', '/api/owner', claim, LARGEST_REPLY)
       return reply.ok ? readClaim(reply.data) : { kind: 'unreachable', message: reply.message }
     },
-    state: () => call(agentState, 'GET', '/api/state'),
+    state: async () => {
+      const users: AgentState['users'] = []
+      const first = await statePage('')
+      let page = first
+      for (;;) {
+        if (!page.ok) return page
+        users.push(...page.data.users)
+        const { next } = page.data
+        if (next === undefined) return first.ok ? { ok: true, data: { ...first.data, users } } : first
+        if (users.length >= MOST_USERS || page.data.users.at(-1)?.user !== next)
+          return unreachable('The list of users does not end')
+        page = await statePage(next)
+        if (page.ok && first.ok && page.data.epoch !== first.data.epoch) return unreachable('The agent lost its state')
+      }
+    },
     trafficChanges: ({ epoch, after, limit, fresh }) => {
       const query = new URLSearchParams({
         epoch,
@@ -221,17 +254,17 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
         limit: String(limit),
         fresh: fresh ? '1' : '0'
       })
-      return call(agentTrafficChanges, 'GET', `/api/traffic/changes?${query.toString()}`)
+      return call(agentTrafficChanges, 'GET', `/api/traffic/changes?${query.toString()}`, { most: LARGEST_LIST })
     },
     info: async () => {
-      const reply = await call(agentInfo, 'GET', '/api/view-server-info')
+      const reply = await call(agentInfo, 'GET', '/api/view-server-info', { most: LARGEST_LIST })
       return reply.ok ? { ok: true, data: readInfo(reply.data.data) } : reply
     },
-    checkExit: check => call(agentExitReply, 'POST', '/api/check-exit', check),
-    connections: user => call(agentConnections, 'GET', `/api/connections${queryOf({ user })}`),
+    checkExit: check => call(agentExitReply, 'POST', '/api/check-exit', { body: check }),
+    connections: user => call(agentConnections, 'GET', `/api/connections${queryOf({ user })}`, { most: LARGEST_LIST }),
     endConnections: (user, id) => call(agentEnded, 'DELETE', `/api/connections${queryOf({ user, id })}`),
-    followLog: query => call(agentLogLines, 'GET', `/api/log/follow${queryOf(query)}`),
-    raw: (method, path, body, maxBytes) => send(method, path, body, maxBytes)
+    followLog: query => call(agentLogLines, 'GET', `/api/log/follow${queryOf(query)}`, { most: LARGEST_LIST }),
+    raw: (method, path, body, maxBytes = LARGEST_LIST) => send(method, path, body, maxBytes)
   }
 }
 
