@@ -181,7 +181,7 @@ function areNameServers(list: string[]): boolean {
 }
 
 /** Can only this machine reach the address? */
-function isLoopback(url: string): boolean {
+export function isLoopback(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? ''
   return /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/.test(
     host

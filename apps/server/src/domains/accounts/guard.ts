@@ -3,6 +3,7 @@ import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
 import { HOUR } from '../../infra/clock.ts'
+import { isLoopback } from '../../infra/config.ts'
 import type { Database } from '../../infra/db/client.ts'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -20,7 +21,8 @@ const FROM_OUTSIDE = new Set(['/api/auth/discord/redirect', '/api/auth/discord/b
 
 /**
  * Did a page of ours send this? Fetch Metadata refuses other sites' pages, including reads: logging out is one. An
- * Origin header must be ours. Programs send neither header.
+ * Origin header must be PUBLIC_URL's: a page of another name could lead that name to this machine (DNS rebinding).
+ * Programs send neither header.
  */
 function fromOurOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const path = request.routeOptions.url ?? ''
@@ -28,9 +30,14 @@ function fromOurOrigin(request: FastifyRequest, publicUrl: string): boolean {
   if (path.startsWith('/api') && request.headers['sec-fetch-site'] === 'cross-site') return false
   const { origin } = request.headers
   if (origin === undefined || request.method === 'GET' || request.method === 'HEAD') return true
-  if (!URL.canParse(origin)) return false
-  // The browser's own host: during setup a shop may have other names than PUBLIC_URL.
-  return origin === new URL(publicUrl).origin || new URL(origin).host === request.host
+  return isOurOrigin(origin, request.host, publicUrl)
+}
+
+/** @param host the one that the browser addressed */
+export function isOurOrigin(origin: string, host: string, publicUrl: string): boolean {
+  if (origin === new URL(publicUrl).origin) return true
+  // A shop that only this machine can reach may be opened by each of the machine's own names.
+  return isLoopback(publicUrl) && isLoopback(origin) && new URL(origin).host === host
 }
 
 export const API_KEY_PREFIX = 'nlk_'

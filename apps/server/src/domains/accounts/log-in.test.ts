@@ -6,6 +6,7 @@ import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { accountRoutesWithPorts, failed, solvedCaptcha, visitorFromAnywhere } from './accounts.fixture.ts'
 import { guessesKey } from './confirm-password.ts'
+import { isOurOrigin } from './guard.ts'
 import { SESSION_COOKIE } from './index.ts'
 import { captchas, sessions, users } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
@@ -322,12 +323,22 @@ const change = { old_password: TEST_PASSWORD, new_password: TEST_PASSWORD }
 const REFUSED = { status: 403, code: 403, msg: 'This request did not come from the shop itself' }
 
 test.each([
-  ['our public address', () => ({ origin: 'http://shop.example.com' })],
-  ['the host that the browser addressed', (url: string) => ({ origin: url })],
-  ['a program, which names none', () => ({})]
+  ['our public address', { origin: 'http://shop.example.com' }],
+  ['a program, which names none', {}]
 ])('a change is taken from %s', async (_name, headers) => {
   const client = await shop.customer()
-  expect((await client.post('/api/users/change_password', change, headers(shop.url))).code).toBe(2000)
+  expect((await client.post('/api/users/change_password', change, headers)).code).toBe(2000)
+})
+
+test.each([
+  ['http://localhost:8080', 'localhost:8080', 'http://127.0.0.1:8080', true],
+  ['http://localhost:9000', 'localhost:9000', 'http://127.0.0.1:8080', true],
+  ['http://localhost:9000', '127.0.0.1:8080', 'http://127.0.0.1:8080', false],
+  ['http://evil.example', 'evil.example', 'http://127.0.0.1:8080', false],
+  ['http://localhost:8080', 'localhost:8080', 'https://shop.example.com', false],
+  ['https://192.0.2.1', '192.0.2.1', 'https://shop.example.com', false]
+])('the origin %s at the host %s of a shop at %s is ours: %s', (origin, host, publicUrl, ours) => {
+  expect(isOurOrigin(origin, host, publicUrl)).toBe(ours)
 })
 
 test.each(['https://evil.example.com', 'http://shop.example.com.evil.example', 'null', 'not an origin'])(
