@@ -18,6 +18,9 @@ Object.assign(globalThis, {
 // A timeout for slow machines. Waiting ends as soon as the element appears.
 configure({ asyncUtilTimeout: 30_000 })
 
+// The code of messages, so that a test's message does not load it while the next test runs.
+await Promise.all([import('../kit/show-toast.tsx'), import('../kit/toaster.tsx')])
+
 // Without retries: the second answer would be the same.
 const options = queryClient.getDefaultOptions()
 queryClient.setDefaultOptions({ ...options, queries: { ...options.queries, retry: false } })
