@@ -156,6 +156,8 @@ const flag = z
 
 const RuleParams = z.object({ id: RuleId })
 
+/** A rule's list of domains may have two million characters. */
+const RULE_BYTES = 4 * 1024 * 1024
 const S = '/api/servers'
 
 export const inventory = {
@@ -189,6 +191,7 @@ export const inventory = {
     summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
     access: 'admin',
     permission: 'rules.view',
+    bodyLimit: RULE_BYTES,
     body: AclRuleForm.pick({ acl_value: true, decisions: true }).extend({
       /** The edited rule. */
       id: RuleId.optional(),
@@ -201,6 +204,7 @@ export const inventory = {
     summary: 'Add an access rule',
     access: 'admin',
     permission: 'rules.change',
+    bodyLimit: RULE_BYTES,
     body: AclRuleForm,
     reply: AclRule
   }),
@@ -209,6 +213,7 @@ export const inventory = {
     access: 'admin',
     permission: 'rules.change',
     params: RuleParams,
+    bodyLimit: RULE_BYTES,
     body: AclRuleForm.extend(formVersion),
     reply: AclRule
   }),

@@ -156,6 +156,7 @@ export const mail = {
   unsubscribe: route('POST', '/api/mail/unsubscribe/', {
     summary: 'Switch off mails of one kind by the link in one of them (RFC 8058); needs no login',
     access: 'public',
+    bodyLimit: 16 * 1024,
     query: UnsubscribeQuery,
     body: z.object({}).optional(),
     reply: z.object({ kind: z.enum(OPTIONAL_MAILS) })
@@ -207,12 +208,15 @@ export const mail = {
   sendgridEvents: route('POST', '/api/mail/sendgrid_events', {
     summary: "SendGrid's event webhook: bounces and complaints (signed)",
     access: 'public',
+    signed: true,
+    bodyLimit: 1024 * 1024,
     body: z.unknown(),
     reply: Done
   }),
   mailgunEvents: route('POST', '/api/mail/mailgun_events', {
     summary: "Mailgun's webhook: bounces and complaints (signed)",
     access: 'public',
+    bodyLimit: 256 * 1024,
     body: z.unknown(),
     reply: Done
   }),

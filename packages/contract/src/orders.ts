@@ -27,6 +27,8 @@ import { DELIVERED_IN, ORDER_STATES } from './states.ts'
 import { OrderTraffic, Traffic, TrafficQuery } from './traffic.ts'
 
 const O = '/api/orders/order_list'
+/** Each attribute of a checkout may have 100,000 characters, and an order hundreds of lines. One refused for its size is lost. */
+const WEBHOOK_BYTES = 8 * 1024 * 1024
 const noBody = z.object({}).optional()
 const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order'))
 
@@ -101,12 +103,16 @@ export const orders = {
   payWebhook: route('POST', '/api/orders/pay_webhook', {
     summary: "The platform's webhooks about money: orders/paid, orders/cancelled, refunds, disputes (signed)",
     access: 'public',
+    signed: true,
+    bodyLimit: WEBHOOK_BYTES,
     body: z.unknown(),
     reply: Done
   }),
   productWebhook: route('POST', '/api/orders/product_webhook', {
     summary: "The platform's products/* webhooks (signed)",
     access: 'public',
+    signed: true,
+    bodyLimit: WEBHOOK_BYTES,
     body: z.unknown(),
     reply: Done
   }),

@@ -22,6 +22,10 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   params?: P
   query?: Q
   body?: B
+  /** Bytes that the body may have; by default 64 KiB in public calls, and 1 MiB in others. */
+  bodyLimit?: number
+  /** The handler verifies the body's bytes before anything is parsed. */
+  signed?: true
   /** The shape of `data` in a success. */
   reply: R
   /** The reply has this content type instead of the envelope. */

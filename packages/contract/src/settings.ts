@@ -207,6 +207,7 @@ export const settings = {
     summary: 'Save web settings',
     access: 'admin',
     permission: 'settings.change',
+    bodyLimit: 2 * 1024 * 1024,
     body: SettingsForm.extend(formVersion),
     reply: ShownSettings
   }),

@@ -211,6 +211,7 @@ export const status = {
   unsubscribe: route('POST', '/api/status/unsubscribe/', {
     summary: 'End the mails about incidents by the link in one of them (RFC 8058), and forget the address',
     access: 'public',
+    bodyLimit: 16 * 1024,
     query: z.object(token),
     body: z.object({}).optional(),
     reply: Done

@@ -22,7 +22,6 @@ export {
   lockUserAndInviter,
   lockUserOfDiscord
 } from './balance.ts'
-export { limitedClient } from './client-network.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { countForwarded } from './forwarded-limits.ts'

@@ -13,7 +13,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { createCaptcha } from './captcha.ts'
 import { verifyPassword } from './passwords.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
-import { clientNetwork } from './client-network.ts'
+import { clientNetwork } from '../../infra/http/client-network.ts'
 import { browserName, deviceName } from './logins.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { parseExact, webhookHeaders } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
+import { DEEPEST_JSON, isDeeperThan } from '../../infra/http/json-depth.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
@@ -35,7 +36,8 @@ export async function receiveEvent(
     await refused('other_shop')
     return refuse('other_shop')
   }
-  if (!headers || !request.body) {
+  const payload = parsed(request.rawBody)
+  if (!headers || !payload) {
     await refused('unreadable')
     return refuse('bad_request')
   }
@@ -45,20 +47,26 @@ export async function receiveEvent(
     return refuse('bad_request')
   }
   // The platform may report one change under several topics with one id.
-  const event = {
-    eventId: `${topic} ${headers.eventId}`,
-    topic,
-    payload: parseExact(new TextDecoder().decode(request.rawBody ?? undefined))
-  }
+  const event = { eventId: `${topic} ${headers.eventId}`, topic, payload }
   await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   const signed = { topic, secret: fingerprintOf(signer), version: headers.apiVersion }
   await noteSigned(ctx, `${signed.secret} ${signed.version}`, { ...signed, at: ctx.now() })
   return done
 }
 
+/** The body's JSON, with ids as text; null: there is none. */
+function parsed(body: Buffer | null): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body ?? undefined)
+    return isDeeperThan(text, DEEPEST_JSON) ? null : parseExact(text)
+  } catch {
+    return null
+  }
+}
+
 /**
  * Records why a webhook's body could not be read; `receiveEvent` never sees it.
- * @param status 413: too large; 415: no JSON; 400: broken
+ * @param status 413: too large; 415: no JSON
  */
 export async function noteUnreadable(
   ctx: AppContext,
@@ -66,7 +74,7 @@ export async function noteUnreadable(
   { status, topics }: { status: number; topics: readonly string[] }
 ): Promise<void> {
   // Otherwise the connection broke, and the platform sends it again.
-  if (status !== 413 && status !== 415 && (status !== 400 || request.rawBody === null)) return
+  if (status !== 413 && status !== 415) return
   const { settings, signer } = await readSignature(ctx, request)
   const kind = status === 413 ? 'too_large' : 'unreadable'
   await noteRefused(ctx, request, { settings, kind, topics, certain: signer !== null })

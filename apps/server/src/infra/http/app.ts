@@ -9,7 +9,7 @@ import fastify, {
 } from 'fastify'
 import { isTemporaryFailure } from '../db/client.ts'
 import type { Log } from '../log.ts'
-import { isDeeperThan } from './json-depth.ts'
+import { DEEPEST_JSON, isDeeperThan } from './json-depth.ts'
 import { watchForProxies } from './untrusted-proxies.ts'
 
 declare module 'fastify' {
@@ -17,6 +17,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The raw bytes of a JSON body, because webhook signatures cover them. */
     rawBody: Buffer | null
+  }
+  // oxlint-disable-next-line typescript/consistent-type-definitions
+  interface FastifyContextConfig {
+    /** Only the handler parses the body. */
+    signed?: boolean
   }
 }
 
@@ -28,7 +33,6 @@ export const SAFE_HEADERS = {
 }
 
 const BODY_LIMIT = 1024 * 1024
-const DEEPEST_JSON = 100
 
 /** Milliseconds. Only tests set other values. */
 export type Timeouts = {
@@ -83,7 +87,7 @@ export async function createApp(options: {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser(['application/json'], { parseAs: 'buffer' }, (request, body, next) => {
     request.rawBody = body as Buffer
-    if (body.length === 0) return next(null, undefined)
+    if (body.length === 0 || request.routeOptions.config.signed) return next(null, undefined)
     let text: string
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer)

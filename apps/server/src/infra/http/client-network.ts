@@ -1,4 +1,4 @@
-import type { VisitorActor } from '../../infra/actor.ts'
+import type { VisitorActor } from '../actor.ts'
 
 /** What limits count as one client: an IPv4 address, or an IPv6 customer's /64. */
 export function clientNetwork(address: string): string {

@@ -1,3 +1,6 @@
+/** Of objects and lists in bodies. */
+export const DEEPEST_JSON = 100
+
 /**
  * Is JSON nested deeper than `most`? A deep value would overflow the stack of recursive code. No valid input is that
  * deep, so it is refused before it is parsed. Brackets in strings do not count.

@@ -1,11 +1,14 @@
-import { type Refusal, type ReplyOf, type Route, mayOperate, refuse, routes } from '@netlet/contract'
+import { type Refusal, type ReplyOf, type Route, mayOperate, refuse } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { UserActor, VisitorActor } from '../actor.ts'
 import { fieldReasons, formRefusal } from '../refusals.ts'
 import { type Result, ok } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
+import { openBodyBudget } from './body-budget.ts'
 import { clientAddress } from './client-address.ts'
+import { limitedClient } from './client-network.ts'
 import { forwardedClient } from './untrusted-proxies.ts'
 
 const MAX_LENGTH = 200
@@ -58,17 +61,29 @@ export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>
 
 /** Makes the function that adds a route of the contract and its handler to the server. */
 export function mounter(app: FastifyInstance, guard: Guard): Mount {
+  const callers = new WeakMap<FastifyRequest, UserActor>()
+  const countBody = openBodyBudget()
   return (route, handler, { onUnreadable } = {}) => {
     app.route({
       method: route.method,
       url: route.path.replace(/(.)\/$/, '$1'),
-      bodyLimit: bodyLimit(route),
-      ...(onUnreadable ? { onError: (request, _reply, error) => onUnreadable(request, error.statusCode ?? 500) } : {}),
-      handler: async (request, reply) => {
+      bodyLimit: route.bodyLimit ?? (route.access === 'public' ? 64 * 1024 : 1024 * 1024),
+      config: { signed: route.signed === true },
+      // Before the body is read: one that is refused anyway costs nothing.
+      onRequest: async (request, reply) => {
         if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
         const caller = await guard.authenticate(request)
         const refused = (caller && (await guard.admit(caller, route))) ?? forbidden(route, caller)
         if (refused) return sendRefusal(reply, refused)
+        if (caller) callers.set(request, caller)
+      },
+      preParsing: (request, reply, payload, next) => {
+        const client = limitedClient({ ip: clientAddress(request), forwardedFor: forwardedClient(request) })
+        next(null, callers.has(request) ? payload : countBody(client, reply, payload as Readable))
+      },
+      ...(onUnreadable ? { onError: (request, _reply, error) => onUnreadable(request, error.statusCode ?? 500) } : {}),
+      handler: async (request, reply) => {
+        const caller = callers.get(request)
         const parts = parse(route, request)
         if (!parts.ok) return sendRefusal(reply, parts)
         const key = idempotencyKeyOf(route, request)
@@ -86,22 +101,6 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
     })
   }
 }
-
-/** Lists of domains are long. Most other bodies are small. */
-function bodyLimit(route: Route): number {
-  if (route.path.startsWith('/api/servers/acls')) return 4 * 1024 * 1024
-  if (route.path === '/api/settings/config') return 2 * 1024 * 1024
-  // Each attribute of a checkout may have 100,000 characters, and an order hundreds of lines.
-  if (WEBHOOKS.has(route.path)) return 8 * 1024 * 1024
-  if (ONE_CLICK.has(route.path)) return 16 * 1024
-  return 1024 * 1024
-}
-
-/** Mail programs post a form with one field. */
-const ONE_CLICK: ReadonlySet<string> = new Set([routes.mail.unsubscribe.path, routes.status.unsubscribe.path])
-
-/** The platform's webhooks: one that is refused for its size would be lost. */
-const WEBHOOKS: ReadonlySet<string> = new Set([routes.orders.payWebhook.path, routes.orders.productWebhook.path])
 
 function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   if (route.access === 'public') return null
