@@ -20,6 +20,8 @@ export const ATTENTION = {
   too_late:
     'order {order_id} was paid too late: its addresses are gone, or it cannot be renewed; deliver it once there are others, or refund {platform_order}',
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
+  paid_more:
+    'order {order_id}: {amount} more was paid for {platform_order}, which had been ignored; deliver or apply it, or refund it',
   // The administrator decides whether the lease goes on, and what else to refund.
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
   cancelled_delivered:
@@ -48,6 +50,7 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   cancelled: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或仍然交付',
   too_late: '订单 {order_id} 付款过晚：其地址已释放，或已无法续费。请待有其他地址时交付，或退还 {platform_order}',
   paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
+  paid_more: '订单 {order_id}：此前已忽略的付款 {platform_order} 又收到 {amount}。请交付、用于订单或退款',
   partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
   cancelled_delivered: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或让租用继续',
   renewals_unserved: '订单 {order_id} 已退款，租用已结束。其续费（{amount}）已付款但未退还',

@@ -1,4 +1,4 @@
-import { fillIn, fromCents, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
+import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -21,7 +21,7 @@ import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } fro
 import { recordFullRefund } from './give-back.ts'
 import { addRefund, refundRowsOf } from './refund-rows.ts'
 import { isPaidBack } from './paid-order.ts'
-import { keptOf, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
+import { keptOf, minus, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
 import {
   mailNotDelivered,
   mailNotRenewed,
@@ -94,7 +94,7 @@ async function follow(
     }
     case 'fail_again':
       await addToPaid(unit, order, {
-        more: fromCents(toCents(payment.amount) - toCents(known?.amount ?? payment.amount)),
+        more: minus(payment.amount, known?.amount ?? payment.amount),
         lastAmount: payment.amount
       })
       await failOrder(unit, order, decision.problem)

@@ -353,33 +353,6 @@ test.for(['reading', 'applying'] as const)(
   }
 )
 
-test('what is paid more for an ignored payment can be refunded', async () => {
-  const placed = await b.world.place(b.buyer)
-  const paid = b.paymentFor(placed, { lines: { '11': 8 } })
-  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
-  const [held] = await b.openOf(paid)
-  expect(await b.act(held, 'ignore', { note: 'agreed by phone' })).toMatchObject({ code: 2000 })
-  await b.world.advance(MINUTE)
-  const grown = { ...paid, total_price: '35.00', updated_at: b.now().toISOString() }
-  for (let n = 0; n < 2; n++) expect(await b.tell('orders/paid', grown)).toBe('ignored')
-  expect(await b.paymentRow(paid)).toMatchObject({ charged: '35.00', accepted: false })
-  expect((await b.paymentRow(paid)).ignoredAt).not.toBe(null)
-  expect(await b.world.row(placed.id)).toMatchObject({ state: 'failed', payAmount: '20.00' })
-  expect(await askRefund(b.admin, placed, { amount: '35.00' })).toMatchObject({ code: 2000 })
-})
-
-test('an ignored payment that grew is found by reading its order', async () => {
-  const placed = await b.world.place(b.buyer)
-  const paid = { ...b.paymentFor(placed, { lines: { '11': 8 } }), updated_at: b.now().toISOString() }
-  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
-  const [held] = await b.openOf(paid)
-  expect(await b.act(held, 'ignore', { note: 'agreed by phone' })).toMatchObject({ code: 2000 })
-  await b.world.advance(MINUTE)
-  says(b, { ...paid, total_price: '35.00' }, [])
-  await reconcile(b)
-  expect(await b.paymentRow(paid)).toMatchObject({ charged: '35.00', accepted: false })
-})
-
 test.for([{ currency: 'EUR' }, { test: true }])(
   'a free order that brings the shop nothing (%o) brings nothing when it grows',
   async more => {

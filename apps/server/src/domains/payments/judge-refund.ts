@@ -1,8 +1,7 @@
-import { fromCents, toCents } from '@netlet/contract/money'
 import { endsTakenBack } from '../delivery/index.ts'
 import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
 import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
-import { givenBackOf, type PaymentRow } from './rows.ts'
+import { givenBackOf, minus, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
 export type Balance<Refund = RefundRow> = {
@@ -44,7 +43,7 @@ export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
   if (payment.refundedAt) return null
   const back = sumRefunds(counted(refunds), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
-  const books = { refundedAmount, amount: lessOf(refundedAmount, payment.refundedAmount), back: back.sum }
+  const books = { refundedAmount, amount: minus(refundedAmount, payment.refundedAmount), back: back.sum }
   if (!back.all) return { ...books, do: payment.accepted ? 'take_part' : 'note_part' }
   if (!order) return { ...books, do: 'close' }
   const isItsPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
@@ -88,7 +87,7 @@ type Returning = Pick<Balance<Sum>, 'payment' | 'order' | 'refunds'> & { before:
 export function judgeReturn({ payment, order, refunds, before }: Returning): ReturnDecision {
   const back = sumRefunds(counted(refunds), payment.charged)
   const refundedAmount = givenBackOf(payment.amount, back.sum)
-  const books = { refundedAmount, amount: lessOf(payment.refundedAmount, refundedAmount), back: back.sum }
+  const books = { refundedAmount, amount: minus(payment.refundedAmount, refundedAmount), back: back.sum }
   // The dispute or refund took nothing, or other refunds still cover the whole payment.
   if (back.all || (!payment.refundedAt && back.sum === before)) return { ...books, do: 'nothing' }
   if (!order) return { ...books, do: 'correct' }
@@ -99,5 +98,3 @@ export function judgeReturn({ payment, order, refunds, before }: Returning): Ret
     return { ...books, do: 'restore_term', days: payment.termTaken ? (payment.days ?? order.proxyTime) : null }
   return { ...books, do: 'note' }
 }
-
-const lessOf = (one: string, other: string): string => fromCents(toCents(one) - toCents(other))

@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
+import { deliveryPorts } from '../../workers.ts'
+import { runTask } from '../delivery/tasks.ts'
 import { LINES, startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
+import { askRefund } from './ask-refund.fixture.ts'
 
 let books: Books
 let world: Books['world']
@@ -100,3 +103,48 @@ test('what the platform took more since an order was edited is no part of what i
     await world.endAll()
   }
 })
+
+test.for([
+  ['deliver', 'report'],
+  ['apply', 'reading'],
+  ['refund', 'report'],
+  ['ignore', 'reading']
+] as const)(
+  'an administrator can %s an ignored payment for which more was paid, known by %s',
+  async ([decision, by]) => {
+    const placed = await world.place(buyer)
+    const paid = { ...paymentFor(placed, { lines: { '11': 8 } }), updated_at: books.now().toISOString() }
+    expect(await tell('orders/paid', paid)).toBe('lines_missing')
+    const [held] = await openOf(paid)
+    expect(await act(held, 'ignore', { note: 'agreed by phone' })).toMatchObject({ code: 2000 })
+    await world.advance(MINUTE)
+    const grown = {
+      ...paymentFor(placed, { id: paid.id }),
+      total_price: '35.00',
+      updated_at: books.now().toISOString()
+    }
+    says(books, grown, [])
+    if (by === 'reading') expect(await reconcile(books)).toBe(1)
+    else expect(await tell('orders/paid', grown)).toBe('paid_more')
+    expect(await tell('orders/paid', grown)).toBe('ignored')
+    expect(await paymentRow(paid)).toMatchObject({ charged: '35.00', accepted: false, ignoredAt: expect.any(Date) })
+    const sums = { payAmount: '35.00', lastAmount: '35.00' }
+    expect(await world.row(placed.id)).toMatchObject({ state: 'failed', ...sums })
+    const [open, ...others] = await openOf(paid)
+    const params = { order_id: placed.publicId, platform_order: paid.name, amount: '15.00' }
+    expect([open, others]).toMatchObject([{ outcome: 'paid_more', params }, []])
+
+    if (decision === 'refund')
+      return expect(await askRefund(books.admin, placed, { amount: '35.00' })).toMatchObject({ code: 2000 })
+    if (decision === 'deliver') {
+      const asked = await books.admin.post<{ task_id: string }>(`/api/orders/order_list/${placed.id}/devery_order/`)
+      await runTask(world.shop.ctx, deliveryPorts, { orderId: placed.id, taskId: asked.data.task_id })
+    } else {
+      const form = decision === 'apply' ? { order: placed.publicId } : { note: 'a tip' }
+      expect(await act(open, decision, form)).toMatchObject({ code: 2000 })
+    }
+    const state = decision === 'ignore' ? 'failed' : 'delivering'
+    expect(await world.row(placed.id)).toMatchObject({ state, ...sums })
+    expect(await openOf(paid)).toEqual([])
+  }
+)

@@ -112,9 +112,11 @@ export const givenBackOf = (amount: string, sum: bigint): string => {
   return fromCents(sum < most ? sum : most)
 }
 
+export const minus = (one: string, other: string): string => fromCents(toCents(one) - toCents(other))
+
 /** The part of a payment that the shop keeps, which earns points and coins. */
 export const keptOf = ({ amount, refundedAmount }: Pick<PaymentRow, 'amount' | 'refundedAmount'>) => ({
-  amount: fromCents(toCents(amount) - toCents(refundedAmount)),
+  amount: minus(amount, refundedAmount),
   of: amount
 })
 

@@ -20,31 +20,35 @@ import { type Settling, apply, earnAgain } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
 import { withKnownCharge } from './paid-order.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
-import { type PaymentRow, lastAmountOf, paymentOf, rateOf, recordPayment } from './rows.ts'
-import { fromCents, toCents } from '@netlet/contract'
+import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
 import { returnMoney } from './apply-return.ts'
 import { gatherBalance } from './give-back.ts'
 
 /**
  * The platform's order was edited, and the customer paid the rest. It earns points and coins and can be refunded. If
- * all that was known had been refunded, an administrator decides what the rest is for.
+ * the payment had been ignored, or all of it refunded, an administrator decides what the rest is for.
  */
 async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow): Promise<EventResult> {
   const payment = await recordPayment(unit, { ...facts, kind: known.kind })
   const balance = await gatherBalance(unit, ctx, known.platformOrderId)
   if (!balance) throw new Error(`there is no payment ${known.id}`)
   const order = balance.order && (await restoreDeleted(unit, balance.order))
-  const more = fromCents(toCents(payment.amount) - toCents(known.amount))
+  const more = minus(payment.amount, known.amount)
   const isBack = known.refundedAt !== null
-  if (order && known.accepted) {
-    const lastAmount = await lastAmountOf(unit.tx, order.id)
+  if (order && (known.accepted || order.platformOrderId === known.platformOrderId)) {
+    const lastAmount = (await lastAmountOf(unit.tx, order.id)) ?? payment.amount
     await addToPaid(unit, order, { more, lastAmount, ...(isBack ? { refunded: more } : {}) })
-    if (!isBack) await earnAgain(unit, ctx, order, payment)
+    if (!isBack && known.accepted) await earnAgain(unit, ctx, order, payment)
   }
-  if (!isBack) return { outcome: 'ignored' }
-  // The added money came back from a payment that was refunded whole.
-  const refunded = { ...payment, refundedAmount: payment.amount, refundedAt: known.refundedAt }
-  return returnMoney(unit, ctx, { ...balance, order, payment: refunded }, 'paid_more')
+  if (isBack) {
+    // The added money came back from a payment that was refunded whole.
+    const refunded = { ...payment, refundedAmount: payment.amount, refundedAt: known.refundedAt }
+    return returnMoney(unit, ctx, { ...balance, order, payment: refunded }, 'paid_more')
+  }
+  if (known.accepted) return { outcome: 'ignored' }
+  const { platformOrderNumber: platform_order, charged } = payment
+  const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount: minus(charged, known.charged) }
+  return { outcome: 'paid_more', detail }
 }
 
 /**

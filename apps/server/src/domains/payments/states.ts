@@ -46,7 +46,8 @@ export const ENDED_BY_DELIVERY = [
   'wrong_currency',
   'test_payment',
   'cancelled',
-  'too_late'
+  'too_late',
+  'paid_more'
 ] as const
 
 type Payment = Pick<typeof payments.$inferSelect, 'accepted' | 'refundedAt' | 'ignoredAt'>
