@@ -12,6 +12,7 @@ import { orders } from '../orders/tables.ts'
 import { useCoupons } from '../rewards/index.ts'
 import { accept, codesOf, deliver, renew, type Settling } from './apply.ts'
 import { judgeApplication } from './judge.ts'
+import { refusedByRefund } from './refusals.ts'
 import type { PaymentRow } from './rows.ts'
 import { gatherOrder } from './settle.ts'
 import { ENDED_BY_DELIVERY } from './states.ts'
@@ -31,6 +32,9 @@ export async function applyByHand(
 ): Promise<Result<OrderRow>> {
   if (!payment || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
   if (payment.refundedAt) return refuse('payment_given_back')
+  // A payment that has just been recorded may have been refunded before.
+  const running = await refusedByRefund(unit.tx, payment, unit.now)
+  if (running) return running
   const named = await lockOrderByPublicId(unit, publicId)
   if (!named || (await isDeleted(unit.tx, named.userId)))
     return fieldRefusal('order', 'order_not_found', { order: publicId })

@@ -11,7 +11,7 @@ import {
   type MoneyProblem,
   type MoneyRules
 } from './paid-order.ts'
-import { counted, sumRefunds, underwayOf, type RefundRow } from './refund-rows.ts'
+import { blockerOf, counted, sumRefunds, underwayOf, type RefundRow } from './refund-rows.ts'
 import { reportedAt, type PaymentRow } from './rows.ts'
 import { paymentStateOf } from './states.ts'
 
@@ -104,6 +104,8 @@ export function judge(facts: Facts): Decision {
   if (isPaidBack(paid) || (isAllBack && !payment)) return { do: 'give_back' }
   if (isAllBack) return record('ignored')
   if (!about) return record(!payment && (named || isOurs) ? 'unknown_order' : 'ignored')
+  // A refund of it is pending. Reading its order judges it again once that refund has a result.
+  if (blockerOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
   if (!payment || decision.do === 'deliver' || decision.do === 'renew') return decision
   if (decision.do === 'fail' || decision.do === 'fail_again') return decision

@@ -1,12 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { deliveryPorts } from '../../workers.ts'
 import { runTask } from '../delivery/tasks.ts'
 import { LINES, startBooks, type Books } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { paidEvent } from '../../testing/buying.ts'
+import { work } from '../reconciliation/platform-orders.fixture.ts'
+import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
+import type { RefundMade } from './refund-platform.fixture.ts'
 
 let books: Books
 let world: Books['world']
@@ -146,5 +149,51 @@ test.for([
     const state = decision === 'ignore' ? 'failed' : 'delivering'
     expect(await world.row(placed.id)).toMatchObject({ state, ...sums })
     expect(await openOf(paid)).toEqual([])
+  }
+)
+
+test.for(['FAILURE', 'SUCCESS', 'PENDING'] as const)(
+  'a payment is not settled while its refund is pending, and judged again once that has a result: %s',
+  async status => {
+    for (const isHeld of [true, false]) {
+      const placed = await world.place(buyer)
+      const right = { ...paymentFor(placed), updated_at: books.now().toISOString() }
+      if (isHeld)
+        expect(
+          await tell('orders/paid', { ...right, ...paymentFor(placed, { id: right.id, lines: { '11': 8 } }) })
+        ).toBe('lines_missing')
+      const made: RefundMade = { platformOrderId: String(right.id), amount: '20.00', id: right.id, status: 'PENDING' }
+      world.refundsMade.push(made)
+      const transactions = [{ kind: 'refund', status: 'pending', amount: '20.00', currency: 'USD' }]
+      expect(await tell('refunds/create', { id: made.id, order_id: right.id, transactions })).toBe('ignored')
+      await world.advance(11 * MINUTE)
+      right.updated_at = books.now().toISOString()
+      expect(await tell('orders/paid', right)).toBe('ignored')
+      const read = async () => {
+        await world.advance(HOUR)
+        await queueUnreadOrders(world.shop.ctx)
+        await work(world)
+      }
+      const updatedAt = right.updated_at
+      says(books, right, [{ id: made.id, amount: '0.00' }], { updatedAt })
+      for (let n = 0; n < 2; n++) await read()
+      expect(await paymentRow(right)).toMatchObject({ accepted: false, refundedAt: null })
+      made.status = status
+      says(books, right, [{ id: made.id, amount: status === 'SUCCESS' ? '20.00' : '0.00' }], { updatedAt })
+      if (status === 'PENDING') await world.advance(14 * DAY)
+      await read()
+      expect(await paymentRow(right)).toMatchObject({
+        accepted: status === 'FAILURE',
+        refundedAt: status === 'SUCCESS' ? expect.any(Date) : null
+      })
+      const outcomes = (await openOf(right)).map(({ outcome }) => outcome)
+      const told = {
+        FAILURE: ['refund_failed'],
+        SUCCESS: [],
+        PENDING: ['refund_stuck', ...(isHeld ? ['lines_missing'] : [])]
+      }
+      expect(outcomes).toEqual(told[status])
+      await world.endAll()
+    }
   }
 )

@@ -2,9 +2,11 @@ import type { InboxEntry } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventHandlers } from '../../workers.ts'
+import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
 import { paidEvent } from '../../testing/buying.ts'
-import { EventWaits, handleEvent } from '../commerce/index.ts'
+import { EventWaits, handleEvent, storeEvent } from '../commerce/index.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
@@ -58,6 +60,28 @@ test('a payment whose refund was just started cannot be applied, ignored or mark
   expect(await world.row(unpaid.id)).toMatchObject({ state: 'placed' })
   await failLastRefund(world, paid)
   expect(await act(boss, entry, 'apply', { order: unpaid.publicId })).toMatchObject({ code: 2000 })
+})
+
+test('a payment whose report was given up is not applied while its refund is pending', async () => {
+  const { ctx } = world.shop
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL })
+  const eventId = 'given up'
+  await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload: paid }))
+  const failing = { ...eventHandlers, 'orders/paid': () => Promise.reject(new Error('a fault of ours')) }
+  for (let n = 0; n < 4; n++) await expect(handleEvent(ctx, failing, eventId)).rejects.toThrow('a fault of ours')
+  await handleEvent(ctx, failing, eventId)
+  const transactions = [{ kind: 'refund', status: 'pending', amount: '20.00', currency: 'USD' }]
+  await tell(world, 'refunds/create', { id: ++refundIds, order_id: paid.id, transactions })
+  await world.advance(11 * MINUTE)
+  const { id } = await one<{ id: number }>(ctx, sql`select id::int from platform_events where event_id = ${eventId}`)
+  const entry = await entryOf(id)
+  expect(entry).toMatchObject({ outcome: 'unreadable', unresolved: true })
+  expect(await act(boss, entry, 'apply', { order: order.publicId })).toMatchObject({
+    status: 409,
+    data: { reason: 'refund_running', params: { platform_order: paid.name } }
+  })
+  expect(await world.row(order.id)).toMatchObject({ state: 'placed' })
 })
 
 test('a failed order is not delivered while its money is on its way back, nor refunded while its delivery is asked for', async () => {
@@ -116,8 +140,8 @@ test('a payment that somebody has just applied is not refunded by another, whose
 
 test.for([
   { name: 'that was made', isMade: true, outcome: 'ignored', state: 'placed' },
-  { name: 'of which the platform never tells', isMade: false, outcome: 'settled', state: 'delivering' }
-])('an edit of a held payment waits for a refund $name', async ({ isMade, outcome, state }) => {
+  { name: 'that has no result yet, and settles nothing', isMade: false, outcome: 'ignored', state: 'failed' }
+])('an edit of a held payment waits ten minutes for a refund $name', async ({ isMade, outcome, state }) => {
   const { ctx } = world.shop
   const order = await world.place(buyer)
   const short = paidEvent({ publicId: order.publicId, amount: '20.00', lines: { '11': 8 } })

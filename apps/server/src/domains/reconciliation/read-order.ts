@@ -8,7 +8,15 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
-import { downToCents, queueOrderRead, endAwaitedRead, paymentOf, paymentStateOf } from '../payments/index.ts'
+import {
+  downToCents,
+  endAwaitedRead,
+  isRequest,
+  paymentOf,
+  paymentStateOf,
+  queueOrderRead,
+  refundRowsOf
+} from '../payments/index.ts'
 import { asEvent, findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
 import { endAwaitedRefunds, isRefundDue, readFates } from './pending-refunds.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -43,9 +51,9 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const fates = areHandled ? await readFates(ctx, platform.data, platformOrderId) : null
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
-    await judgeAgain(unit, read.value)
     await endAwaitedRead(unit, platformOrderId, isDispute)
     if (fates) await endAwaitedRefunds(unit, read.value, fates)
+    await judgeAgain(unit, read.value)
     unit.publish('platform_event')
   })
 }
@@ -56,8 +64,8 @@ async function judgeAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
   const state = payment && paymentStateOf(payment)
   const isMore = payment && toCents(downToCents(order.received)) > toCents(payment.charged)
   if (state !== 'held' && !(state === 'refunded' && isMore)) return
-  // The count of known refunds in the id allows one more judgement after each refund.
-  const known = await unit.tx.$count(paymentRefunds, eq(paymentRefunds.platformOrderId, order.id))
+  // The number of refunds that have a result allows one more judgement after each of them.
+  const known = (await refundRowsOf(unit.tx, order.id)).filter(row => !isRequest(row)).length
   const eventId = `${EDITED}${order.id}:${order.updatedAt}:refunds:${known}`
   await storeEvent(unit, { eventId, topic: 'orders/paid', payload: asEvent(order) })
 }
