@@ -19,7 +19,7 @@ import { freeCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupon
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { recordFullRefund } from './give-back.ts'
-import { addRefund, refundRowsOf } from './refund-rows.ts'
+import { addRefund, isBackForGood, refundRowsOf } from './refund-rows.ts'
 import { isPaidBack } from './paid-order.ts'
 import { keptOf, minus, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
 import {
@@ -48,12 +48,13 @@ export async function apply(
   if (decision.do === 'give_back' && known) return recordFullRefund(unit, ctx, paid)
   // As if the refund had come before the payment.
   const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
-  const payment = await recordPayment(unit, { ...facts, refunds: [...facts.refunds, ...(reported ? [reported] : [])] })
+  const refunds = [...facts.refunds, ...(reported ? [reported] : [])]
+  const payment = await recordPayment(unit, { ...facts, refunds })
   const order = about && (known && decision.do === 'record' ? about.order : await restoreDeleted(unit, about.order))
   const result = await follow(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, even if the payment settles nothing.
   if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))
-  if (decision.do === 'give_back') await freeCoupons(unit, paid.id)
+  if (decision.do === 'give_back' && isBackForGood(refunds, payment.charged)) await freeCoupons(unit, paid.id)
   return result
 }
 

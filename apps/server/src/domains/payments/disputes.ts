@@ -8,8 +8,9 @@ import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
 import { freeUndelivered, giveBack, reportedMoney, paymentAndOrderOf, type Refunding } from './give-back.ts'
 import { queueOrderRead } from './jobs.ts'
-import { addRefund, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
+import { addRefund, counted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 import { paymentOf } from './rows.ts'
+import { paymentRefunds } from './tables.ts'
 
 /** Statuses in which the buyer's bank has decided to keep the money. */
 const LOST: ReadonlySet<string> = new Set(['lost', 'accepted', 'charge_refunded'])
@@ -43,9 +44,12 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   const taken = payment && money.foreignAmount ? { amount: null } : money
   const key = await keyOfLoss(unit, platformOrderId, dispute)
   const given = key !== null && (await giveBack(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))
-  const now = await paymentOf(unit.tx, platformOrderId)
-  // Promo codes stay used while the money may come back.
-  if (order && now?.refundedAt && LOST.has(dispute.status)) await freeUndelivered(unit, now, order)
+  if (LOST.has(dispute.status)) {
+    const row = counted(await rowsOfDispute(unit, platformOrderId, dispute)).at(-1)
+    if (row) await unit.tx.update(paymentRefunds).set({ lost: true }).where(eq(paymentRefunds.id, row.id))
+    const now = await paymentOf(unit.tx, platformOrderId)
+    if (order && now?.refundedAt) await freeUndelivered(unit, now, order)
+  }
   return { ...(given || { outcome: 'ignored' }), about }
 }
 

@@ -31,6 +31,7 @@ import {
   addRefund,
   counted,
   toPaymentCurrency,
+  isBackForGood,
   isListed,
   isRequest,
   keyAfter,
@@ -324,7 +325,7 @@ async function apply(
   }
   const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await loseEarnings(unit, ctx, payment, order)
-  if (isAll && !disputed) await freeUndelivered(unit, payment, order)
+  if (isAll) await freeUndelivered(unit, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
     mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
@@ -393,10 +394,15 @@ async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, ord
   await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
 }
 
-/** Frees the promo codes of a payment that was refunded before anything was delivered for it. */
+/**
+ * Frees the promo codes of a payment that was refunded before anything was delivered for it. They stay used while a
+ * dispute may bring the money back.
+ */
 export async function freeUndelivered(unit: Unit, payment: PaymentRow, order: OrderRow): Promise<void> {
   const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
-  if (!isDelivered) await freeCoupons(unit, payment.platformOrderId)
+  if (isDelivered) return
+  const rows = await refundRowsOf(unit.tx, payment.platformOrderId)
+  if (isBackForGood(rows, payment.charged)) await freeCoupons(unit, payment.platformOrderId)
 }
 
 /** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */

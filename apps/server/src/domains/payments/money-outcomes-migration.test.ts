@@ -31,6 +31,26 @@ const BECOMES = {
   ignored: 'ignored'
 }
 
+test('existing disputes that a handled event called lost are lost, unless they were won later', async () => {
+  const insert = async (id: number, state: string, status: string, processed = '2026-01-02') => {
+    await db.execute(sql`insert into payment_refunds (key, platform_order_id, state, created_at) values
+      (${`dispute:${id}`}, '1', ${state}, '2026-01-01'), (${`dispute:${id}:2`}, '2', ${state}, '2026-01-01')`)
+    for (const platformOrder of ['1', '2'])
+      await db.execute(sql`insert into platform_events (event_id, topic, payload, received_at, processed_at, platform_order_id)
+        values (${`${id} of ${platformOrder}`}, 'disputes/update', ${JSON.stringify({ id, status })}::jsonb,
+          '2026-01-01', ${processed || null}::timestamptz, ${platformOrder})`)
+  }
+  await insert(1, 'counted', 'lost')
+  await insert(11, 'counted', 'needs_response')
+  await insert(2, 'returned', 'lost')
+  await insert(3, 'counted', 'accepted', '')
+  await db.execute(sql`alter table payment_refunds drop column lost`)
+  for (const statement of migrationStatements('_lost_disputes.sql')) await db.execute(sql.raw(statement))
+  const { rows } = await db.execute<{ key: string }>(sql`select key from payment_refunds where lost order by id`)
+  expect(rows).toEqual([{ key: 'dispute:1' }, { key: 'dispute:1:2' }])
+  await db.execute(sql`delete from platform_events`)
+})
+
 test('existing events get the outcomes that are left, and stay open; one that was not handled has none', async () => {
   await db.execute(sql`alter table platform_events drop constraint platform_events_outcome;
     alter table platform_events add constraint platform_events_outcome check (true)`)

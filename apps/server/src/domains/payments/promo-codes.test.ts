@@ -113,6 +113,27 @@ test('a code is free again when a dispute is lost and not while it is open, and 
   expect(await isUsed()).toBe(true)
 })
 
+test.for([
+  { name: 'a dispute of a part, whose rest was refunded, is open', isFirst: false },
+  { name: 'a dispute that was reported before the payment is open', isFirst: true }
+])('a code stays used while $name, and is free once that is lost', async ({ isFirst }) => {
+  const { ctx } = world.shop
+  const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
+  const event = { ...paidOrder(order.publicId, '10.00'), discount_codes }
+  const [id, amount] = [nextId(), isFirst ? '10.00' : '6.00']
+  const dispute = (status: string) =>
+    tell(ctx, 'disputes/update', { id, order_id: event.id, type: 'chargeback', status, amount, currency: 'USD' })
+  if (isFirst) await dispute('needs_response')
+  await tell(ctx, 'orders/paid', event)
+  if (!isFirst) await dispute('needs_response')
+  if (!isFirst) await tellRefund(ctx, event.id, '4.00')
+  expect(await isUsed()).toBe(true)
+  await dispute('lost')
+  expect(await isUsed()).toBe(false)
+  await dispute('won')
+  expect(await isUsed()).toBe(true)
+})
+
 test('a code that two payments name stays used until both were given back', async () => {
   const { ctx } = world.shop
   const other = order

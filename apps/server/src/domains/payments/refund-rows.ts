@@ -42,6 +42,13 @@ export function sumRefunds(rows: readonly { amount: string | null }[], charged: 
 export const totalOf = (rows: readonly { amount: string | null }[], charged: string): bigint =>
   rows.reduce((cents, { amount }) => cents + toCents(amount ?? charged), 0n)
 
+/** Was the whole payment refunded, without counting disputes that may still be won? */
+export const isBackForGood = (rows: readonly RefundRow[], charged: string): boolean =>
+  sumRefunds(
+    counted(rows).filter(({ key, lost }) => lost || !key.startsWith('dispute:')),
+    charged
+  ).all
+
 /** The rows of one refund or dispute: its first report and each later change. */
 export const rowsOf = <Row extends Pick<RefundRow, 'key'>>(rows: readonly Row[], key: string): Row[] =>
   rows.filter(row => row.key === key || row.key.startsWith(`${key}:`))

@@ -98,6 +98,8 @@ export const paymentRefunds = pgTable(
     awaitsDecision: boolean().notNull().default(false),
     /** When that order was last read and the platform had no final result. */
     readAt: instant(),
+    /** A dispute that the buyer's bank has decided for the buyer. */
+    lost: boolean().notNull().default(false),
     /** When the money came back to the shop. */
     reversedAt: instant(),
     /** When it was reported or requested. */

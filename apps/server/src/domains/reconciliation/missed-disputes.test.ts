@@ -107,6 +107,22 @@ test('a dispute of an order that was never reported is found with its payment', 
   expect(await readAgain(paid)).toBe(0)
 })
 
+test('a loss that no webhook reported frees the promo code of an order that was not delivered, once', async () => {
+  const form = { username: b.buyer.user.username, code: 'LOST-1', discount: '5', code_type: 1 }
+  expect(await b.admin.post('/api/rewards/coupon_code/', form)).toMatchObject({ code: 2000 })
+  const isUsed = () => b.db().execute(`select is_used from coupons where code = 'LOST-1'`)
+  const placed = await b.world.place(b.buyer)
+  const discount_codes = [{ code: 'LOST-1', amount: '5.00', type: 'fixed_amount' }]
+  const paid = { ...b.paymentFor(placed), discount_codes }
+  expect(await b.tell('orders/paid', paid)).toBe('settled')
+  await b.FATES.opened(paid)
+  expect(await isUsed()).toMatchObject({ rows: [{ is_used: true }] })
+  disputed(paid, 'LOST')
+  expect(await reconcile(b)).toBe(1)
+  expect(await isUsed()).toMatchObject({ rows: [{ is_used: false }] })
+  expect(await readAgain(paid)).toBe(0)
+})
+
 test('a dispute whose status the platform takes back in between ends as the platform says last', async () => {
   const { order, paid } = await b.delivered()
   await b.FATES.opened(paid)

@@ -128,7 +128,8 @@ type Before = { last: RefundRow | undefined; told: readonly ToldDispute[] }
 
 function isNews({ id, type, status }: Seen, { last, told }: Before): boolean {
   const stage = stageOf(status)
-  if (last && stage !== null) return last.state === 'counted' ? stage === 'won' : stage === 'lost'
+  if (last && stage !== null)
+    return last.state === 'counted' ? stage === 'won' || (stage === 'lost' && !last.lost) : stage === 'lost'
   if (type === 'chargeback' && stage !== null) return true
   // An inquiry that ended took nothing.
   if (stage === 'won') return false

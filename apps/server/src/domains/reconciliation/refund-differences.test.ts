@@ -19,6 +19,7 @@ const row = (key: string, amount: string | null, more: Partial<RefundRow> = {}):
   foreignAmount: null,
   awaitsDecision: false,
   readAt: null,
+  lost: false,
   reversedAt: null,
   createdAt: ago(60),
   ...more
