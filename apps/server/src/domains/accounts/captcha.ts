@@ -3,25 +3,27 @@ import { renderAsync } from '@resvg/resvg-js'
 import { and, eq, gt } from 'drizzle-orm'
 import { createMathExpr } from 'svg-captcha'
 import { MINUTE } from '../../infra/clock.ts'
-import type { Actor } from '../../infra/actor.ts'
+import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { limitedClient } from '../../infra/http/client-network.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { createLimiter } from '../../infra/turns.ts'
 import { captchas } from './tables.ts'
 
 const CAPTCHA_LIFE = 5 * MINUTE
 
-/** Anyone may request captchas. Each blocks the thread for milliseconds, so other requests come in between. */
-const turns = createLimiter({ atOnce: 1, longest: 100 })
+/** Anyone may request captchas. Each blocks the thread for milliseconds, so other requests come in between, and clients take turns. */
+const turns = createLimiter({ atOnce: 1, longest: 100, each: 10 })
 
 /** A sum as a picture. A flood gets 'unavailable'. */
 export async function createCaptcha(
   ctx: AppContext,
-  by: Actor
+  by: UserActor | VisitorActor
 ): Promise<Result<{ captcha_image_base: string; captcha_id: string }>> {
-  if (turns.isFull()) return refuse('unavailable')
-  const { answer, png } = await turns.take(draw)
+  const key = limitedClient(by)
+  if (turns.isFull({ key })) return refuse('unavailable')
+  const { answer, png } = await turns.take(draw, { key })
   const [made] = await command(ctx, by, ({ tx, now }) =>
     tx
       .insert(captchas)

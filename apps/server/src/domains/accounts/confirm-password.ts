@@ -7,7 +7,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { beginAttempt } from './attempts.ts'
-import { verifyPassword } from './passwords.ts'
+import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
 const MAX_TRIES = 20
@@ -28,6 +28,8 @@ export async function confirmPassword(
   password: string,
   field = 'password'
 ): Promise<Result<Confirmed>> {
+  const caller = ofAccount(by.id)
+  if (passwordsAreFull(caller)) return refuse('unavailable')
   const key = guessesKey(by.id, by.sessionHash)
   const attempt = await beginAttempt(ctx, by, [key])
   const wrong = attempt.counts.get(key) ?? 0
@@ -36,7 +38,7 @@ export async function confirmPassword(
     return refuse('too_many')
   }
   const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
-  if (!user || !(await verifyPassword(user.passwordHash, password, { first: true }))) {
+  if (!user || !(await verifyPassword(user.passwordHash, password, caller))) {
     if (wrong >= TELL_FROM) await tellOwner(ctx, by)
     return fieldRefusal(field, 'wrong_password')
   }

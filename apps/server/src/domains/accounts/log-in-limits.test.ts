@@ -4,14 +4,13 @@ import { closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import { nameKey } from './attempts.ts'
-import { loginFailures } from './tables.ts'
+import { loginFailures, sessions } from './tables.ts'
 import { accountRoutesWithPorts, failed, solvedCaptcha, visitorFromAnywhere } from './accounts.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { SYSTEM } from '../../infra/actor.ts'
 import { createCaptcha } from './captcha.ts'
-import { verifyPassword } from './passwords.ts'
+import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
 import { clientNetwork } from '../../infra/http/client-network.ts'
 import { browserName, deviceName } from './logins.ts'
@@ -218,17 +217,17 @@ test('fifty failures from one address stop it', async () => {
 /** More than may wait. */
 const FLOOD = 120
 
-/** Keeps this many strangers' passwords in the queue until it is stopped. */
-function flood() {
+/** Keeps this many passwords in the queue until it is stopped; by default of strangers in as many networks. */
+function flood(callerOf = (n: number) => ({ key: `network ${n}`, first: false }), count = FLOOD) {
   let checked = 0
   const over = new AbortController()
-  const check = async () => {
+  const check = async (_: unknown, n: number) => {
     while (!over.signal.aborted) {
-      await verifyPassword(undefined, 'Wrong#2026', { first: false })
+      await verifyPassword(undefined, 'Wrong#2026', callerOf(n))
       checked++
     }
   }
-  const all = Promise.all(Array.from({ length: FLOOD }, check))
+  const all = Promise.all(Array.from({ length: count }, check))
   return {
     checked: () => checked,
     stop: async () => {
@@ -260,10 +259,48 @@ test('in a flood a browser that has logged in before gets in at once, and a stra
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
 }, 60_000)
 
+test.each([
+  ['one account with many known browsers', () => ofAccount(0), FLOOD],
+  // A network's next password would be refused.
+  ['one network', () => ({ key: '203.0.113.9', first: false }), 12]
+])(
+  'a flood of %s keeps no stranger and no other account waiting',
+  async (_name, callerOf, count) => {
+    const { user } = await shop.customer()
+    const right = { username: user.username, password: TEST_PASSWORD }
+    const known = visitorFromAnywhere(shop)
+    expect((await known.post(LOGIN, right)).code).toBe(2000)
+    const { checked, stop } = flood(callerOf, count)
+    await expect.poll(checked).toBeGreaterThan(0)
+    expect(passwordsAreFull(callerOf())).toBe(true)
+    for (const caller of [visitorFromAnywhere(shop), known]) {
+      const before = checked()
+      expect((await caller.post(LOGIN, right)).code).toBe(2000)
+      expect(checked() - before).toBeLessThan(count / 2)
+    }
+    await stop()
+  },
+  60_000
+)
+
+test('an account keeps its newest 50 sessions, and is logged in to 100 times in 15 minutes', async () => {
+  const { user } = await shop.customer()
+  const right = { username: user.username, password: TEST_PASSWORD }
+  const first = visitorFromAnywhere(shop)
+  expect((await first.post(LOGIN, right)).code).toBe(2000)
+  for (let nth = 1; nth < 100; nth++) {
+    const reply = await visitorFromAnywhere(shop).post(LOGIN, right)
+    if (nth < 50) expect(reply.code).toBe(2000)
+  }
+  expect((await first.get(LOGIN)).code).toBe(401)
+  expect(await shop.ctx.db.$count(sessions, eq(sessions.userId, user.id))).toBe(50)
+  expect(await visitorFromAnywhere(shop).post(LOGIN, right)).toMatchObject({ status: 429 })
+}, 60_000)
+
 test('an unknown name waits for its password to be checked, as any other', async () => {
   let left = 40
-  const others = Array.from({ length: left }, async () => {
-    await verifyPassword(undefined, 'Wrong#2026', { first: false })
+  const others = Array.from({ length: left }, async (_, n) => {
+    await verifyPassword(undefined, 'Wrong#2026', { key: `network ${n}`, first: false })
     left -= 1
   })
   const reply = await visitorFromAnywhere(shop).post(LOGIN, { username: 'nobody9', password: 'x' })
@@ -273,13 +310,23 @@ test('an unknown name waits for its password to be checked, as any other', async
   await Promise.all(others)
 })
 
-test('of captchas that are asked for at once so many are drawn, and the rest is refused', async () => {
-  const made = await Promise.all(Array.from({ length: 150 }, () => createCaptcha(shop.ctx, SYSTEM)))
-  const refused = made.filter(captcha => !captcha.ok)
-  expect(refused).toHaveLength(49)
-  expect(new Set(refused.map(captcha => !captcha.ok && captcha.reason))).toEqual(new Set(['unavailable']))
-  expect((await shop.visitor().get('/api/auth/captcha')).code).toBe(2000)
-}, 60_000)
+test.each([
+  ['many networks', (n: number) => `198.51.${Math.floor(n / 250)}.${n % 250}`, 150, 49],
+  ['one network', () => '198.51.100.9', 30, 19]
+])(
+  'of captchas for %s at once so many are drawn, and the rest is refused',
+  async (_name, ipOf, count, over) => {
+    const asked = Array.from({ length: count }, (_, n) =>
+      createCaptcha(shop.ctx, { kind: 'visitor', ip: ipOf(n), forwardedFor: null })
+    )
+    const made = await Promise.all(asked)
+    const refused = made.filter(captcha => !captcha.ok)
+    expect(refused).toHaveLength(over)
+    expect(new Set(refused.map(captcha => !captcha.ok && captcha.reason))).toEqual(new Set(['unavailable']))
+    expect((await shop.visitor().get('/api/auth/captcha')).code).toBe(2000)
+  },
+  60_000
+)
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],

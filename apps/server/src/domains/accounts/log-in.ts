@@ -6,12 +6,17 @@ import { command } from '../../infra/command.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { clearFailures } from './attempts.ts'
+import { limitedClient } from '../../infra/http/client-network.ts'
+import { clearFailures, FAILURE_WINDOW } from './attempts.ts'
 import { knownDevice } from './device-cookie.ts'
+import { countAsk } from './forwarded-limits.ts'
 import { beginLogin } from './log-in-limits.ts'
 import { openSession, type Browser, type LoggedIn } from './open-session.ts'
-import { passwordsAreFull, verifyPassword } from './passwords.ts'
+import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
+
+/** With the right password: each one leaves a session and a row in the list of log-ins. */
+const LOGINS = { most: 100, withinMs: FAILURE_WINDOW }
 
 /**
  * Logs in by username or e-mail. A wrong name and a wrong password have the same timing and message. In a flood from
@@ -29,7 +34,8 @@ export async function logIn(
     .from(users)
     .where(eq(lower(name.includes('@') ? users.email : users.username), name))
   const device = user && knownDevice(ctx.config, browser.device, user)
-  const isCrowdedOut = () => device === undefined && passwordsAreFull()
+  const caller = user && device !== undefined ? ofAccount(user.id) : { key: limitedClient(browser), first: false }
+  const isCrowdedOut = () => passwordsAreFull(caller)
   if (isCrowdedOut()) return refuse('unavailable')
   const begun = await beginLogin(ctx, by, {
     userId: user?.id,
@@ -45,8 +51,7 @@ export async function logIn(
     await attempt.discard()
     return refuse('unavailable')
   }
-  const first = device !== undefined
-  if (!(await verifyPassword(user?.passwordHash, form.password, { first })) || !user) {
+  if (!(await verifyPassword(user?.passwordHash, form.password, caller)) || !user) {
     await attempt.fail()
     return refuse('wrong_login', { data: attempt.nextNeedsCaptcha ? { require_captcha: true } : null })
   }
@@ -54,6 +59,7 @@ export async function logIn(
   if (!user.isActive) return refuse('banned')
   return command(ctx, by, async unit => {
     await clearFailures(unit, attempt.keys)
+    if ((await countAsk(unit, `log-in:${user.id}`, LOGINS)) === null) return refuse('too_many')
     return openSession(
       unit,
       ctx.config,

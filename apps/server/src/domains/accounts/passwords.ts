@@ -4,31 +4,39 @@ import { createLimiter, MAX_HEAVY_TASKS } from '../../infra/turns.ts'
 // argon2id is the library's default; OWASP's minimum is 19 MiB and 2 passes.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** A hundred take some seconds. */
-const turns = createLimiter({ atOnce: MAX_HEAVY_TASKS, longest: 100 })
+/** A hundred take some seconds. Of one account or client, as many wait as an office needs. */
+const turns = createLimiter({ atOnce: MAX_HEAVY_TASKS, longest: 100, each: 10 })
 
 /** A session or a mailed code has authenticated this caller, so it goes before a flood of logins. */
 export const hashPassword = (password: string): Promise<string> =>
   turns.take(() => hash(password, COST), { first: true })
+
+/**
+ * Whose password is checked. `key`: the account, or the network of a stranger. `first`: the caller has a session or a
+ * device cookie, so it need not wait for all strangers.
+ */
+export type Caller = { key: string; first: boolean }
+
+/** A browser or session of an account. */
+export const ofAccount = (userId: number): Caller => ({ key: `user:${userId}`, first: true })
 
 let decoy: Promise<string> | undefined
 
 /**
  * Checks a password against a stored hash. Without one (an unknown or deleted user) it spends the same time on a decoy,
  * so that the timing reveals nothing.
- * @param first the caller has a session or a device cookie, so it goes before strangers
  */
 export async function verifyPassword(
   stored: string | null | undefined,
   password: string,
-  { first }: { first: boolean }
+  caller: Caller
 ): Promise<boolean> {
   decoy ??= hashPassword('nobody has this password')
   const known = stored?.startsWith('$argon2') ? stored : undefined
   const against = known ?? (await decoy)
-  const right = await turns.take(() => verify(against, password), { first })
+  const right = await turns.take(() => verify(against, password), caller)
   return right && known !== undefined
 }
 
-/** Do so many passwords wait that a stranger's would take too long? */
-export const passwordsAreFull = (): boolean => turns.isFull()
+/** Do so many passwords wait that another one of this caller would take too long? */
+export const passwordsAreFull = (caller: Caller): boolean => turns.isFull(caller)

@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
@@ -18,7 +18,10 @@ export type NewSession = {
   impersonator?: { id: number; sessionHash: Buffer }
 }
 
-/** Inserts a session and returns its token, which only the browser's cookie will contain. */
+/** Of one user; the one that was used longest ago ends. */
+const MOST_SESSIONS = 50
+
+/** Inserts a session and returns its token, which only the browser's cookie will contain. The user is locked. */
 export async function insertSession({ tx, now }: Unit, session: NewSession): Promise<string> {
   const token = randomToken()
   await tx.insert(sessions).values({
@@ -32,6 +35,14 @@ export async function insertSession({ tx, now }: Unit, session: NewSession): Pro
     lastSeenAt: now,
     expiresAt: new Date(now.getTime() + SESSION_LIFE)
   })
+  const own = and(eq(sessions.userId, session.userId), isNull(sessions.impersonatorId))
+  const tooMany = tx
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(own)
+    .orderBy(desc(sessions.lastSeenAt), desc(sessions.id))
+    .offset(MOST_SESSIONS)
+  await tx.delete(sessions).where(inArray(sessions.id, tooMany))
   return token
 }
 
