@@ -131,15 +131,15 @@ test('a platform event first loses its payload, then goes; one that waits for an
     needsResolution: outcome === 'unknown_order',
     processedAt: outcome === null ? null : ago(days)
   })
-  await db
-    .insert(platformEvents)
-    .values([
-      event('fresh', 89, 'settled'),
-      event('emptied', 91, 'settled'),
-      event('removed', 731, 'settled'),
-      event('open', 731, 'unknown_order'),
-      event('waiting', 731, null)
-    ])
+  await db.insert(platformEvents).values([
+    event('fresh', 89, 'settled'),
+    event('emptied', 91, 'settled'),
+    // The inbox reads it to know whether it is open.
+    event('derived', 92, 'settled', 'reconciled/doubt'),
+    event('removed', 731, 'settled'),
+    event('open', 731, 'unknown_order'),
+    event('waiting', 731, null)
+  ])
   await applyRetention(shop.ctx, retention, { batch: 1 })
   const left = await db
     .select({ eventId: platformEvents.eventId, payload: platformEvents.payload })
@@ -148,6 +148,7 @@ test('a platform event first loses its payload, then goes; one that waits for an
   expect(left).toEqual([
     { eventId: 'open', payload: { name: '#1' } },
     { eventId: 'waiting', payload: { name: '#1' } },
+    { eventId: 'derived', payload: { name: '#1' } },
     { eventId: 'emptied', payload: {} },
     { eventId: 'fresh', payload: { name: '#1' } }
   ])

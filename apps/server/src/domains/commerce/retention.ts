@@ -2,7 +2,9 @@ import { and, inArray, isNotNull, lt, not, sql, type SQL } from 'drizzle-orm'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { platformEvents } from './tables.ts'
 
-const hasPayload = sql`${platformEvents.payload} <> '{}'`
+/** Only these payloads may have a buyer's name. Whether another event is open is derived from its own. */
+const hasPayload = sql`(${platformEvents.payload} <> '{}'
+  and ${platformEvents.topic} not in ('disputes/create', 'disputes/update', 'reconciled/refund', 'reconciled/doubt'))`
 
 /**
  * Never touches events that wait for their handling or for an administrator.
