@@ -39,7 +39,7 @@ export const DoubtfulRefund = z.object({
   status: z.string(),
   /** The refund itself has had no result for this long. */
   days: z.number().int().optional(),
-  /** The key of a refund that failed. */
+  /** The key of a refund that failed or has no result. */
   key: z.string().optional()
 })
 export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>

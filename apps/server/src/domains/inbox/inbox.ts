@@ -30,11 +30,15 @@ const listOf = (words: readonly string[]) => sql.raw(words.map(word => `'${word}
 /** Must equal the condition of the index `platform_events_open`, or PostgreSQL does not use it. */
 const withoutResolution = sql`${platformEvents.needsResolution} and ${platformEvents.resolution} is null`
 
-/** The failed refund was made again, for at least the same amount. A second failure is an event of its own. */
-const isMadeAgain: SQL = sql`(case when ${platformEvents.outcome} = 'refund_failed' then coalesce((
+/**
+ * The refund that failed, or had no result, was made after all, for at least the same amount. Its other part, which was
+ * pending when this one failed, does not count. A second failure is an event of its own.
+ */
+const isMadeAfterAll: SQL = sql`(case when ${platformEvents.outcome} in ('refund_failed', 'refund_stuck') then coalesce((
   select sum(f.amount) from ${paymentRefunds} f
   where f.platform_order_id = ${platformEvents.platformOrderId} and f.state in ('counted', 'returned') and f.created_at >= ${platformEvents.processedAt}
     and (f.key = ${platformEvents.payload} ->> 'key' or starts_with(f.key, ${platformEvents.payload} ->> 'key' || ':'))
+    and (${platformEvents.outcome} = 'refund_stuck' or f.key <> ${platformEvents.payload} ->> 'key' || ':pending')
   ) >= (${platformEvents.detail} ->> 'amount')::numeric, false) else false end)`
 
 /** The money that this dispute took came back after the event. Its win is an event of its own. */
@@ -47,7 +51,7 @@ const isWonBack: SQL = sql`(${platformEvents.outcome} = 'inquiry' and exists (
 
 /**
  * Does an event still wait for an administrator? It is derived from the current rows, so no other command has to close
- * it. It is closed if an administrator resolved it, its money went back, a failed refund was made again, its dispute was
+ * it. It is closed if an administrator resolved it, its money went back, its failed or stuck refund was made, its dispute was
  * won, its order was delivered or goes on after a won dispute, or its payment counts now.
  */
 export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
@@ -63,7 +67,7 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
       select 1 from ${payments} r
       where r.order_id = p.order_id and r.kind = 'renewal' and r.accepted and r.refunded_at is null))
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)})))
-  and not ${isMadeAgain} and not ${isWonBack})`
+  and not ${isMadeAfterAll} and not ${isWonBack})`
 
 /** On a row of `orders`: does an event about its money, by its number or its payments, wait for an administrator? */
 export const hasOpenMoney: SQL = sql`exists (

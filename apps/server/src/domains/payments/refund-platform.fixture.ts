@@ -23,6 +23,8 @@ export type RefundReplies = {
   areManual?: boolean
   /** What happens between that question and its answer. */
   beforePayments?: (() => Promise<unknown>) | undefined
+  /** What happens once it has answered the next question about an order or a refund. */
+  afterReading?: (() => void) | undefined
 }
 
 /** As at the start, for `Object.assign`. */
@@ -32,7 +34,8 @@ export const WHOLE_REPLIES = {
   fatesAreAway: false,
   paymentsAreAway: false,
   areManual: false,
-  beforePayments: undefined
+  beforePayments: undefined,
+  afterReading: undefined
 } satisfies RefundReplies
 
 type KnownOrder = { updatedAt: string } & Record<string, unknown>
@@ -111,6 +114,7 @@ export async function startRefundPlatform() {
     const isPaid = query.includes('query OrderTransactions(')
     if (isPaid) await replies.beforePayments?.()
     const isReading = query.includes('query Order(')
+    const isFate = query.includes('query RefundStatus(')
     if (isReading) orders.asked += 1
     const isListing = query.includes('query Orders(') || query.includes('query Disputes(')
     const listed = {
@@ -127,15 +131,17 @@ export async function startRefundPlatform() {
         ? { orders: listed, disputes: { ...listed, nodes: orders.disputes } }
         : { order, refund: status }
     const isAway =
-      (isReading && orders.isAway) ||
-      (isPaid && replies.paymentsAreAway) ||
-      (query.includes('query RefundStatus(') && replies.fatesAreAway)
+      (isReading && orders.isAway) || (isPaid && replies.paymentsAreAway) || (isFate && replies.fatesAreAway)
     const broken = input ? replies.as : isAway ? 'error' : 'whole'
     const timeout = {
       message: 'Timeout',
       ...(input ? { path: ['refundCreate'], extensions: { code: 'TIMEOUT' } } : {})
     }
     const reply = JSON.stringify(broken === 'error' ? { errors: [timeout] } : { data })
+    if (isReading || isFate) {
+      replies.afterReading?.()
+      replies.afterReading = undefined
+    }
     return broken === 'half' ? reply.slice(0, reply.length / 2) : reply
   }
   const server = createServer((request, response) => {

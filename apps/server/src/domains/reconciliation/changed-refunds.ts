@@ -12,6 +12,8 @@ import {
   keyAfter,
   moveRefund,
   paymentAndOrderOf,
+  pendingKey,
+  refundIdOf,
   type Refunding,
   refundRowsOf,
   type RefundRow,
@@ -19,6 +21,9 @@ import {
   shrinkRefund,
   totalOf
 } from '../payments/index.ts'
+
+/** A conversion to the buyer's currency and back may add or lose this many cents. */
+const ROUNDED = 2n
 
 /**
  * The platform changed the amount of a reported refund. An increase is handled as a refund, a decrease as money that
@@ -29,7 +34,6 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const { payment, about } = await paymentAndOrderOf(unit, platformOrderId)
   const rows = rowsOf(await refundRowsOf(unit.tx, platformOrderId), key)
-  const next = rows.find(isRequest)?.key ?? keyAfter(rows, key)
   if (!payment || totalOf(counted(rows), payment.charged) !== toCents(known)) return { outcome: 'ignored', about }
   const more = amount === null ? null : toCents(amount) - toCents(known)
   if (more !== null && more < 0n) {
@@ -37,14 +41,37 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
     await reverse(own, counted(rows), { less: -more, next: keyAfter(rows, key) })
     return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
-  const [kind, refundId] = key.split(':')
-  return giveBack(unit, ctx, {
+  const awaited = rows.find(isRequest)
+  const rest = more !== null && awaited?.amount ? toCents(awaited.amount) - more : 0n
+  const isPart = rest > ROUNDED
+  const refundId = refundIdOf({ key })
+  const result = await giveBack(unit, ctx, {
     platformOrderId,
-    key: next,
+    key: awaited && !(isPart && awaited.key !== key) ? awaited.key : keyAfter(rows, key),
     amount: more === null ? null : fromCents(more),
     reason: 'refund',
-    ...(kind === 'refund' && refundId !== undefined ? { refundId } : {})
+    ...(refundId === undefined ? {} : { refundId })
   })
+  if (awaited && isPart) await awaitRest(unit, awaited, { key, rest: fromCents(rest) })
+  return result
+}
+
+/** A part of a pending refund was made. The rest is still pending, or has failed. */
+async function awaitRest(
+  unit: Unit,
+  { id, key: awaited, platformOrderId, askedBy }: RefundRow,
+  { key, rest: amount }: { key: string; rest: string }
+): Promise<void> {
+  if (awaited !== key) await shrinkRefund(unit, { id }, amount)
+  else
+    await addRefund(unit, {
+      key: pendingKey(key),
+      platformOrderId,
+      amount,
+      askedBy,
+      state: 'answered',
+      awaitsDecision: true
+    })
 }
 
 /** Records that a part of a refund came back, newest row first. @param next the key for a row that is split */
@@ -74,7 +101,7 @@ export async function doubtRefund(
   { order_id, amount, status, days, key }: Omit<DoubtfulRefund, 'name'>
 ): Promise<EventResult> {
   const { about, detail } = await paymentAndOrderOf(unit, order_id)
-  if (key !== undefined) return { outcome: 'refund_failed', detail: { ...detail, amount }, about }
   if (days !== undefined) return { outcome: 'refund_stuck', detail: { ...detail, amount }, about }
+  if (key !== undefined) return { outcome: 'refund_failed', detail: { ...detail, amount }, about }
   return { outcome: 'refund_doubtful', detail: { ...detail, amount, status }, about }
 }

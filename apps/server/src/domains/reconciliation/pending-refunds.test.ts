@@ -3,12 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { askRefund } from '../payments/ask-refund.fixture.ts'
-import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
-import { refundRowsOf } from '../payments/index.ts'
+import { startBooks, type Books } from '../payments/books.fixture.ts'
 import { paymentRefunds } from '../payments/tables.ts'
-import type { RefundMade } from '../payments/refund-platform.fixture.ts'
-import { platformOrder, work } from './platform-orders.fixture.ts'
-import { queueUnreadOrders } from './read-order.ts'
+import { pendingIn } from './pending-refunds.fixture.ts'
 import { reconcile, says } from './reconciling.fixture.ts'
 
 let b: Books
@@ -23,38 +20,7 @@ beforeEach(async () => {
 })
 afterAll(() => b?.world.close())
 
-let lastId = 990_000
-
-/** A refund that is made in the platform's own console, and is pending at first. */
-function begin(paid: Paid, amount = '20.00'): RefundMade {
-  const made: RefundMade = { platformOrderId: String(paid.id), amount, id: ++lastId, status: 'PENDING' }
-  b.world.refundsMade.push(made)
-  return made
-}
-
-/** Sets what the platform lists as refunded. Its order does not count as changed. */
-function list(paid: Paid, refunds: { id: number; amount: string }[]) {
-  b.world.platformOrders.known.set(String(paid.id), platformOrder(paid, refunds))
-}
-
-function tell(paid: Paid, { id }: RefundMade, transactions: [status: string, amount: string][]) {
-  return b.tell('refunds/create', {
-    id,
-    order_id: paid.id,
-    transactions: transactions.map(([status, amount]) => ({ kind: 'refund', status, amount, currency: 'USD' }))
-  })
-}
-
-/** Runs the reconciliation's reads every five minutes. @returns how often the platform was asked for an order */
-async function readFor(milliseconds: number): Promise<number> {
-  const before = b.world.platformOrders.asked
-  for (let passed = 0; passed < milliseconds; passed += 5 * MINUTE) {
-    await b.world.advance(5 * MINUTE)
-    await queueUnreadOrders(b.world.shop.ctx)
-    await work(b.world)
-  }
-  return b.world.platformOrders.asked - before
-}
+const { begin, list, tell, readFor, statesOf } = pendingIn(() => b)
 
 /** Waits until so many connections wait for a lock. */
 const untilBlocked = (count: number) =>
@@ -67,13 +33,6 @@ const untilBlocked = (count: number) =>
     },
     { timeout: 30_000 }
   )
-
-const statesOf = async (paid: Paid) =>
-  (await refundRowsOf(b.db(), String(paid.id))).map(({ state, amount, awaitsDecision }) => ({
-    state,
-    amount,
-    awaitsDecision
-  }))
 
 test('a refund that is wholly pending when it is reported is asked about each hour until it is made, and then counts', async () => {
   const { order, paid } = await b.delivered()
@@ -91,70 +50,6 @@ test('a refund that is wholly pending when it is reported is asked about each ho
   await readFor(HOUR)
   expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '20.00', awaitsDecision: false }])
 })
-
-test('of a refund in parts each counts once the platform made it', async () => {
-  const { order, paid } = await b.delivered()
-  const made = begin(paid)
-  list(paid, [{ id: made.id, amount: '4.00' }])
-  expect(
-    await tell(paid, made, [
-      ['success', '4.00'],
-      ['awaiting_response', '16.00']
-    ])
-  ).toBe('partly_refunded')
-  await readFor(3 * HOUR)
-  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '4.00' })
-  made.status = 'SUCCESS'
-  list(paid, [{ id: made.id, amount: '20.00' }])
-  await readFor(HOUR)
-  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
-})
-
-test.for([
-  [
-    'made',
-    'SUCCESS',
-    '12.00',
-    [
-      ['counted', '10.00'],
-      ['counted', '2.00']
-    ]
-  ],
-  [
-    'failed',
-    'SUCCESS',
-    '10.00',
-    [
-      ['counted', '10.00'],
-      ['refused', '2.00']
-    ]
-  ]
-] as const)(
-  'of a refund over two ways of payment a part is pending, and ends as %s',
-  async ([, status, listed, ends]) => {
-    const { order, paid } = await b.delivered()
-    expect(await askRefund(b.admin, order, { amount: '12.00' })).toMatchObject({ code: 2000 })
-    const made = b.world.refundsMade.at(-1)
-    if (!made) throw new Error('no refund was made')
-    made.status = 'PENDING'
-    const transactions: [string, string][] = [
-      ['success', '10.00'],
-      ['pending', '2.00']
-    ]
-    expect(await tell(paid, made, transactions)).toBe('partly_refunded')
-    expect(await tell(paid, made, transactions)).toBe('ignored')
-    list(paid, [{ id: made.id, amount: '10.00' }])
-    await readFor(2 * HOUR)
-    const count = b.world.refundsMade.length
-    expect(await askRefund(b.admin, order, { amount: '2.00' })).toMatchObject({ data: { reason: 'refund_pending' } })
-    expect(b.world.refundsMade).toHaveLength(count)
-    made.status = status
-    list(paid, [{ id: made.id, amount: listed }])
-    await readFor(3 * HOUR)
-    expect((await statesOf(paid)).map(({ state, amount }) => [state, amount])).toEqual(ends)
-    expect(await b.world.row(order.id)).toMatchObject({ refundedAmount: listed })
-  }
-)
 
 test('while a refund is pending, its payment is neither marked as refunded nor applied', async () => {
   const placed = await b.world.place(b.buyer)
@@ -219,7 +114,7 @@ test('a pending refund that no webhook reported is found with its order, and a r
   const [begun, goods] = [await b.delivered(), await b.delivered()]
   const made = begin(begun.paid)
   says(b, begun.paid, [{ id: made.id, amount: '0.00' }], { displayFinancialStatus: 'PAID' })
-  says(b, goods.paid, [{ id: ++lastId, amount: '0.00' }], { displayFinancialStatus: 'PAID' })
+  says(b, goods.paid, [{ id: 980_001, amount: '0.00' }], { displayFinancialStatus: 'PAID' })
   expect(await reconcile(b)).toBe(2)
   expect(await reconcile(b)).toBe(0)
   await readFor(HOUR)
@@ -336,23 +231,6 @@ test('a refund without a result can be marked as refunded by other means', async
   expect(stuck).toMatchObject({ outcome: 'refund_stuck' })
   expect((await b.act(stuck, 'refunded', { note: 'by bank' })).status).toBe(200)
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded' })
-})
-
-test('a part that fails after fourteen days does not keep the rest from being refunded', async () => {
-  const { order, paid } = await b.delivered()
-  const made = begin(paid, '12.00')
-  await tell(paid, made, [
-    ['success', '4.00'],
-    ['pending', '8.00']
-  ])
-  list(paid, [{ id: made.id, amount: '4.00' }])
-  await b.world.advance(14 * DAY)
-  await readFor(2 * HOUR)
-  made.status = 'SUCCESS'
-  const ask = () => askRefund(b.admin, order, { amount: '8.00' })
-  expect(await ask()).toMatchObject({ data: { reason: 'refund_uncounted' } })
-  await readFor(2 * HOUR)
-  expect(await ask()).toMatchObject({ code: 2000 })
 })
 
 test('an order that cannot be read blocks decisions for fourteen days at most', async () => {

@@ -68,17 +68,17 @@ export async function endAwaitedRefunds(
     // A part that was made is counted by now, as a change of its refund.
     if (row.state === 'answered' && (fate === 'failed' || (isPart && !isOpen))) {
       await moveRefund(unit, row, 'refuse', { awaitsDecision: false })
-      if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE', key: row.key })
+      if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE' })
     } else await recordRead(unit, row, isOpen && !isOver)
     if (isOpen && isOver) await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
   }
 }
 
-type Doubt = Pick<DoubtfulRefund, 'name' | 'status' | 'days' | 'key'>
+type Doubt = Pick<DoubtfulRefund, 'name' | 'status' | 'days'>
 
 const tellOf = (unit: Unit, { key, platformOrderId, amount }: RefundRow, doubt: Doubt) =>
   storeEvent(unit, {
-    eventId: `${RECONCILED}${doubt.key === undefined ? 'stuck' : 'failed'}:${key}`,
+    eventId: `${RECONCILED}${doubt.days === undefined ? 'failed' : 'stuck'}:${key}`,
     topic: 'reconciled/doubt',
-    payload: { order_id: platformOrderId, amount: amount ?? '0.00', ...doubt }
+    payload: { order_id: platformOrderId, amount: amount ?? '0.00', key, ...doubt }
   })

@@ -32,6 +32,8 @@ const EVERY = 5 * MINUTE
 export async function readOrder(ctx: AppContext, { platformOrderId }: { platformOrderId: string }): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
+  // A refund that is made in between counts as pending, and the order already lists it.
+  const fates = await readFates(ctx, platform.data, platformOrderId)
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
@@ -48,11 +50,10 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   // Refunds can be compared only after the missed events are handled.
   const areHandled = (await findHandledEvents(ctx, missed)).size === missed.length
-  const fates = areHandled ? await readFates(ctx, platform.data, platformOrderId) : null
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await endAwaitedRead(unit, platformOrderId, isDispute)
-    if (fates) await endAwaitedRefunds(unit, read.value, fates)
+    if (areHandled) await endAwaitedRefunds(unit, read.value, fates)
     await judgeAgain(unit, read.value)
     unit.publish('platform_event')
   })

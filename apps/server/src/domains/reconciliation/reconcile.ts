@@ -209,8 +209,8 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
     const payload = { id, name, cancelled_at, financial_status: financialStatus?.toLowerCase() }
     events.push({ eventId: `reconciled:cancellation:${id}`, topic: 'orders/cancelled', payload })
   }
-  // A request that the platform answered has the refund's key before its report comes.
-  const reported = rows.filter(({ state }) => state === 'counted' || state === 'returned')
+  // One that the platform began is compared with its row. Before its payment, there is nothing to compare.
+  const reported = rows.filter(({ state }) => state !== 'refused' && (payment || state !== 'answered'))
   for (const refund of order.refunds) {
     const isMade = Number(refund.amount) > 0
     if (rowsOf(isMade ? reported : rows, `refund:${refund.id}`).length > 0) continue
