@@ -179,6 +179,7 @@ test('only what was made to need attention needs it', async () => {
   const needs = await readAttention(ctx, { lowStock: () => countLowStock(ctx.db) })
   expect(Object.fromEntries(needs.map(({ what, count }) => [what, count]))).toEqual({
     undelivered: 1,
+    store_password: 0,
     webhooks: 0,
     abuse: 0,
     proofs: 0,

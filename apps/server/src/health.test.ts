@@ -1,8 +1,10 @@
-import type { Health } from '@netlet/contract'
+import type { Health, ReplyOf, routes } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'
+import { demoPlans } from '../../sandbox/src/shopify/catalogue.ts'
+import { checkPlatform } from './domains/commerce/index.ts'
 import { servers } from './domains/fleet/tables.ts'
 import { enqueueMail } from './domains/mail/index.ts'
 import { mails } from './domains/mail/tables.ts'
@@ -64,6 +66,29 @@ test('a permission that is not needed yet is named before it is', async () => {
   expect((await check()).platform?.shop.missing_scopes).toEqual(['read_all_orders'])
   await control(sandbox, 'POST', '/app', { read_all_orders: true })
   expect((await check()).platform?.shop.missing_scopes).toEqual([])
+})
+
+test('a store that asks visitors for a password is named, until it is open', async () => {
+  const closed = async () => {
+    const attention = await admin.get<ReplyOf<typeof routes.home.attention>>('/api/home/attention/')
+    const { count } = attention.data.find(({ what }) => what === 'store_password') ?? {}
+    return { count, password: (await check()).platform?.shop.password }
+  }
+  for (const password of [true, false]) {
+    await control(sandbox, 'POST', '/online_store', { password })
+    await check()
+    expect(await closed()).toEqual({ count: password ? 1 : 0, password })
+  }
+  await control(sandbox, 'POST', '/online_store', { password: true })
+  const cart = await fetch(`${sandbox.url}/cart/${demoPlans[0]?.variants[0]?.id}:8`)
+  expect(await cart.text()).toContain('Opening soon')
+  // The platform does not say it any more.
+  await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 1, after: 1 })
+  await checkPlatform(shop.ctx)
+  const { shop: seen } = (await admin.get<Health>('/api/settings/health')).data.platform ?? {}
+  expect(seen).toMatchObject({ name: 'Netlet stand-in', error: null, password: false })
+  const press = await fetch(`${sandbox.url}/online_store`, { method: 'POST', body: new URLSearchParams('password=no') })
+  expect(await press.text()).toContain('Ask visitors of the Online Store for a password')
 })
 
 test('a platform that is gone shows as such, with its words', async () => {

@@ -49,6 +49,8 @@ export const PlatformHealth = z.object({
     currency: z.string().nullable(),
     /** The configured currency. Payments in another one do not settle an order. */
     expected_currency: z.string(),
+    /** Its Online Store asks visitors for a password, so no customer reaches the checkout. */
+    password: z.boolean(),
     missing_scopes: z.array(z.string())
   }),
   webhooks: Looked.extend({

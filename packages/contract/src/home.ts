@@ -18,6 +18,7 @@ export type Setup = z.infer<typeof Setup>
 export const ATTENTION_ITEMS = {
   undelivered: 'orders.view',
   payments: 'payments.view',
+  store_password: 'health.view',
   webhooks: 'health.view',
   late_events: 'health.view',
   servers: 'servers.view',

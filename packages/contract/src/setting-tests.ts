@@ -8,7 +8,8 @@ export type SettingTest = (typeof SETTING_TESTS)[number]
 
 /**
  * Results of a test. `platform_answers`: with the saved access token. `platform_granted`: with one obtained by the
- * app's key and secret. `platform_old_orders`: the app cannot see orders older than 60 days. `webhook_unproved`: no
+ * app's key and secret. `platform_old_orders`: the app cannot see orders older than 60 days. `platform_password`:
+ * the Online Store asks visitors for a password. `webhook_unproved`: no
  * webhook has arrived since the secret was saved. `webhook_doubted`: signed ones have arrived, and since then a request
  * with another signature, which anyone can send. `webhook_former`: the last one was signed with a former secret that is
  * still accepted.
@@ -22,6 +23,7 @@ export const TEST_OUTCOMES = [
   'platform_old_orders',
   'platform_scopes',
   'platform_currency',
+  'platform_password',
   'chat_answers',
   'chat_bot_answers',
   'webhook_signed',

@@ -17,6 +17,8 @@ const notForSale = problemPage(
   'The shop’s catalogue has changed. Go back to the shop and choose again.'
 )
 
+const closed = problemPage('Opening soon', 'Only visitors with the store’s password can enter it.')
+
 /** The cart permalink, the checkout page with its Pay button, and the page after it. */
 export function checkoutRoutes(
   app: FastifyInstance,
@@ -24,8 +26,11 @@ export function checkoutRoutes(
 ): void {
   const { state, checkouts, shopUrl, now } = options
 
+  app.get('/password', async (_request, reply) => sendPage(reply, closed))
+
   // A wildcard, because a cart with many rules exceeds the length of a path parameter.
   app.get<{ Params: { '*': string } }>('/cart/*', async (request, reply) => {
+    if (state.password) return reply.redirect('/password', 302)
     const query = new URL(request.url, 'http://sandbox').searchParams
     const cart = readPermalink(request.params['*'], query)
     if (!cart)

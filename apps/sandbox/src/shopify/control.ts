@@ -167,6 +167,12 @@ export function controlRoutes(
     return product
   })
 
+  app.post('/sandbox/online_store', async request => {
+    state.password = z.object({ password: z.boolean() }).parse(request.body).password
+    await store.save()
+    return { password: state.password }
+  })
+
   app.post('/sandbox/products/import', async request => {
     const { times } = Import.parse(request.body ?? {})
     return { events: await emitImport({ state, deliveries, at: at() }, times) }

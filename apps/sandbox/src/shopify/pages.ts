@@ -30,6 +30,11 @@ export const productsPage = (state: PlatformState): string =>
         What the platform sells. A price that is raised here is told to nobody: the shop’s Products → Synchronise shows
         it. Status, Online Store and what is left are told by a webhook.
       </p>
+      <form method="post" action="/online_store">
+        <button class="plain" style="width: auto" name="password" value="${state.password ? 'no' : 'yes'}">
+          ${state.password ? 'Open the Online Store: ask for no password' : 'Ask visitors of the Online Store for a password'}
+        </button>
+      </form>
       <form method="post" action="/products/import">
         <label for="times">An import that tells of each product so many times</label>
         <input id="times" name="times" type="number" min="1" max="1000" value="100" />

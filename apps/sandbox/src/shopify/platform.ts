@@ -81,6 +81,11 @@ function pageRoutes(
     await deliveries.emit('products/update', productPayload(withPrices(state, changed, new Map(), at())))
     return reply.redirect('/products', 303)
   })
+  app.post('/online_store', async (request, reply) => {
+    state.password = formOf(request.body).get('password') === 'yes'
+    await store.save()
+    return reply.redirect('/products', 303)
+  })
   app.post('/products/import', async (request, reply) => {
     const { times } = Import.parse({ times: formOf(request.body).get('times') ?? undefined })
     await emitImport({ state, deliveries, at: at() }, times)

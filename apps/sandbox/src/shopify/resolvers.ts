@@ -152,6 +152,7 @@ export function createResolvers(
       currencyCode: 'USD',
       myshopifyDomain: SHOP_DOMAIN
     }),
+    onlineStore: () => ({ passwordProtection: { enabled: state.password === true } }),
     currentAppInstallation: () => ({
       id: gid('AppInstallation', '1'),
       accessScopes: access.scopes().map(handle => ({ handle }))

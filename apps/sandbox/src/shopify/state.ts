@@ -167,6 +167,8 @@ export type PlatformState = {
   /** The platform removed the subscriptions of a failing address, so the fallback address gets nothing either. */
   subscriptionsDropped?: boolean
   deliveries: Delivery[]
+  /** The Online Store asks visitors for a password. */
+  password?: boolean
   /** The app's valid secrets, oldest first; missing means only the initial one. */
   appSecrets?: string[]
 }

@@ -21,15 +21,26 @@ export const SCOPES = [
   ALL_ORDERS
 ] as const
 
-/** Asks the platform for the shop's data and records the answer or the failure. Undefined if it is not configured. */
-export async function checkPlatform(ctx: AppContext): Promise<ShopifyResult<ShopifyShop> | undefined> {
+/**
+ * Asks the platform for the shop's data and records the answer or the failure. Undefined if it is not configured.
+ * `password`: its Online Store asks visitors for one; false if it does not say.
+ */
+export async function checkPlatform(
+  ctx: AppContext
+): Promise<ShopifyResult<ShopifyShop & { password: boolean }> | undefined> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return undefined
   const shop = await platform.data.shop()
   const version = platform.data.apiVersion()
-  await noteCheck(ctx, 'shop', { ...(shop.ok ? shop.value : { error: shop.message }), version })
-  if (!shop.ok) return shop
+  if (!shop.ok) {
+    await noteCheck(ctx, 'shop', { error: shop.message, version })
+    return shop
+  }
+  const password = await platform.data.hasPassword()
+  if (!password.ok) ctx.log.warn({ reason: password.message }, 'the platform does not say whether its store is open')
+  const seen = { ...shop.value, password: password.ok && password.value }
+  await noteCheck(ctx, 'shop', { ...seen, version })
   await noteCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
   await noteAccepted(ctx, 'platform')
-  return shop
+  return { ...shop, value: seen }
 }

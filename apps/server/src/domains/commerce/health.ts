@@ -53,6 +53,7 @@ export async function platformHealth(
       name: seenShop?.name ?? null,
       currency: seenShop?.currency ?? null,
       expected_currency: settings.shop_currency,
+      password: seenShop?.password ?? false,
       missing_scopes: seenShop ? SCOPES.filter(scope => !allows(seenShop.scopes, scope)) : []
     },
     webhooks: {
@@ -81,6 +82,12 @@ export async function platformHealth(
     prices: { ...lookedAt(prices), differ: await priceDrifts(db) },
     ...(await unsellable(db))
   }
+}
+
+/** 1 if the platform's Online Store asks visitors for a password. */
+export async function countStorePasswords(db: Executor): Promise<number> {
+  const shop = (await readCheck(db, 'shop'))?.result
+  return shop && 'name' in shop && shop.password ? 1 : 0
 }
 
 function lookedAt(check: { at: Date; result: object } | undefined): { at: string | null; error: string | null } {

@@ -19,7 +19,7 @@ export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> 
   const shop = await checkPlatform(ctx)
   if (!shop) return notConfigured
   if (!shop.ok) return { ok: false, outcome: 'failed', params: {}, detail: shop.message }
-  const { name, currency, scopes } = shop.value
+  const { name, currency, scopes, password } = shop.value
   const missing = SCOPES.filter(scope => !allows(scopes, scope))
   if (missing.some(scope => scope !== ALL_ORDERS))
     return { ok: false, outcome: 'platform_scopes', params: { name, scopes: missing.join(', ') }, detail: null }
@@ -27,6 +27,7 @@ export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> 
   const { shop_currency: expected } = settings
   if (currency !== expected)
     return { ok: false, outcome: 'platform_currency', params: { name, currency, expected }, detail: null }
+  if (password) return { ok: false, outcome: 'platform_password', params: { name }, detail: null }
   if (missing.length > 0) return { ok: true, outcome: 'platform_old_orders', params: { name, currency }, detail: null }
   if (accessOf(settings) === 'token')
     return { ok: true, outcome: 'platform_answers', params: { name, currency }, detail: null }

@@ -39,6 +39,7 @@ test('counts what needs attention as the lists that it leads to do', async () =>
   expect(await ask('attention')).toEqual([
     { what: 'undelivered', count: 0 },
     { what: 'payments', count: 0 },
+    { what: 'store_password', count: 0 },
     { what: 'webhooks', count: 0 },
     { what: 'late_events', count: 0 },
     { what: 'servers', count: 0 },
@@ -149,6 +150,7 @@ test('a role is shown what it may see, and no more', async () => {
   expect(await seenBy('viewer')).toEqual([
     'undelivered',
     'payments',
+    'store_password',
     'webhooks',
     'late_events',
     'servers',

@@ -10,7 +10,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { countDead } from '../../infra/dead-letters.ts'
 import { countPriceDrifts } from '../catalog/index.ts'
-import { countLateEvents, countRefused } from '../commerce/index.ts'
+import { countLateEvents, countRefused, countStorePasswords } from '../commerce/index.ts'
 import { countOpenAlarms, countOpenProofs, countStoppedUpgrades, countTroubledServers } from '../fleet/index.ts'
 import { mailTroubles } from '../mail/index.ts'
 import { countUndeliveredNotices } from '../notices/index.ts'
@@ -24,6 +24,7 @@ type AttentionList = ReplyOf<(typeof routes)['home']['attention']>
 const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, now: Date) => Promise<number>>> = {
   undelivered: countUndelivered,
   payments: countUnresolvedEvents,
+  store_password: countStorePasswords,
   webhooks: countRefused,
   late_events: countLateEvents,
   servers: countTroubledServers,

@@ -24,6 +24,7 @@ import {
   PricedVariant,
   Product,
   ShopInfo,
+  StorePassword,
   UserErrors,
   Variant,
   page,
@@ -150,6 +151,9 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
 
     /** The shop's name, currency and own domain, and the scopes of the access token. */
     shop: (): Promise<ShopifyResult<ShopifyShop>> => execute(documents.shop, {}, ShopInfo),
+
+    /** Does the Online Store ask visitors for a password? Then no customer reaches its checkout. */
+    hasPassword: (): Promise<ShopifyResult<boolean>> => execute(documents.storePassword, {}, StorePassword),
 
     collections: (): Promise<ShopifyResult<ShopifyCollection[]>> =>
       everyPage(after =>

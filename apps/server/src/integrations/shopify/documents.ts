@@ -170,6 +170,15 @@ export const documents = {
       }
     }
   `,
+  storePassword: /* GraphQL */ `
+    query StorePassword {
+      onlineStore {
+        passwordProtection {
+          enabled
+        }
+      }
+    }
+  `,
   collections: /* GraphQL */ `
     query Collections($after: String) {
       collections(first: 100, after: $after, sortKey: ID) {

@@ -143,6 +143,10 @@ export const ShopInfo = z
     scopes: currentAppInstallation.accessScopes.map(scope => scope.handle)
   }))
 
+export const StorePassword = z
+  .object({ onlineStore: z.object({ passwordProtection: z.object({ enabled: z.boolean() }) }) })
+  .transform(({ onlineStore }) => onlineStore.passwordProtection.enabled)
+
 export const Collection = z
   .object({
     id: Gid,

@@ -12,7 +12,7 @@ const looked = { at: AT, error: null }
 const topics = ['orders/paid', 'products/update']
 const platform: NonNullable<Health['platform']> = {
   configured: true,
-  shop: { ...looked, name: 'My shop', currency: 'USD', expected_currency: 'USD', missing_scopes: [] },
+  shop: { ...looked, name: 'My shop', currency: 'USD', expected_currency: 'USD', password: false, missing_scopes: [] },
   webhooks: {
     ...looked,
     address: 'https://shop.example.com',
@@ -85,7 +85,12 @@ describe('the health page', () => {
       ...good,
       platform: {
         ...platform,
-        shop: { ...platform.shop, currency: 'VND', missing_scopes: ['write_products', 'read_all_orders'] },
+        shop: {
+          ...platform.shop,
+          currency: 'VND',
+          password: true,
+          missing_scopes: ['write_products', 'read_all_orders']
+        },
         webhooks: { ...platform.webhooks, present: ['orders/paid'], missed: 3 },
         events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', waits_for: 'no such column', unresolved: 2 },
         prices: { ...looked, differ: 1 },
@@ -105,9 +110,10 @@ describe('the health page', () => {
       },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(17)
+    expect(await problems()).toHaveLength(18)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
+    expect(screen.getByText(/^The platform's Online Store asks .* Preferences/)).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')

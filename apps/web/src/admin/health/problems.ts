@@ -42,6 +42,7 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       t('health.problem.currency', { currency: shop.currency ?? '', expected: shop.expected_currency }),
       platformSettings
     )
+    tell(shop.password, t('health.problem.password'))
     const scopes = shop.missing_scopes.filter(scope => scope !== ALL_ORDERS)
     tell(scopes.length > 0, t('health.problem.scopes', { scopes: scopes.join(', ') }), platformSettings)
     tell(shop.missing_scopes.includes(ALL_ORDERS), t('health.problem.oldOrders'), platformSettings)

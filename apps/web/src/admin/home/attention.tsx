@@ -12,6 +12,7 @@ import { Panel } from './panel.tsx'
 const PLACES: Record<AttentionItem, string> = {
   undelivered: `${pageAt('Orders')}?problem=1`,
   payments: `${pageAt('payments')}?unresolved=1`,
+  store_password: pageAt('health'),
   webhooks: pageAt('health'),
   late_events: `${pageAt('payments')}?late=1`,
   servers: `${pageAt('servers')}?state=trouble`,

@@ -68,6 +68,7 @@ describe("the console's first screen", () => {
     open({
       undelivered: 3,
       payments: 1,
+      store_password: 1,
       webhooks: 7,
       late_events: 9,
       servers: 2,
@@ -81,6 +82,7 @@ describe("the console's first screen", () => {
     expect(links.map(link => [link.textContent, link.getAttribute('href')])).toEqual([
       ['3Paid orders without a delivery', '/dashboard/index/orders?problem=1'],
       ['1Payments to decide on', '/dashboard/index/payments?unresolved=1'],
+      ['1Online Store of the platform that customers cannot enter', '/dashboard/index/health'],
       ['7Webhooks of the platform that were refused', '/dashboard/index/health'],
       ['9Events of the platform that have waited for an hour', '/dashboard/index/payments?late=1'],
       ['2Servers in trouble', '/dashboard/index/servers?state=trouble'],
