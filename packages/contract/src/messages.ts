@@ -111,6 +111,10 @@ export const refusals = {
     409,
     '{name} is sold out at the checkout for now. Please try again later, or write to our support.'
   ],
+  short_on_platform: [
+    409,
+    '{name}: the checkout has only {left} left for now. Please order fewer, try again later, or write to our support.'
+  ],
   wrong_quantity: [400, 'The quantity must be a positive multiple of {step}'],
   out_of_stock: [409, 'Out of stock'],
   too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],

@@ -78,6 +78,7 @@ export function createResolvers(
     price: variant.price,
     availableForSale: variant.stock !== 0,
     inventoryPolicy: 'DENY',
+    sellableOnlineQuantity: variant.stock ?? 0,
     inventoryItem: { id: gid('InventoryItem', variant.id), tracked: variant.stock !== undefined },
     position: one.variants.indexOf(variant) + 1,
     product: () => product(one),

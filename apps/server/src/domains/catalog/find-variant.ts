@@ -42,6 +42,8 @@ export type SellableVariant = {
   limits: PlanLimits
   family: AddressFamily
   egress: EgressMode
+  /** The platform keeps a stock of it. */
+  isCounted: boolean
 }
 
 export type OptionChoice = { option1: string; option2: string; option3: string }
@@ -90,5 +92,5 @@ export async function findVariant(
   if (!found) return refuse('unknown_variant')
   const { platformStock, ...variant } = found
   if (platformStock === 'sold_out') return refuse('sold_out_on_platform', { params: { name: variant.variantName } })
-  return ok(variant)
+  return ok({ ...variant, isCounted: platformStock === 'counted' })
 }

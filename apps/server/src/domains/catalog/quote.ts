@@ -26,6 +26,8 @@ type PricedSelection = {
   rulePlatformVariants: string[]
   /** The rules' names, in the order of `rules`. */
   ruleNames: string[]
+  /** The platform keeps a stock of a part of it. */
+  isCounted: boolean
   basePrice: string
   aclPrice: string
   /** basePrice + aclPrice. */
@@ -53,6 +55,7 @@ export async function priceSelection(
     rules: found.map(rule => rule.id),
     rulePlatformVariants: found.map(rule => rule.platformVariantId),
     ruleNames: found.map(rule => rule.name),
+    isCounted: variant.data.isCounted || found.some(rule => rule.platformStock === 'counted'),
     basePrice: fromCents(base),
     aclPrice: fromCents(added),
     price: fromCents(base + added)

@@ -31,7 +31,8 @@ export async function rulesById(db: Executor, ids: number[]) {
       id: aclRules.id,
       name: aclRules.name,
       price: aclRules.price,
-      platformVariantId: aclRules.platformVariantId
+      platformVariantId: aclRules.platformVariantId,
+      platformStock: aclRules.platformStock
     })
     .from(aclRules)
     .where(and(inArray(aclRules.id, possible), isNull(aclRules.deletedAt), aclRules.valid, notSoldOut))

@@ -15,6 +15,7 @@ import { discountCodeFor, levelDiscount } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { buyerOf, orderMailFrom } from './order-mail.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
+import { refusedByStock, type SaleCheck } from './sold-today.ts'
 import { type OrderLine, orders } from './tables.ts'
 import { emitOrderEvent, note } from './transition.ts'
 import { sql } from 'drizzle-orm'
@@ -93,12 +94,13 @@ export type Placed = {
  * Places an order: prices it, reserves its addresses for 30 minutes and returns the checkout link. A refusal writes
  * nothing.
  * @param idempotencyKey a repeat by the same customer within 24 hours gets the same reply and no second order
+ * @param saleCheck asks the platform how many it has left, if it keeps a stock. If it does not answer, all are sold.
  */
 export async function placeOrder(
   ctx: AppContext,
   caller: UserActor,
   placing: Placing,
-  { idempotencyKey }: { idempotencyKey?: string | null } = {}
+  { idempotencyKey, saleCheck }: { idempotencyKey?: string | null; saleCheck?: SaleCheck } = {}
 ): Promise<Result<Placed>> {
   // Nor on behalf of a customer, who would owe a purchase that an administrator chose.
   if (caller.isSuperuser || caller.impersonator !== null) return refuse('admin_purchase')
@@ -110,7 +112,12 @@ export async function placeOrder(
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
-  const { variant, rules, basePrice, aclPrice, amount, lines } = priced.data
+  const { variant, rules, basePrice, aclPrice, amount, lines, isCounted } = priced.data
+  const ids = lines.map(line => line.variant)
+  const there = isCounted && saleCheck ? await saleCheck(platform.data, caller.id, ids) : undefined
+  if (there === null) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })
+  const short = there?.ok ? refusedByStock(lines, there.value) : null
+  if (short) return short
 
   const placed = await command<Result<Placed>>(ctx, caller, async unit => {
     const { tx, now } = unit

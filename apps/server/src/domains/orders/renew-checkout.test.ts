@@ -149,19 +149,51 @@ test.each([
 test.each([
   ['its plan', () => planId, 'London'],
   ['its rule', () => demoRulesProduct.id, 'Nike']
-])('an order is not renewed while the checkout has none of %s left', async (_what, productOf, name) => {
-  const id = productOf()
-  const all = await control<{ id: string; variants: { id: string }[] }[]>(sandbox, 'GET', '/products')
-  const setStock = (stock: number | null) => {
-    const of = all.find(product => product.id === id)?.variants.map(variant => ({ id: variant.id, stock }))
-    return control(sandbox, 'PATCH', `/products/${id}`, { variants: of, silent: true })
+])(
+  'an order is neither renewed nor placed for more than the checkout has left of %s',
+  async (_what, productOf, name) => {
+    const { db } = shop.ctx
+    const id = productOf()
+    const all = await control<{ id: string; variants: { id: string }[] }[]>(sandbox, 'GET', '/products')
+    const setStock = async (stock: number | null) => {
+      shop.advance(MINUTE)
+      const of = all.find(product => product.id === id)?.variants.map(variant => ({ id: variant.id, stock }))
+      await control(sandbox, 'PATCH', `/products/${id}`, { variants: of, silent: true })
+    }
+    const [order] = await db
+      .update(orders)
+      .set({ quantity: 4, amount: '10.80' })
+      .where(eq(orders.id, orderId))
+      .returning()
+    // The shop knows from its last reading that it is counted.
+    const counted = { platformStock: 'counted' } as const
+    await (id === planId ? db.update(variants).set(counted) : db.update(aclRules).set(counted))
+    const place = (quantity = 4) => {
+      const option_selected = { option1: 'place 0', acl_selected: order?.rules }
+      return customer.post('/api/orders/checkout', { product_id: order?.productId, quantity, option_selected })
+    }
+    await setStock(0)
+    const soldOut = { status: 409, data: { reason: 'sold_out_on_platform', params: { name } } }
+    expect([await renew(), await place()]).toMatchObject([soldOut, soldOut])
+    await setStock(3)
+    const short = { status: 409, data: { reason: 'short_on_platform', params: { name, left: 3 } } }
+    expect([await renew(), await place()]).toMatchObject([short, short])
+    expect(await place(3)).toMatchObject({ code: 2000 })
+    await setStock(4)
+    expect([await renew(), await place()]).toMatchObject([{ code: 2000 }, { code: 2000 }])
+    // A platform that does not answer stops no order.
+    await setStock(3)
+    await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 1 })
+    expect(await place()).toMatchObject({ code: 2000 })
+    await setStock(null)
+    expect([await renew(), await place()]).toMatchObject([{ code: 2000 }, { code: 2000 }])
+    await db.update(orders).set({ quantity: 1, amount: '2.70' }).where(eq(orders.id, orderId))
+    // The reservations end.
+    shop.advance(31 * MINUTE)
+    await db.update(variants).set({ platformStock: 'none' })
+    await db.update(aclRules).set({ platformStock: 'none' })
   }
-  await setStock(0)
-  expect(await renew()).toMatchObject({ status: 409, data: { reason: 'sold_out_on_platform', params: { name } } })
-  shop.advance(MINUTE)
-  await setStock(null)
-  expect(await renew()).toMatchObject({ code: 2000 })
-})
+)
 
 test('while the platform’s API does not answer, what is known here decides', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 2 })

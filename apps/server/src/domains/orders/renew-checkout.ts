@@ -12,7 +12,7 @@ import { openPlatform } from '../commerce/index.ts'
 import { isOverWith, renewable } from './renew.ts'
 import { orders, type OrderLine } from './tables.ts'
 import { discountCodeFor, levelDiscounts } from '../rewards/index.ts'
-import { type SaleCheck, type SoldToday, soldTodayOf } from './sold-today.ts'
+import { refusedByStock, type SaleCheck, type SoldToday, soldTodayOf } from './sold-today.ts'
 
 /** An administrator may renew any order, others their own. */
 type Caller = Pick<UserActor, 'id' | 'isSuperuser'>
@@ -122,9 +122,9 @@ type Platform = {
 function linkOf({ order, email, sold }: Found, { platform, there, discountCode, discount }: Platform): Result<Link> {
   const { lines, days } = sold
   // The platform's checkout may work even if its API does not answer. Then our own data decides.
+  const short = there.ok ? refusedByStock(lines, there.value) : null
+  if (short) return short
   const gone = there.ok ? lines.find(({ variant }) => !there.value.get(variant)?.forSale) : undefined
-  if (gone && there.ok && there.value.get(gone.variant)?.stock === 'sold_out')
-    return refuse('sold_out_on_platform', { params: { name: gone.name } })
   if (gone && gone === lines[0]) return refuse('plan_withdrawn')
   if (gone) return refuse('rule_withdrawn', { params: { rule: gone.name } })
   const checkoutUrl = platform.checkoutUrl({

@@ -26,12 +26,12 @@ export function orderRoutes(
   { ordersPaidBy, hasOpenMoney }: FindPorts & RemovalPorts
 ): void {
   addressRoutes(mount, ctx)
+  const saleCheck = openSaleCheck(ctx.now)
   mount(routes.orders.checkout, async ({ body, caller, idempotencyKey }) => {
     const { acl_selected: rules, ...options } = body.option_selected
     const placing = { productId: body.product_id, quantity: body.quantity, options, rules }
-    return placeOrder(ctx, caller, placing, { idempotencyKey })
+    return placeOrder(ctx, caller, placing, { idempotencyKey, saleCheck })
   })
-  const saleCheck = openSaleCheck(ctx.now)
   mount(routes.orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller, saleCheck))
   mount(routes.orders.renewMany, ({ body, caller }) => renewCheckouts(ctx, body.order_ids, caller, saleCheck))
   mount(routes.orders.limits, async () => {

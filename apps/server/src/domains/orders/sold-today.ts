@@ -43,6 +43,19 @@ export function openSaleCheck(now: Clock): SaleCheck {
   }
 }
 
+/** Refuses lines of which the platform's checkout would take fewer, because its own stock is smaller. */
+export function refusedByStock(
+  lines: readonly OrderLine[],
+  there: ReadonlyMap<string, { stock: string; left: number | null }>
+): Refusal | null {
+  for (const { variant, name, quantity } of lines) {
+    const { stock, left = null } = there.get(variant) ?? {}
+    if (stock === 'sold_out') return refuse('sold_out_on_platform', { params: { name } })
+    if (left !== null && left < quantity) return refuse('short_on_platform', { params: { name, left } })
+  }
+  return null
+}
+
 type Ordered = Pick<OrderRow, 'variantId' | 'variantName' | 'rules' | 'quantity' | 'lines'>
 
 export type SoldToday = {

@@ -133,6 +133,7 @@ export const documents = {
           price
           availableForSale
           inventoryPolicy
+          sellableOnlineQuantity
           inventoryItem {
             tracked
           }

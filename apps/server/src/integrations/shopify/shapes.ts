@@ -114,8 +114,9 @@ export const Product = z
 export const PricedVariant = Stock.extend({
   id: Gid,
   price: Money,
+  sellableOnlineQuantity: z.number().int(),
   product: z.object({ id: Gid, status: z.string(), publishedAt: z.string().nullish(), updatedAt: z.string() })
-}).transform(({ id, price, product, ...stocked }) => {
+}).transform(({ id, price, product, sellableOnlineQuantity, ...stocked }) => {
   const sale = saleOf(product.status, product.publishedAt)
   const stock = stockIfSold(sale, stockOf(stocked))
   return {
@@ -127,6 +128,8 @@ export const PricedVariant = Stock.extend({
     isProductForSale: sale.forSale,
     forSale: sale.forSale && stock !== 'sold_out',
     stock,
+    /** How many a checkout takes at most; null: any number. */
+    left: stock === 'counted' ? sellableOnlineQuantity : null,
     updatedAt: new Date(product.updatedAt)
   }
 })
