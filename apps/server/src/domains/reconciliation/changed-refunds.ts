@@ -21,9 +21,7 @@ import {
   shrinkRefund,
   totalOf
 } from '../payments/index.ts'
-
-/** A conversion to the buyer's currency and back may add or lose this many cents. */
-const ROUNDED = 2n
+import { restOf } from './refund-differences.ts'
 
 /**
  * The platform changed the amount of a reported refund. An increase is handled as a refund, a decrease as money that
@@ -42,8 +40,8 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
     return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
   const awaited = rows.find(isRequest)
-  const rest = more !== null && awaited?.amount ? toCents(awaited.amount) - more : 0n
-  const isPart = rest > ROUNDED
+  const rest = more === null ? 0n : restOf(awaited, more)
+  const isPart = rest > 0n
   const refundId = refundIdOf({ key })
   const result = await giveBack(unit, ctx, {
     platformOrderId,

@@ -69,6 +69,15 @@ export function amountOf({ amount, buyer }: ShopifyOrder['refunds'][number], pay
   return converted ?? downToCents(amount)
 }
 
+/** A conversion to the buyer's currency and back may add or lose this many cents. */
+const ROUNDED = 2n
+
+/** The cents of a pending refund that are not made yet, if the platform made only this much of it. */
+export function restOf(awaited: Pick<RefundRow, 'amount'> | undefined, made: bigint): bigint {
+  const rest = toCents(awaited?.amount ?? '0') - made
+  return rest > ROUNDED ? rest : 0n
+}
+
 type Change = { key: string; known: bigint; amount: string | null }
 
 function changeOf(
