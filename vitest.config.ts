@@ -16,7 +16,7 @@ const shared = {
 /** SQL of ours: what a second run, on another PostgreSQL, could find to be different. The long tier repeats all of them. */
 const ownSql = [
   'apps/server/src/domains/{bulk,home,inventory,retention}/**/*.test.ts',
-  'apps/server/src/domains/fleet/traffic/*.test.ts',
+  'apps/server/src/domains/traffic/*.test.ts',
   'apps/server/src/domains/orders/{list,who-held,unpaid-limit,address-search}.test.ts',
   'apps/server/src/domains/payments/{books,histories,list-payments,storm}.test.ts',
   'apps/server/src/domains/payments/order-model/*.test.ts',

@@ -19,6 +19,7 @@ import { deliveryRefusal, ordersPaidBy, paymentRoutes } from './domains/payments
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
+import { trafficRoutes } from './domains/traffic/index.ts'
 import { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
 import { statementRoutes } from './domains/statements/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
@@ -66,6 +67,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
     orderNumbers: auditNames.orderNumbers
   })
   fleetRoutes(naming, ctx, { variantsSellingFrom })
+  trafficRoutes(naming, ctx)
   rewardsRoutes(mount, ctx)
   statusRoutes(mount, ctx, { app, proxyChecks: proxyChecksOf(ctx.config) })
   figureRoutes(mount, ctx, readDeliveries)

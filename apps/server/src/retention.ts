@@ -16,6 +16,7 @@ import { rewardsRetention } from './domains/rewards/index.ts'
 import { settingsRetention } from './domains/settings/index.ts'
 import { webhookRetention } from './domains/webhooks/index.ts'
 import { statusRetention } from './domains/status/index.ts'
+import { trafficRetention } from './domains/traffic/index.ts'
 import type { RetentionEntry } from './infra/retention.ts'
 
 /** All rows that grow, each kind with its time and reason, declared by its domain. */
@@ -27,6 +28,7 @@ export const retention: RetentionEntry[] = [
   ...orderRetention,
   ...deliveryRetention,
   ...fleetRetention,
+  ...trafficRetention,
   ...paymentRetention,
   ...bulkRetention,
   ...syncRetention,

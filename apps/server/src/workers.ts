@@ -24,6 +24,7 @@ import { webhookJobs } from './domains/webhooks/index.ts'
 import { ownsAddresses } from './own-addresses.ts'
 import { noticePorts } from './notice-ports.ts'
 import { statusJobs } from './domains/status/index.ts'
+import { trafficJobs } from './domains/traffic/index.ts'
 import { retention } from './retention.ts'
 import type { Job } from './infra/job.ts'
 import type { JobQueue } from './infra/jobs.ts'
@@ -52,7 +53,8 @@ export const allJobs: Job[] = [
   ...rewardsJobs,
   ...bulkJobs(bulkActions),
   ...inventoryJobs,
-  ...fleetJobs({ confirm: confirmOutcomes, traffic: trafficPorts }),
+  ...fleetJobs({ confirm: confirmOutcomes }),
+  ...trafficJobs(trafficPorts),
   ...statusJobs({ proxyChecks: proxyChecksOf }),
   ...commerceJobs(eventHandlers),
   ...promotionsJobs,

@@ -12,7 +12,6 @@ import {
   addTestServer,
   heldBy,
   noOrders,
-  untold,
   serverRow,
   startFleetShop,
   startTestAgent,
@@ -109,9 +108,7 @@ test('changes for a server that answers do not wait for any number of servers th
   tries = 0
   await startJobs(
     ctx,
-    fleetJobs({ confirm: noOrders, traffic: () => untold, probeMs: 100 }).filter(({ queue }) =>
-      queue.name.startsWith('converge')
-    )
+    fleetJobs({ confirm: noOrders, probeMs: 100 }).filter(({ queue }) => queue.name.startsWith('converge'))
   )
   await ask()
   await expect

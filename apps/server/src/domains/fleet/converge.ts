@@ -14,7 +14,7 @@ import { convergeQueue, repairQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 import { withAccess } from './order-access.ts'
 import { agentUsers, orderAccess } from './tables.ts'
-import { grantLimits } from './traffic/quotas.ts'
+import { grantLimits } from './order-limits.ts'
 
 const BATCH = 64
 const AT_ONCE = 8

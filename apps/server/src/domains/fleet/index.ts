@@ -2,17 +2,14 @@
  * The fleet: servers with their groups and address ranges, what their agents should hold, and how agents are brought
  * there, watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups,
  * server_group_servers, server_reports, agent_users, agent_ties, console_identity, upgrades, upgrade_servers,
- * server_places, order_access, abuse_alarms, access_proofs, traffic_cursors, traffic_marks, traffic_hours,
- * traffic_days, order_traffic_hours, order_traffic_days, server_traffic_hours, server_traffic_days, order_traffic and
- * the sequence agent_generation.
+ * server_places, order_access, order_traffic, abuse_alarms, access_proofs and the sequence agent_generation.
  * Other domains set what an order's user should hold (`setDesiredUsers`, `removeDesiredUsers`) and read the agents'
  * progress (`agentProgress`). Only the fleet writes its tables and talks to agents.
  * It gets ports from the domains above: which variants sell from a group, and how orders go on once an agent has
  * confirmed (`ConfirmPort`).
  */
-export { troubledSince } from './agents.ts'
-export { httpsHost } from './proxy-tls/offer.ts'
-export { groupsWithTls, readOffers } from './proxy-tls/offer.ts'
+export { troubledSince, type SyncContext, agentOf } from './agents.ts'
+export { httpsHost, groupsWithTls, readOffers } from './proxy-tls/offer.ts'
 export { serversHealth } from './servers-health.ts'
 export { countOpenAlarms } from './alarms.ts'
 export { countOpenProofs, proofsOfLeases } from './proofs/alarm.ts'
@@ -32,21 +29,17 @@ export {
   waitsForServer
 } from './desired.ts'
 export { countStoppedUpgrades } from './upgrades/read.ts'
-export { countTroubledServers } from './list-servers.ts'
+export { countTroubledServers, searchServers } from './list-servers.ts'
 export { removeServer } from './delete-server.ts'
-export { countriesOfGroups } from './groups.ts'
-export { createGroup } from './groups.ts'
+export { countriesOfGroups, createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
 export { fleetRetention } from './retention.ts'
-export { addTraffic, beginOrderLimits, returnTraffic, takeTraffic, type QuotaPort } from './traffic/quotas.ts'
-export type { TrafficPorts } from './traffic/record.ts'
-export { readOrdersTraffic } from './traffic/read.ts'
+export { addTraffic, beginOrderLimits, returnTraffic, takeTraffic, type QuotaPort, useTraffic } from './order-limits.ts'
 export { fleetRoutes } from './routes.ts'
 export { findOutage, lockOutage, removeOutage, takeUnannounced, type Outage } from './outages.ts'
 export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 export { accessOf, countAccessAttempt, forgetAccess, setAccess, type OrderAccess } from './order-access.ts'
 export { createServer } from './save-server.ts'
-export { searchServers } from './list-servers.ts'
 export { lockServer, readServerRow } from './server-row.ts'
 export { fleetFinders } from './notice-finders.ts'
 export { changeStatus } from './server-status.ts'

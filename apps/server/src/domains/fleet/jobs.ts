@@ -19,8 +19,6 @@ import {
   publicCertificateQueue,
   repairAllQueue,
   repairQueue,
-  serverTrafficQueue,
-  trafficQueue,
   upgradeQueue,
   upgradesQueue
 } from './queues.ts'
@@ -28,25 +26,20 @@ import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
 import { readPublicCertificate } from './public-certificate.ts'
 import { resolveAllProxyNames, resolveProxyNames } from './proxy-tls/leads.ts'
 import { repairAll, repairInTurn } from './repair.ts'
-import { collectServerTraffic, collectTraffic } from './traffic/collect.ts'
-import { renewOrderLimits } from './traffic/quotas.ts'
-import type { TrafficPorts } from './traffic/record.ts'
+import { renewOrderLimits } from './order-limits.ts'
 
 /** How long a repair waits for another process that talks to the same agent. In milliseconds. */
 const REPAIR_WAIT_MS = 10_000
 
 /**
  * @param ports.confirm makes the port that moves orders on once an agent has confirmed
- * @param ports.traffic finds the order of each traffic row, and informs customers of quotas
  * @param ports.probeMs how soon a healthy agent must answer; only tests set it
  */
 export const fleetJobs = ({
   confirm,
-  traffic,
   probeMs
 }: {
   confirm: (ctx: AppContext) => ConfirmPort
-  traffic: (ctx: AppContext) => TrafficPorts
   probeMs?: number
 }): Job[] => [
   job(convergeQueue, {
@@ -91,19 +84,6 @@ export const fleetJobs = ({
     purpose: 'Compares one agent with its desired state, and repairs the difference.',
     concurrency: 2,
     run: (ctx, { serverId }) => repairInTurn(ctx, serverId, REPAIR_WAIT_MS)
-  }),
-  job(trafficQueue, {
-    purpose: 'Has the traffic counters of every server fetched, spread over the minute.',
-    cron: '* * * * *',
-    run: collectTraffic
-  }),
-  job(serverTrafficQueue, {
-    purpose: "Fetches what changed of one agent's traffic counters, and adds it up by hour and day.",
-    // A slow agent takes up to half a minute, and must not keep the others from being counted.
-    concurrency: 8,
-    perGroup: 1,
-    importance: 'background',
-    run: (ctx, { serverId }) => collectServerTraffic(ctx, serverId, traffic(ctx))
   }),
   job(limitsQueue, {
     purpose: "Gives an order's limits to its agents, after a renewal or its refund changed them.",

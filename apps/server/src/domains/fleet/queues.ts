@@ -55,15 +55,6 @@ export const upgradeQueue = queue<{ upgradeId: number }>('advance-upgrade', { de
 /** Each minute: the same for every running upgrade, in case a process left one behind. */
 export const upgradesQueue = queue<object>('advance-upgrades', { retryLimit: 0, deleteAfterSeconds: 3600 })
 
-/** Each minute: has every server's counters fetched. */
-export const trafficQueue = queue<object>('collect-traffic', { retryLimit: 0, deleteAfterSeconds: 3600 })
-
-/** Fetches one server's counters. If it fails, the next minute's job fetches them. */
-export const serverTrafficQueue = queue<{ serverId: number }>('collect-server-traffic', {
-  retryLimit: 0,
-  deleteAfterSeconds: 600
-})
-
 /** Sends changed limits to the users of an order. */
 export const limitsQueue = queue<{ orderId: number }>('renew-order-limits', { deleteAfterSeconds: 3600 })
 

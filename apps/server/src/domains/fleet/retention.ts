@@ -1,20 +1,10 @@
 import { alarmRetention } from './alarms.ts'
-import { and, eq, isNull, lt, notExists, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, lt, or } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { accessProofs, agentUsers, upgrades } from './tables.ts'
-import {
-  orderTrafficDays,
-  orderTrafficHours,
-  serverTrafficDays,
-  serverTrafficHours,
-  trafficDays,
-  trafficHours,
-  trafficMarks
-} from './traffic/tables.ts'
+import { accessProofs, upgrades } from './tables.ts'
 
-const HOURS_KEPT = 30 * DAY
-const DAYS_KEPT = 2 * 366 * DAY
+const PROOFS_KEPT = 2 * 366 * DAY
 const UPGRADES_KEPT = 366 * DAY
 
 /** Settled proofs that do not record the end of a lease. Repeated password resets make many of them. */
@@ -28,54 +18,11 @@ export const fleetRetention: RetentionEntry[] = [
   ...alarmRetention,
   {
     what: 'access_proofs',
-    keep: { ms: DAYS_KEPT },
+    keep: { ms: PROOFS_KEPT },
     why: 'Tries of new credentials and of former passwords, which belong to the history of orders. Those of credentials whose lease ended are kept like the leases.',
     remove: (unit, before, limit) =>
       removeRows(unit, accessProofs, and(lt(accessProofs.askedAt, before), isPassing), limit),
     count: db => countRows(db, accessProofs, accessProofs.askedAt, isPassing)
-  },
-  {
-    what: 'traffic_hours',
-    keep: { ms: HOURS_KEPT },
-    why: 'Traffic of each proxy, order and server by hour, for the charts of the last weeks.',
-    remove: async (unit, before, limit) =>
-      (await removeRows(unit, trafficHours, lt(trafficHours.at, before), limit)) +
-      (await removeRows(unit, orderTrafficHours, lt(orderTrafficHours.at, before), limit)) +
-      (await removeRows(unit, serverTrafficHours, lt(serverTrafficHours.at, before), limit)),
-    count: db => countRows(db, trafficHours, trafficHours.at)
-  },
-  {
-    what: 'traffic_days',
-    keep: { ms: DAYS_KEPT },
-    why: 'The same by day: what a customer asks about, and how the shop grows.',
-    remove: async (unit, before, limit) =>
-      (await removeRows(unit, trafficDays, lt(trafficDays.at, before), limit)) +
-      (await removeRows(unit, orderTrafficDays, lt(orderTrafficDays.at, before), limit)) +
-      (await removeRows(unit, serverTrafficDays, lt(serverTrafficDays.at, before), limit)),
-    count: db => countRows(db, trafficDays, trafficDays.at)
-  },
-  {
-    what: 'traffic_marks',
-    keep: { ms: HOURS_KEPT },
-    why: 'The last figures that an agent told of users that are gone: it forgets them after a day itself. Those of present users stay, or their traffic would be counted again.',
-    remove: (unit, before, limit) =>
-      removeRows(
-        unit,
-        trafficMarks,
-        and(
-          lt(trafficMarks.changedAt, before),
-          notExists(
-            unit.tx
-              .select({ one: sql`1` })
-              .from(agentUsers)
-              .where(
-                sql`${agentUsers.serverId} = ${trafficMarks.serverId} and ${agentUsers.username} = ${trafficMarks.username}`
-              )
-          )
-        ),
-        limit
-      ),
-    count: db => countRows(db, trafficMarks, trafficMarks.changedAt)
   },
   {
     what: 'upgrades',

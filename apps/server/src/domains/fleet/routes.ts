@@ -23,7 +23,6 @@ import { cancelProvisioning } from './provision/cancel.ts'
 import { acceptHostKey, createServer, planEdit, provision, updateServer } from './save-server.ts'
 
 import { addOutage, outageList } from './outages.ts'
-import { readServerTraffic } from './traffic/read.ts'
 import { listUpgradeServers, upgradeList } from './upgrades/read.ts'
 import { continueUpgrade, endUpgrade, planUpgrade, startUpgrade } from './upgrades/start.ts'
 import { pauseServer, resumeServer, takeBackServer } from './server-status.ts'
@@ -45,9 +44,6 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.provision, call => provision(ctx, call.caller, call.params.id, call.body))
   mount(fleet.cancelProvision, call => cancelProvisioning(ctx, call.caller, call.params.id, call.body?.started_at))
   mount(fleet.acceptHostKey, call => acceptHostKey(ctx, call.caller, call.params.id, call.body.fingerprint))
-  mount(fleet.traffic, async ({ params, query }) =>
-    ok(await readServerTraffic(ctx.db, params.id, { ...query, now: ctx.now() }))
-  )
   mount(fleet.deleteServer, call => deleteServer(ctx, call.caller, call.params.id))
 
   mount(fleet.live, call => liveConnections(ctx, call.params.id, call.query.user))

@@ -454,3 +454,20 @@ export const publicCertificate = pgTable(
   },
   t => [check('public_certificate_one', sql`${t.one}`)]
 )
+
+/** What an order may use, and has used, in bytes on all of its servers. */
+export const orderTraffic = pgTable(
+  'order_traffic',
+  {
+    orderId: ref().primaryKey(),
+    used: bigint({ mode: 'number' }).notNull().default(0),
+    /** Null: unlimited. */
+    allowed: bigint({ mode: 'number' }),
+    mbps: integer(),
+    connections: integer(),
+    connectionsPerSecond: integer(),
+    /** The share of `allowed` that its customer was last notified of: 0, 80 or 100. */
+    toldOf: integer().notNull().default(0)
+  },
+  t => [check('order_traffic_told', sql`${t.toldOf} in (0, 80, 100)`)]
+)

@@ -2,15 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { and, eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { SYSTEM } from '../../../infra/actor.ts'
-import { command, type Unit } from '../../../infra/command.ts'
-import { createAgentClient } from '../../../integrations/agent/index.ts'
-import { applyUser } from '../apply.ts'
-import { convergeServer } from '../converge.ts'
-import { addTestServer, noOrders, startFleetShop, startTestAgent, usersOf, wantTestUsers } from '../fleet.fixture.ts'
-import { repairServer } from '../repair.ts'
-import { agentUsers } from '../tables.ts'
-import { orderTraffic } from './tables.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import { createAgentClient } from '../../integrations/agent/index.ts'
+import { applyUser } from './apply.ts'
+import { convergeServer } from './converge.ts'
+import { addTestServer, noOrders, startFleetShop, startTestAgent, usersOf, wantTestUsers } from './fleet.fixture.ts'
+import { repairServer } from './repair.ts'
+import { agentUsers, orderTraffic } from './tables.ts'
 import {
   addTraffic,
   beginOrderLimits,
@@ -19,8 +18,8 @@ import {
   returnTraffic,
   takeTraffic,
   useTraffic
-} from './quotas.ts'
-import { useStarted } from '../../../testing/use-started.ts'
+} from './order-limits.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)

@@ -3,12 +3,19 @@ import type { AddressInfo } from 'node:net'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
-import { SYSTEM } from '../../../infra/actor.ts'
-import { command } from '../../../infra/command.ts'
-import { convergeServer } from '../converge.ts'
-import { addTestServer, noOrders, startFleetShop, startTestAgent, untold, wantTestUsers } from '../fleet.fixture.ts'
-import { serverTrafficQueue } from '../queues.ts'
-import { agentUsers } from '../tables.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { convergeServer } from '../fleet/converge.ts'
+import {
+  addTestServer,
+  noOrders,
+  startFleetShop,
+  startTestAgent,
+  untold,
+  wantTestUsers
+} from '../fleet/fleet.fixture.ts'
+import { serverTrafficQueue, collectServerTraffic, collectTraffic } from './collect.ts'
+import { agentUsers } from '../fleet/tables.ts'
 import {
   orderTrafficDays,
   orderTrafficHours,
@@ -19,10 +26,9 @@ import {
   trafficHours,
   trafficMarks
 } from './tables.ts'
-import { collectServerTraffic, collectTraffic } from './collect.ts'
 import { readOrdersTraffic, readServerTraffic } from './read.ts'
 import { recordPage } from './record.ts'
-import { useStarted } from '../../../testing/use-started.ts'
+import { useStarted } from '../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)

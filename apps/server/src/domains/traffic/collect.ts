@@ -1,12 +1,20 @@
 import { and, asc, eq, isNull, ne } from 'drizzle-orm'
-import { SYSTEM } from '../../../infra/actor.ts'
-import { command } from '../../../infra/command.ts'
-import { agentOf, type SyncContext } from '../agents.ts'
-import { serverTrafficQueue } from '../queues.ts'
-import { readServerRow } from '../server-row.ts'
-import { servers } from '../tables.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { agentOf, type SyncContext, readServerRow } from '../fleet/index.ts'
+import { servers } from '../fleet/tables.ts'
 import { trafficCursors } from './tables.ts'
 import { recordPage, type TrafficPorts } from './record.ts'
+import { queue } from '../../infra/jobs.ts'
+
+/** Each minute: has every server's counters fetched. */
+export const trafficQueue = queue<object>('collect-traffic', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+/** Fetches one server's counters. If it fails, the next minute's job fetches them. */
+export const serverTrafficQueue = queue<{ serverId: number }>('collect-server-traffic', {
+  retryLimit: 0,
+  deleteAfterSeconds: 600
+})
 
 /** All servers are asked one after the other within this time. In milliseconds. */
 const SPREAD_MS = 45_000

@@ -1,9 +1,9 @@
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
 import { and, eq, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { DAY, HOUR, iso } from '../../../infra/clock.ts'
-import type { Unit } from '../../../infra/command.ts'
-import type { Executor } from '../../../infra/db/client.ts'
+import { DAY, HOUR, iso } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
 import {
   orderTrafficDays,
   orderTrafficHours,
@@ -15,11 +15,11 @@ import {
   trafficMarks
 } from './tables.ts'
 import { type Counts, FIGURES, type Mark, type TrafficRow, hourOf, incrementOf, isNothing } from './increments.ts'
-import { type QuotaPort, useTraffic } from './quotas.ts'
+import { type QuotaPort, useTraffic } from '../fleet/index.ts'
 import { isIP } from 'node:net'
 import { AGENT_ERRORS, AGENT_REFUSALS } from '@netlet/contract/agent-codes'
-import { cidrs } from '../../inventory/tables.ts'
-import { agentUsers } from '../tables.ts'
+import { cidrs } from '../inventory/tables.ts'
+import { agentUsers } from '../fleet/tables.ts'
 
 /** The orders whose proxies have these usernames, if they hold an address of the server or held one since then. */
 type OrdersOf = (

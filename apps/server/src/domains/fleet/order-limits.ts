@@ -1,14 +1,13 @@
 import type { PlanLimits } from '@netlet/contract'
 import type { AgentUserLimits } from '@netlet/contract/agent'
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { SYSTEM } from '../../../infra/actor.ts'
-import { command, type Unit } from '../../../infra/command.ts'
-import type { SyncContext } from '../agents.ts'
-import type { AgentUser } from '../apply.ts'
-import { enqueueConverge } from '../desired.ts'
-import { limitsQueue } from '../queues.ts'
-import { agentUsers } from '../tables.ts'
-import { orderTraffic } from './tables.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { SyncContext } from './agents.ts'
+import type { AgentUser } from './apply.ts'
+import { enqueueConverge } from './desired.ts'
+import { limitsQueue } from './queues.ts'
+import { agentUsers, orderTraffic } from './tables.ts'
 
 /** Called when an order has used this share (percent) of its quota, once for each quota. */
 export type QuotaPort = (unit: Unit, orderId: number, told: QuotaNews) => Promise<void>

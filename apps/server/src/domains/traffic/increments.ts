@@ -1,5 +1,5 @@
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
-import { HOUR } from '../../../infra/clock.ts'
+import { HOUR } from '../../infra/clock.ts'
 import type { trafficMarks } from './tables.ts'
 
 export type TrafficRow = AgentTrafficChanges['rows'][number]

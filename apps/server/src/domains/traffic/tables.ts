@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm'
-import { bigint, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { instant, ref } from '../../../infra/db/columns.ts'
-import { servers } from '../tables.ts'
+import { bigint, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { instant, ref } from '../../infra/db/columns.ts'
+import { servers } from '../fleet/tables.ts'
 
 /** How far an agent's counters have been read: see collect.ts. */
 export const trafficCursors = pgTable('traffic_cursors', {
@@ -98,20 +97,3 @@ export const serverTrafficDays = pgTable('server_traffic_days', serverUsage(), t
   primaryKey({ columns: [t.serverId, t.at] }),
   index('server_traffic_days_at').on(t.at)
 ])
-
-/** What an order may use, and has used, in bytes on all of its servers. */
-export const orderTraffic = pgTable(
-  'order_traffic',
-  {
-    orderId: ref().primaryKey(),
-    used: bigint({ mode: 'number' }).notNull().default(0),
-    /** Null: unlimited. */
-    allowed: bigint({ mode: 'number' }),
-    mbps: integer(),
-    connections: integer(),
-    connectionsPerSecond: integer(),
-    /** The share of `allowed` that its customer was last notified of: 0, 80 or 100. */
-    toldOf: integer().notNull().default(0)
-  },
-  t => [check('order_traffic_told', sql`${t.toldOf} in (0, 80, 100)`)]
-)

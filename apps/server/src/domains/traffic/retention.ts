@@ -1,0 +1,62 @@
+import { and, lt, notExists, sql } from 'drizzle-orm'
+import { DAY } from '../../infra/clock.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { agentUsers } from '../fleet/tables.ts'
+import {
+  orderTrafficDays,
+  orderTrafficHours,
+  serverTrafficDays,
+  serverTrafficHours,
+  trafficDays,
+  trafficHours,
+  trafficMarks
+} from './tables.ts'
+
+const HOURS_KEPT = 30 * DAY
+const DAYS_KEPT = 2 * 366 * DAY
+
+export const trafficRetention: RetentionEntry[] = [
+  {
+    what: 'traffic_hours',
+    keep: { ms: HOURS_KEPT },
+    why: 'Traffic of each proxy, order and server by hour, for the charts of the last weeks.',
+    remove: async (unit, before, limit) =>
+      (await removeRows(unit, trafficHours, lt(trafficHours.at, before), limit)) +
+      (await removeRows(unit, orderTrafficHours, lt(orderTrafficHours.at, before), limit)) +
+      (await removeRows(unit, serverTrafficHours, lt(serverTrafficHours.at, before), limit)),
+    count: db => countRows(db, trafficHours, trafficHours.at)
+  },
+  {
+    what: 'traffic_days',
+    keep: { ms: DAYS_KEPT },
+    why: 'The same by day: what a customer asks about, and how the shop grows.',
+    remove: async (unit, before, limit) =>
+      (await removeRows(unit, trafficDays, lt(trafficDays.at, before), limit)) +
+      (await removeRows(unit, orderTrafficDays, lt(orderTrafficDays.at, before), limit)) +
+      (await removeRows(unit, serverTrafficDays, lt(serverTrafficDays.at, before), limit)),
+    count: db => countRows(db, trafficDays, trafficDays.at)
+  },
+  {
+    what: 'traffic_marks',
+    keep: { ms: HOURS_KEPT },
+    why: 'The last figures that an agent told of users that are gone: it forgets them after a day itself. Those of present users stay, or their traffic would be counted again.',
+    remove: (unit, before, limit) =>
+      removeRows(
+        unit,
+        trafficMarks,
+        and(
+          lt(trafficMarks.changedAt, before),
+          notExists(
+            unit.tx
+              .select({ one: sql`1` })
+              .from(agentUsers)
+              .where(
+                sql`${agentUsers.serverId} = ${trafficMarks.serverId} and ${agentUsers.username} = ${trafficMarks.username}`
+              )
+          )
+        ),
+        limit
+      ),
+    count: db => countRows(db, trafficMarks, trafficMarks.changedAt)
+  }
+]
