@@ -13,6 +13,7 @@ export const DOMAINS = [
   'catalog',
   'promotions',
   'commerce',
+  'provisioning',
   'traffic',
   'fleet',
   'inventory',

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { bundleAgent } from '../../server/src/domains/fleet/provision/bundle.ts'
+import { bundleAgent } from '../../server/src/integrations/agent/bundle.ts'
 import { isLinux, kill } from './process.ts'
 import { removeOtherCopies, copyProgram } from '../src/workers/program-copies.ts'
 import { servingAgent } from './takeovers.ts'

@@ -16,6 +16,7 @@ import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
 import { noticeRoutes } from './domains/notices/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { deliveryRefusal, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { provisioningRoutes } from './domains/provisioning/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
 import { settingsRoutes } from './domains/settings/index.ts'
@@ -68,6 +69,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   })
   fleetRoutes(naming, ctx, { variantsSellingFrom })
   trafficRoutes(naming, ctx)
+  provisioningRoutes(naming, ctx)
   rewardsRoutes(mount, ctx)
   statusRoutes(mount, ctx, { app, proxyChecks: proxyChecksOf(ctx.config) })
   figureRoutes(mount, ctx, readDeliveries)

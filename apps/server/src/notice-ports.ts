@@ -6,6 +6,7 @@ import { fleetFinders } from './domains/fleet/index.ts'
 import { ownFinders, type NoticeFinder, type NoticePorts } from './domains/notices/index.ts'
 import { orderFinders } from './domains/orders/index.ts'
 import { paymentFinders } from './domains/inbox/index.ts'
+import { upgradeFinder } from './domains/provisioning/index.ts'
 import { supportFinders } from './domains/support/index.ts'
 import { ownsAddresses } from './own-addresses.ts'
 
@@ -24,6 +25,7 @@ const refusedTokens: NoticeFinder = {
 export const noticePorts: NoticePorts = {
   finders: [
     ...fleetFinders,
+    upgradeFinder,
     ...orderFinders,
     ...paymentFinders,
     ...commerceFinders,

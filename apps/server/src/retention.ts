@@ -12,6 +12,7 @@ import { orderRetention } from './domains/orders/index.ts'
 import { isUnresolved } from './domains/inbox/index.ts'
 import { paymentRetention } from './domains/payments/index.ts'
 import { jobArchive } from './domains/retention/index.ts'
+import { upgradeRetention } from './domains/provisioning/index.ts'
 import { rewardsRetention } from './domains/rewards/index.ts'
 import { settingsRetention } from './domains/settings/index.ts'
 import { webhookRetention } from './domains/webhooks/index.ts'
@@ -29,6 +30,7 @@ export const retention: RetentionEntry[] = [
   ...deliveryRetention,
   ...fleetRetention,
   ...trafficRetention,
+  upgradeRetention,
   ...paymentRetention,
   ...bulkRetention,
   ...syncRetention,

@@ -18,6 +18,7 @@ import {
 } from './domains/payments/index.ts'
 import { changeRefund, doubtRefund, reconciliationJobs } from './domains/reconciliation/index.ts'
 import { promotionsJobs } from './domains/promotions/index.ts'
+import { provisioningJobs } from './domains/provisioning/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
 import { webhookJobs } from './domains/webhooks/index.ts'
@@ -55,6 +56,7 @@ export const allJobs: Job[] = [
   ...inventoryJobs,
   ...fleetJobs({ confirm: confirmOutcomes }),
   ...trafficJobs(trafficPorts),
+  ...provisioningJobs,
   ...statusJobs({ proxyChecks: proxyChecksOf }),
   ...commerceJobs(eventHandlers),
   ...promotionsJobs,

@@ -4,10 +4,11 @@ import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { startOf } from '../../infra/text.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
-import { handsOverToOurs, programIn, settingsFormatIn } from './provision/takeover.ts'
 import { enqueueConverge } from './desired.ts'
 import { agentUsers, serverReports, servers } from './tables.ts'
 import { publishSelling } from './server-row.ts'
+import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
+import { z } from 'zod'
 
 /** Hours of traffic kept for each server. */
 export const KEPT_HOURS = 48
@@ -136,3 +137,29 @@ function addHour(
   }
   return [...others, hour]
 }
+
+const told = z.object({
+  program_started_at: z.string().max(40),
+  takeover: z.object({
+    state: z.enum(['none', 'running', 'failed']),
+    reason: z.string().nullable(),
+    at: z.string().max(40).nullable()
+  }),
+  // Agents that report no format have that of the first release.
+  takeover_format: z.number().default(2),
+  settings_format: z.number().default(2)
+})
+
+/** What an agent reports of its program; null: it is older, and can only be restarted. */
+export type Program = z.infer<typeof told> | null
+
+export const programIn = (info: unknown): Program => {
+  const read = told.safeParse(info)
+  return read.success ? read.data : null
+}
+
+/** The settings format that it knows (`agent-settings.ts` of the contract). */
+const settingsFormatIn = (info: unknown): number => programIn(info)?.settings_format ?? 1
+
+/** Whether this program can hand over to ours. One of another format refuses, and must be restarted. */
+export const handsOverToOurs = (program: Program): boolean => program?.takeover_format === TAKEOVER_FORMAT

@@ -1,14 +1,13 @@
 /**
  * The fleet: servers with their groups and address ranges, what their agents should hold, and how agents are brought
- * there, watched, repaired and installed (docs/FLEET.md). It owns servers, server_outages, server_groups,
- * server_group_servers, server_reports, agent_users, agent_ties, console_identity, upgrades, upgrade_servers,
- * server_places, order_access, order_traffic, abuse_alarms, access_proofs and the sequence agent_generation.
+ * there, watched and repaired (docs/FLEET.md). It owns servers, server_outages, server_groups,
+ * server_group_servers, server_reports, agent_users, agent_ties, console_identity, server_places, order_access, order_traffic, abuse_alarms, access_proofs and the sequence agent_generation.
  * Other domains set what an order's user should hold (`setDesiredUsers`, `removeDesiredUsers`) and read the agents'
  * progress (`agentProgress`). Only the fleet writes its tables and talks to agents.
  * It gets ports from the domains above: which variants sell from a group, and how orders go on once an agent has
  * confirmed (`ConfirmPort`).
  */
-export { troubledSince, type SyncContext, agentOf } from './agents.ts'
+export { troubledSince, type SyncContext, agentOf, markReachable } from './agents.ts'
 export { httpsHost, groupsWithTls, readOffers } from './proxy-tls/offer.ts'
 export { serversHealth } from './servers-health.ts'
 export { countOpenAlarms } from './alarms.ts'
@@ -26,10 +25,10 @@ export {
   removeDesiredUsers,
   serversBehind,
   setDesiredUsers,
-  waitsForServer
+  waitsForServer,
+  enqueueFullSync
 } from './desired.ts'
-export { countStoppedUpgrades } from './upgrades/read.ts'
-export { countTroubledServers, searchServers } from './list-servers.ts'
+export { countTroubledServers, searchServers, readServer, serverList, usersOfServers } from './list-servers.ts'
 export { removeServer } from './delete-server.ts'
 export { countriesOfGroups, createGroup } from './groups.ts'
 export { fleetJobs } from './jobs.ts'
@@ -40,6 +39,26 @@ export { findOutage, lockOutage, removeOutage, takeUnannounced, type Outage } fr
 export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './plans.ts'
 export { accessOf, countAccessAttempt, forgetAccess, setAccess, type OrderAccess } from './order-access.ts'
 export { createServer } from './save-server.ts'
-export { lockServer, readServerRow } from './server-row.ts'
+export { lockServer, readServerRow, type ServerRow, isWrongPort, saveAgentSettings } from './server-row.ts'
 export { fleetFinders } from './notice-finders.ts'
 export { changeStatus } from './server-status.ts'
+export { type Program, handsOverToOurs, programIn, recordReport } from './agent-report.ts'
+export { certificateOf } from './certificate.ts'
+export {
+  type Work,
+  askedFor,
+  isAlive,
+  isCancelling,
+  isInstalling,
+  kindOf,
+  requestProvisioning,
+  recordInstallation
+} from './installations.ts'
+export { withServerLock } from './lock.ts'
+export { openSession, readConsole, setForeign } from './ownership/session.ts'
+export { loadPrefixes } from './prefixes.ts'
+export { isWithin } from './proofs/samples.ts'
+export { LEVELS, type ProxyAddress, type ProxyLevel } from './proxy-check.ts'
+export { settingsOf, withSettings } from './proxy-tls/kept.ts'
+export { provisionQueue } from './queues.ts'
+export { firstAddressOf, markServed, markUnserved, showUnserved, tryProxy } from './unserved.ts'

@@ -5,7 +5,6 @@ import { convergeFailing, convergeHealthy } from './converge-turns.ts'
 import { renewDenyLists } from './desired.ts'
 import { checkServers } from './health.ts'
 import { proveAccess, proveDue } from './proofs/prove.ts'
-import { provisionServer } from './provision/provision.ts'
 import {
   convergeFailingQueue,
   convergeQueue,
@@ -14,15 +13,11 @@ import {
   limitsQueue,
   proveDueQueue,
   proveQueue,
-  provisionQueue,
   proxyNamesQueue,
   publicCertificateQueue,
   repairAllQueue,
-  repairQueue,
-  upgradeQueue,
-  upgradesQueue
+  repairQueue
 } from './queues.ts'
-import { advanceUpgrade, advanceUpgrades } from './upgrades/advance.ts'
 import { readPublicCertificate } from './public-certificate.ts'
 import { resolveAllProxyNames, resolveProxyNames } from './proxy-tls/leads.ts'
 import { repairAll, repairInTurn } from './repair.ts'
@@ -101,27 +96,6 @@ export const fleetJobs = ({
     purpose: 'Asks for tries of credentials that are due, of every server.',
     cron: '* * * * *',
     run: proveDue
-  }),
-  job(provisionQueue, {
-    purpose: "Installs a server's agent over SSH, or loads its ranges.",
-    concurrency: 2,
-    async run(ctx, work) {
-      await provisionServer(ctx, work, ctx.config.install)
-      // An upgrade may wait for it. An error here must not install again: the minute job advances the upgrade.
-      await advanceUpgrades(ctx).catch((error: unknown) =>
-        ctx.log.error({ err: error }, 'upgrades were not taken further')
-      )
-    }
-  }),
-  job(upgradeQueue, {
-    purpose: 'Begins the next servers of an upgrade, once those before are done.',
-    run: (ctx, { upgradeId }) => advanceUpgrade(ctx, upgradeId)
-  }),
-  job(upgradesQueue, {
-    purpose: 'The same for whatever upgrade goes on, where a process left one behind.',
-    cron: '* * * * *',
-    atStart: true,
-    run: advanceUpgrades
   }),
   job(denyListsQueue, {
     purpose: 'Gives every agent its deny lists again, after an edit of the access rules.',

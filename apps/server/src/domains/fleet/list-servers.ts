@@ -20,9 +20,10 @@ import { rangesOfServers } from './cidrs.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
-import { agentVersion } from './provision/bundle.ts'
+import { agentVersion } from '../../integrations/agent/index.ts'
 import { type ServerRow, readServerRow, sells } from './server-row.ts'
 import { agentUsers, serverGroupServers, serverGroups, serverReports, servers } from './tables.ts'
+import { isCancelling } from './installations.ts'
 
 /** Servers whose name or address equals the text, then those that contain it. The table is small, so it is scanned. */
 export function searchServers(db: Executor, text: string, limit: number): Promise<Found['servers']> {
@@ -209,20 +210,6 @@ function presentProvisioning({
     cancelling: isCancelling(one, cancelled)
   }
 }
-
-/** Whether an installation still runs although it was cancelled after it was requested. */
-export const isCancelling = (
-  { status, steps, at }: Omit<Provisioning, 'cancelling'>,
-  cancelledAt: Date | null
-): boolean =>
-  status === 'running' && cancelledAt !== null && Date.parse(steps[0]?.started_at ?? at) <= cancelledAt.getTime()
-
-/** Whether an installation runs or waits to run. A cancelled one no longer writes to the server's row. */
-export const isInstalling = ({
-  provisioning: last,
-  provisioningCancelledAt: cancelled
-}: Pick<ServerRow, 'provisioning' | 'provisioningCancelledAt'>): boolean =>
-  last?.status === 'running' && !isCancelling(last, cancelled)
 
 type ServerFields = Pick<Server, 'name' | 'ip' | 'description' | 'port'> & {
   agent_port?: number | undefined

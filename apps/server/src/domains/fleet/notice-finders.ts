@@ -1,4 +1,4 @@
-import { type NoticeWords, type Params, agentProblems, refuse, sentenceOf } from '@netlet/contract'
+import { type NoticeWords, type Params, agentProblems } from '@netlet/contract'
 import { and, asc, desc, eq, gte, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -8,7 +8,7 @@ import { countOpenAlarms } from './alarms.ts'
 import { ALARM_AFTER, isServedOrder } from './health.ts'
 import { isTroubled, troubleSentence } from './list-servers.ts'
 import { isOpenProof } from './proofs/alarm.ts'
-import { accessProofs, agentUsers, publicCertificate, serverReports, servers, upgrades } from './tables.ts'
+import { accessProofs, agentUsers, publicCertificate, serverReports, servers } from './tables.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { firstEndOf } from './certificate.ts'
 
@@ -83,18 +83,6 @@ export const fleetFinders: NoticeFinder[] = [
   },
   { cause: 'certificate', every: 10, find: (ctx, { now, threshold }) => findCertificates(ctx, now, threshold) },
   { cause: 'proofs', every: 1, find: ({ db }) => findProofs(db) },
-  {
-    cause: 'upgrade',
-    every: 1,
-    async find({ db }) {
-      const rows = await db.select().from(upgrades).where(eq(upgrades.state, 'stopped')).limit(MOST_FOUND)
-      return rows.map(({ id, version, reason, params }) => ({
-        subject: String(id),
-        words: 'upgrade',
-        params: { version, message: reason ? sentenceOf(refuse(reason, { params: params ?? {} })) : '–' }
-      }))
-    }
-  },
   {
     cause: 'abuse',
     every: 1,

@@ -49,12 +49,6 @@ export const provisionQueue = queue<{
   askedAt?: string | undefined
 }>('provision-server', { retryLimit: 2, expireInSeconds: 900, deleteAfterSeconds: 3600 })
 
-/** Advances an upgrade of several servers. */
-export const upgradeQueue = queue<{ upgradeId: number }>('advance-upgrade', { deleteAfterSeconds: 3600 })
-
-/** Each minute: the same for every running upgrade, in case a process left one behind. */
-export const upgradesQueue = queue<object>('advance-upgrades', { retryLimit: 0, deleteAfterSeconds: 3600 })
-
 /** Sends changed limits to the users of an order. */
 export const limitsQueue = queue<{ orderId: number }>('renew-order-limits', { deleteAfterSeconds: 3600 })
 

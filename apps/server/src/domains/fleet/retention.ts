@@ -2,10 +2,9 @@ import { alarmRetention } from './alarms.ts'
 import { and, eq, isNull, lt, or } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { accessProofs, upgrades } from './tables.ts'
+import { accessProofs } from './tables.ts'
 
 const PROOFS_KEPT = 2 * 366 * DAY
-const UPGRADES_KEPT = 366 * DAY
 
 /** Settled proofs that do not record the end of a lease. Repeated password resets make many of them. */
 const isPassing = and(
@@ -23,12 +22,5 @@ export const fleetRetention: RetentionEntry[] = [
     remove: (unit, before, limit) =>
       removeRows(unit, accessProofs, and(lt(accessProofs.askedAt, before), isPassing), limit),
     count: db => countRows(db, accessProofs, accessProofs.askedAt, isPassing)
-  },
-  {
-    what: 'upgrades',
-    keep: { ms: UPGRADES_KEPT },
-    why: 'What upgrades did to each of their servers; the audit log keeps who upgraded which.',
-    remove: (unit, before, limit) => removeRows(unit, upgrades, lt(upgrades.endedAt, before), limit),
-    count: db => countRows(db, upgrades, upgrades.endedAt)
   }
 ]

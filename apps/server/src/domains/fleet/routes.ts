@@ -3,7 +3,6 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { rangeEffect } from '../inventory/index.ts'
-import { planAgentSettings, readAgentSettings, setAgentSettings } from './agent-settings.ts'
 import { acknowledgeAlarm, listAlarms } from './alarms.ts'
 import { cidrBlocks, cidrList, cleanUnusedCidrs, editCidr, planCleaning } from './cidrs.ts'
 import { deleteServer } from './delete-server.ts'
@@ -18,13 +17,9 @@ import { approvePlan, findRepairPlan, takeOver } from './ownership/decide.ts'
 import { acknowledgeProof, listProofs } from './proofs/alarm.ts'
 import { checkProxyTls } from './proxy-tls/check.ts'
 import { readProxyTls, setProxyTls } from './proxy-tls/set.ts'
-import { agentVersion } from './provision/bundle.ts'
-import { cancelProvisioning } from './provision/cancel.ts'
 import { acceptHostKey, createServer, planEdit, provision, updateServer } from './save-server.ts'
 
 import { addOutage, outageList } from './outages.ts'
-import { listUpgradeServers, upgradeList } from './upgrades/read.ts'
-import { continueUpgrade, endUpgrade, planUpgrade, startUpgrade } from './upgrades/start.ts'
 import { pauseServer, resumeServer, takeBackServer } from './server-status.ts'
 import { checkIpv6 } from './manage.ts'
 import { signatureOf } from './proofs/dial.ts'
@@ -40,9 +35,7 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.createServer, call => createServer(ctx, call.caller, call.body))
   mount(fleet.updateServer, call => updateServer(ctx, call.caller, call.params.id, call.body))
   mount(fleet.planEdit, call => planEdit(ctx, call.caller, call.params.id, call.body))
-  mount(fleet.agentVersion, async () => ok({ version: await agentVersion() }))
   mount(fleet.provision, call => provision(ctx, call.caller, call.params.id, call.body))
-  mount(fleet.cancelProvision, call => cancelProvisioning(ctx, call.caller, call.params.id, call.body?.started_at))
   mount(fleet.acceptHostKey, call => acceptHostKey(ctx, call.caller, call.params.id, call.body.fingerprint))
   mount(fleet.deleteServer, call => deleteServer(ctx, call.caller, call.params.id))
 
@@ -57,15 +50,6 @@ export function fleetRoutes(mount: Mount, ctx: AppContext, { variantsSellingFrom
   mount(fleet.alarms, async call => ok(await listAlarms(ctx.db, call.query)))
   mount(fleet.acknowledgeAlarm, call => acknowledgeAlarm(ctx, call.caller, call.params.id))
 
-  mountList(mount, ctx, fleet.upgrades, () => upgradeList)
-  mount(fleet.upgradeServers, call => listUpgradeServers(ctx.db, call.params.id))
-  mount(fleet.planUpgrade, call => planUpgrade(ctx, call.body.selection))
-  mount(fleet.startUpgrade, call => startUpgrade(ctx, call.caller, call.body))
-  mount(fleet.continueUpgrade, call => continueUpgrade(ctx, call.caller, call.params.id))
-  mount(fleet.endUpgrade, call => endUpgrade(ctx, call.caller, call.params.id))
-  mount(fleet.agentSettings, call => readAgentSettings(ctx.db, call.params.id))
-  mount(fleet.planAgentSettings, call => planAgentSettings(ctx, call.params.id, call.body))
-  mount(fleet.setAgentSettings, call => setAgentSettings(ctx, call.caller, call.params.id, call.body))
   mount(fleet.proxyTls, call => readProxyTls(ctx.db, call.params.id, ctx.now()))
   mount(fleet.setProxyTls, call => setProxyTls(ctx, call.caller, call.params.id, call.body))
   mount(fleet.checkProxyTls, call => checkProxyTls(ctx, call.params.id))

@@ -48,6 +48,15 @@ export async function lockServer({ tx }: Unit, id: number): Promise<ServerRow | 
   return row
 }
 
+/** Saves what operators set for a locked server's agent, with the TLS of its proxies. */
+export async function saveAgentSettings(
+  { tx }: Unit,
+  id: number,
+  agentSettings: ServerRow['agentSettings']
+): Promise<void> {
+  await tx.update(servers).set({ agentSettings }).where(eq(servers.id, id))
+}
+
 /**
  * Whether an agent serves another port than customers are shown, because an older database was restored or the
  * operator's own file on the machine sets it.

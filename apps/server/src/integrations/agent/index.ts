@@ -1,3 +1,4 @@
+export { agentVersion, bundleAgent, type Bundle } from './bundle.ts'
 export {
   createAgentClient,
   type AgentAddress,

@@ -1,0 +1,33 @@
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
+import { provisionQueue } from '../fleet/index.ts'
+import { provisionServer } from './provision.ts'
+import { advanceUpgrade, advanceUpgrades } from './upgrades/advance-upgrade.ts'
+import { upgradeQueue } from './upgrades/start-upgrade.ts'
+
+/** Each minute: the same for every running upgrade, in case a process left one behind. */
+const upgradesQueue = queue<object>('advance-upgrades', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+export const provisioningJobs: Job[] = [
+  job(provisionQueue, {
+    purpose: "Installs a server's agent over SSH, or loads its ranges.",
+    concurrency: 2,
+    async run(ctx, work) {
+      await provisionServer(ctx, work, ctx.config.install)
+      // An upgrade may wait for it. An error here must not install again: the minute job advances the upgrade.
+      await advanceUpgrades(ctx).catch((error: unknown) =>
+        ctx.log.error({ err: error }, 'upgrades were not taken further')
+      )
+    }
+  }),
+  job(upgradeQueue, {
+    purpose: 'Begins the next servers of an upgrade, once those before are done.',
+    run: (ctx, { upgradeId }) => advanceUpgrade(ctx, upgradeId)
+  }),
+  job(upgradesQueue, {
+    purpose: 'The same for whatever upgrade goes on, where a process left one behind.',
+    cron: '* * * * *',
+    atStart: true,
+    run: advanceUpgrades
+  })
+]

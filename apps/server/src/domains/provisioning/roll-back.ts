@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAgentClient } from '../../integrations/agent/index.ts'
+import { restoreGood } from './kept-program.ts'
+import type { Learning, Place } from './installation.ts'
+import { ConnectionLost, type Content, type Machine, StepFailed } from './machine.ts'
+import { readReached, type Reached } from './machine-settings.ts'
+import { TakeoverFailed, readUnstarted, tailLog } from './start-agent.ts'
+import { stat } from 'node:fs/promises'
+import { type Layout, layoutFiles, quote } from './layout.ts'
+
+const MB = 1024 * 1024
+
+/** Removes what broken uploads left, because it takes the room of what is to come. */
+export async function removeLeftovers(machine: Machine, layout: Layout): Promise<void> {
+  const files = layoutFiles(layout).map(file => quote(`${file}.new`))
+  await machine.attempt(`rm -f ${files.join(' ')}; rm -rf ${quote(`${layout.good}.new`)}`)
+}
+
+const sizeOf = async ({ text, file }: Content): Promise<number> =>
+  file === undefined ? Buffer.byteLength(text ?? '') : (await stat(file)).size
+
+/**
+ * Checks that there is room for these files twice, because what worked before is kept. A machine that does not say
+ * passes.
+ * @throws StepFailed if there is too little: an agent that cannot write takes no changes
+ */
+export async function requireRoom(
+  machine: Machine,
+  folder: string,
+  contents: readonly (readonly [path: string, content: Content])[]
+): Promise<void> {
+  // Before the first installation only some parents of the folder exist.
+  const { stdout } = await machine.attempt(
+    `d=${quote(folder)}; while [ ! -d "$d" ]; do d=$(dirname "$d"); done; df -Pk "$d" | tail -n 1`
+  )
+  const free = Number(/^\S+\s+\d+\s+\d+\s+(\d+)\s/.exec(stdout)?.[1] ?? Number.NaN) * 1024
+  let needed = 0
+  for (const [path, content] of contents) {
+    const needs = 2 * (await sizeOf(content))
+    // Usually there is room for everything, and no large file has to be compared.
+    if (free < needed + needs && (await machine.has(path, content))) continue
+    needed += needs
+  }
+  if (!(free < needed)) return
+  throw new StepFailed('no_room', { folder, free: Math.floor(free / MB), needed: Math.ceil(needed / MB) })
+}
+
+/** How long the previous agent may take to listen again. */
+const BACK_MS = 30_000
+
+/** Seconds before each reconnection to a machine whose connection broke. */
+const REDIAL_S = [1, 3, 10, 30]
+
+/**
+ * Restores what last worked. If nothing was started, the previous program keeps running with its tunnels. If nothing
+ * was written either, everything stays as it is.
+ * @throws StepFailed with the reason, and what runs now
+ */
+export async function goBack(place: Place, learning: Learning, reason: StepFailed): Promise<never> {
+  const { message: problem } = reason
+  try {
+    if (!(await onMachine(place, machine => putBack(machine, place, learning, reason)))) throw reason
+  } catch (error) {
+    if (error === reason || !(error instanceof StepFailed)) throw error
+    throw new StepFailed('rollback_failed', { problem, also: error.message })
+  }
+  if (place.start.begun) await learning.back()
+  throw new StepFailed('rolled_back', { problem })
+}
+
+/** Does this on the machine. If the connection breaks, it reconnects and does all of it again. */
+async function onMachine<T>(
+  { machine: first, installation, progress: { signal, print } }: Place,
+  work: (machine: Machine) => Promise<T>
+): Promise<T> {
+  let machine = first
+  for (const seconds of REDIAL_S) {
+    try {
+      return await work(machine)
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error
+      print(`${error.message}\nConnects again in ${seconds} s`)
+      await sleep(seconds * 1000, undefined, { signal })
+      // If the reconnection fails, the next round fails too and retries.
+      machine = await installation.redial().catch((problem: unknown) => {
+        if (!(problem instanceof StepFailed)) throw problem
+        print(problem.message)
+        return machine
+      })
+    }
+  }
+  return work(machine)
+}
+
+/** @returns false if there is nothing to restore */
+async function putBack(machine: Machine, place: Place, { restored }: Learning, reason: StepFailed): Promise<boolean> {
+  const { layout, service, progress, unstarted, runsGood, start } = place
+  const written = await readUnstarted(machine, layout)
+  if (!start.begun && written.length === unstarted.length) return false
+  progress.print('Going back to the program and settings that worked before')
+  await removeLeftovers(machine, layout)
+  // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
+  const restart = start.begun && !(reason instanceof TakeoverFailed)
+  await restoreGood(machine, layout, service, { restart, isStarted: restart || runsGood })
+  const reached = await readReached(machine, layout)
+  // At once, so that a cancellation from now on leaves a row that matches the agent.
+  if (reached) await restored(reached)
+  // The previous program never stopped.
+  if (!start.begun) return true
+  await waitUntilBack(machine, place, reached)
+  return true
+}
+
+/**
+ * Asks the agent over the console's usual way. An SSH channel is only another sign of life: sshd may forbid forwarding,
+ * or the agent may listen on one address only, so a refused channel says nothing.
+ */
+async function waitUntilBack(machine: Machine, place: Place, reached: Reached | null): Promise<void> {
+  const { layout, service, installation, progress } = place
+  const { host, port } = installation.address
+  const agent = reached
+    ? createAgentClient({ ...reached, host, port: reached.agentPort }, 3000)
+    : installation.running?.agent
+  const forwards = () =>
+    machine.dial(reached?.agentPort ?? port).then(
+      channel => Boolean(channel.destroy()),
+      () => false
+    )
+  for (const deadline = performance.now() + BACK_MS; ; await sleep(200)) {
+    const info = await agent?.info()
+    if (info?.ok || info?.kind === 'refused' || (await forwards())) return
+    progress.signal.throwIfAborted()
+    if (performance.now() < deadline) continue
+    const log = await tailLog(machine, layout, { systemd: service.file === layout.unit })
+    throw new StepFailed('no_answer', { problem: info?.message ?? 'nothing listens', log })
+  }
+}

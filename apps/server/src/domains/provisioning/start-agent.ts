@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProvisioningSaid } from '@netlet/contract'
+import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
+import { endOf, startOf } from '../../infra/text.ts'
+import type { Found, Learning, Place } from './installation.ts'
+import { type Layout, controlOf, quote, unitOf } from './layout.ts'
+import { type Machine, StepFailed, contentOf } from './machine.ts'
+import { handsOverToOurs, programIn, type Program } from '../fleet/index.ts'
+
+/**
+ * The files written since the agent was last started, as `put` lists them. An installation that broke off leaves them,
+ * and comparing files alone would take them for what runs.
+ */
+export async function readUnstarted(machine: Machine, { unstarted }: Layout): Promise<string[]> {
+  const { stdout } = await machine.attempt(`cat ${quote(unstarted)} 2> /dev/null`)
+  return stdout.split('\n').filter(line => line !== '')
+}
+
+/** Call it once what is installed has been started. */
+const forgetUnstarted = async (machine: Machine, { unstarted }: Layout): Promise<void> => {
+  await machine.run(`rm -f ${quote(unstarted)}`)
+}
+
+/** How long a running agent may take to hand over: 60 s until the new one is ready, and the hand-over itself. */
+const TAKEOVER_MS = 90_000
+
+/** The new program did not become ready. The previous one still serves. */
+export class TakeoverFailed extends StepFailed {
+  override name = 'TakeoverFailed'
+}
+
+/**
+ * Starts what is installed, and waits until it answers. If something changed, the running agent hands its tunnels over
+ * to the new program. One that cannot, because it is older or has another format, is restarted.
+ * @returns how it runs
+ */
+export async function startAgent(
+  place: Place,
+  found: Found,
+  learning: Pick<Learning, 'starting'>,
+  { certificate, version, hasWritten }: { certificate: string | null; version: string | null; hasWritten: boolean }
+): Promise<ProvisioningSaid[]> {
+  const { machine, layout, installation, service, progress, unstarted } = place
+  await progress.step('start', 'Starts the agent')
+  // The service file belongs to the program. A change of settings alone leaves it as it is.
+  const isWritten =
+    !installation.settingsOnly &&
+    (found.systemd
+      ? await machine.put(layout.unit, '644', contentOf(unitOf(layout)), layout.unstarted)
+      : await machine.put(layout.control, '755', contentOf(controlOf(layout)), layout.unstarted))
+  const isOtherService = isWritten || unstarted.includes(service.file)
+  if (found.systemd) await machine.run('systemctl daemon-reload && systemctl enable netlet-agent')
+  const address = { ...installation.address, certificate }
+  const { running } = installation
+  const canTakeOver = installation.settingsOnly || handsOverToOurs(running?.program ?? null)
+  // systemd fixes what a service may do when its first process starts.
+  const handsOver = found.systemd && !isOtherService && canTakeOver && running?.program
+  const hasChanged = hasWritten || isOtherService || unstarted.length > 0
+  // After an installation that broke off, an unchecked program runs. A rollback would not go back to it either.
+  place.start.begun = hasChanged || !place.runsGood
+  if (place.start.begun) await learning.starting()
+  if (!hasChanged) {
+    await machine.run(found.systemd ? 'systemctl start netlet-agent' : `${quote(layout.control)} start`)
+  } else if (running && handsOver) {
+    await machine.run('systemctl reload netlet-agent')
+    await waitForTakeover(handsOver, [createAgentClient(address, 3000), running.agent], progress.signal)
+  } else await machine.run(service.restart)
+  if (hasChanged) await forgetUnstarted(machine, layout)
+
+  await progress.step('wait', 'Waits for the agent to answer')
+  await waitForAnswer(machine, address, {
+    version,
+    waitMs: installation.waitMs,
+    signal: progress.signal,
+    readLog: () => tailLog(machine, layout, found)
+  })
+  const wasCut = running !== null && hasChanged
+  return [
+    found.systemd
+      ? { code: 'runs_as_service', params: {} }
+      : { code: 'runs_alone', params: { command: layout.control } },
+    ...(wasCut ? [{ code: handsOver ? 'taken_over' : 'restarted', params: {} } as const] : [])
+  ]
+}
+
+/** @param agents the agent by its new and by its previous settings, which count until the take-over */
+async function waitForTakeover(
+  before: NonNullable<Program>,
+  agents: readonly AgentClient[],
+  signal: AbortSignal
+): Promise<void> {
+  const deadline = performance.now() + TAKEOVER_MS
+  while (performance.now() < deadline) {
+    for (const agent of agents) {
+      const info = await agent.info()
+      const outcome = outcomeOf(before, info.ok ? programIn(info.data) : null)
+      if (outcome.kind === 'done') return
+      if (outcome.kind === 'failed')
+        throw new TakeoverFailed('takeover_failed', { reason: startOf(outcome.reason, 500) })
+    }
+    signal.throwIfAborted()
+    await sleep(500)
+  }
+  // What serves now is unknown, so what last worked is restored and restarted.
+  throw new StepFailed('takeover_failed', { reason: `nothing came of it within ${TAKEOVER_MS / 1000} s` })
+}
+
+/** @param version the version that must answer; another one is the previous program, which still runs. Null: any */
+async function waitForAnswer(
+  machine: Machine,
+  address: AgentAddress,
+  options: { version: string | null; waitMs: number; signal: AbortSignal; readLog: () => Promise<string> }
+): Promise<void> {
+  const { version, waitMs, signal, readLog } = options
+  const deadline = performance.now() + waitMs
+  const ask = async (client: AgentClient) => {
+    const info = await client.info()
+    if (!info.ok) return info.message
+    const told = info.data.health?.version
+    return version === null || told === undefined || told === version ? null : `version ${told} still runs`
+  }
+  const client = createAgentClient(address, 3000)
+  for (;;) {
+    const problem = await ask(client)
+    if (problem === null) return
+    signal.throwIfAborted()
+    if (performance.now() < deadline) {
+      await sleep(200)
+      continue
+    }
+    const inside = await ask(createAgentClient({ ...address, dial: () => machine.dial(address.port) }, 3000))
+    if (inside === null) throw new StepFailed('port_closed', { address: `${address.host}:${address.port}`, problem })
+    throw new StepFailed('no_answer', { problem: inside, log: await readLog() })
+  }
+}
+
+/** The end of the agent's log. */
+export async function tailLog(machine: Machine, layout: Layout, found: Pick<Found, 'systemd'>): Promise<string> {
+  const { stdout } = await machine.attempt(
+    found.systemd ? 'journalctl -u netlet-agent -n 5 --no-pager -o cat' : `tail -n 5 ${quote(layout.log)}`
+  )
+  return endOf(stdout.trim(), 600)
+}
+
+/**
+ * The result of asking an agent to hand over to the installed program.
+ * @param now what answers now; null: nothing, as during the hand-over
+ */
+export function outcomeOf(
+  before: NonNullable<Program>,
+  now: Program
+): { kind: 'waits' | 'done' } | { kind: 'failed'; reason: string } {
+  if (now === null) return { kind: 'waits' }
+  if (now.program_started_at !== before.program_started_at) return { kind: 'done' }
+  const { state, at, reason } = now.takeover
+  const isNew = state === 'failed' && at !== before.takeover.at
+  return isNew ? { kind: 'failed', reason: reason ?? '' } : { kind: 'waits' }
+}
