@@ -1,11 +1,12 @@
 import type { AgentReport, ServerProblem } from '@netlet/contract'
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { startOf } from '../../infra/text.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
+import { clearRefusals } from './agent-state.ts'
 import { enqueueConverge } from './desired.ts'
-import { agentUsers, serverReports, servers } from './tables.ts'
+import { serverReports, servers } from './tables.ts'
 import { publishSelling } from './server-row.ts'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { z } from 'zod'
@@ -53,12 +54,7 @@ export async function recordReport(
 
 /** A new version of the agent may accept what the old one refused. */
 async function retryRefusals(unit: Unit, serverId: number): Promise<void> {
-  const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
-  const again = await unit.tx
-    .update(agentUsers)
-    .set({ refusal: null })
-    .where(refused)
-    .returning({ id: agentUsers.serverId })
+  const again = await clearRefusals(unit, serverId)
   const tls = await unit.tx
     .update(servers)
     .set({ agentSettings: sql`${servers.agentSettings} #- '{proxy_tls,sent}'` })
@@ -66,7 +62,7 @@ async function retryRefusals(unit: Unit, serverId: number): Promise<void> {
       and(eq(servers.id, serverId), sql`${servers.agentSettings} #> '{proxy_tls,sent,refusal,reason}' is not null`)
     )
     .returning({ id: servers.id })
-  if (again.length + tls.length > 0) enqueueConverge(unit, [serverId])
+  if (again || tls.length > 0) enqueueConverge(unit, [serverId])
 }
 
 type Stored = Pick<typeof serverReports.$inferSelect, 'report' | 'counters'>

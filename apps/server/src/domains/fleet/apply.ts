@@ -1,16 +1,13 @@
-import { and, eq, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
-import type { ClientAccessKind, ProofTry } from '@netlet/contract'
+import type { ProofTry } from '@netlet/contract'
 import { type AgentUserLimits, denySetHash, limitsText, userHash } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { DenyLists } from '../inventory/index.ts'
 import { requestRevocationProofs, confirmReplaced, recordHandOvers } from './proofs/ask.ts'
-import { agentUsers } from './tables.ts'
-
-/** With how the order's clients are let in. */
-export type AgentUser = typeof agentUsers.$inferSelect & { access: ClientAccessKind; clientIps: string[] }
+import { recordAnswer } from './agent-state.ts'
+import type { AgentUser } from './order-access.ts'
 
 /**
  * Runs `write`, which records what an agent confirmed, as one command, and moves these orders on in the same
@@ -121,7 +118,10 @@ async function confirmSome(answered: Answered[], confirm: ConfirmPort): Promise<
     .filter(id => id !== null)
     .toSorted((a, b) => a - b)
   await confirm(orderIds, async unit => {
-    for (const { user, outcome } of answered) await recordOne(unit, user, outcome)
+    for (const { user, outcome } of answered) {
+      const gone = await recordAnswer(unit, user, answerOf(outcome))
+      await requestRevocationProofs(unit, gone, 'removed')
+    }
     await recordHandOvers(
       unit,
       answered.flatMap(({ user, trial }) => (trial ? [{ user, trial }] : []))
@@ -134,18 +134,7 @@ async function confirmSome(answered: Answered[], confirm: ConfirmPort): Promise<
   })
 }
 
-async function recordOne(unit: Unit, user: AgentUser, outcome: Outcome): Promise<void> {
-  const same = and(eq(agentUsers.serverId, user.serverId), eq(agentUsers.username, user.username))
-  const unchanged = and(same, eq(agentUsers.generation, user.generation))
-  if (outcome.kind === 'refused') {
-    await unit.tx.update(agentUsers).set({ refusal: outcome.message }).where(unchanged)
-  } else if (user.wanted) {
-    const digest = outcome.kind === 'applied' ? outcome.digest : null
-    const handOver = sql`${agentUsers.handOver} and ${agentUsers.generation} <> ${user.generation}`
-    await unit.tx.update(agentUsers).set({ appliedGeneration: user.generation, digest, handOver }).where(same)
-  } else {
-    const gone = await unit.tx.delete(agentUsers).where(unchanged).returning()
-    await requestRevocationProofs(unit, gone, 'removed')
-  }
-  unit.publish('server', user.serverId)
-}
+const answerOf = (outcome: Outcome) =>
+  outcome.kind === 'refused'
+    ? { refusal: outcome.message }
+    : { digest: outcome.kind === 'applied' ? outcome.digest : null }

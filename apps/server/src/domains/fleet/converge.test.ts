@@ -5,7 +5,8 @@ import { command } from '../../infra/command.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { removeUsersByHand } from './by-hand.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
-import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind, setDesiredUsers } from './desired.ts'
+import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from './desired.ts'
+import { setDesiredUsers } from './set-desired-users.ts'
 import {
   addTestServer,
   heldBy,

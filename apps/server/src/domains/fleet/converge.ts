@@ -1,18 +1,20 @@
-import { and, asc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { markConverged, markFailing, setTrouble, type SyncContext } from './agents.ts'
-import { applyUser, recordOutcomes, type AgentUser, type ConfirmPort, type Outcome } from './apply.ts'
+import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply.ts'
+import { type AgentUser, withAccess } from './order-access.ts'
+import { clearRefusals } from './agent-state.ts'
+import { enqueueRepair } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { loadPrefixes, type LoadedPrefixes } from './prefixes.ts'
 import { tryHandOvers } from './proofs/hand-over.ts'
 import { sendTls } from './proxy-tls/send.ts'
 import { openSession } from './ownership/session.ts'
-import { convergeQueue, repairQueue } from './queues.ts'
+import { convergeQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
-import { withAccess } from './order-access.ts'
 import { agentUsers, orderAccess } from './tables.ts'
 import { grantLimits } from './order-limits.ts'
 
@@ -75,8 +77,9 @@ export async function syncAgent(
     const agent = await agentToChange(ctx, server, timeoutMs)
     // After failed changes only a change that succeeds clears the failure, and there may be no user left to send.
     const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
-    // Before the ranges count as loaded, so that a crash in between repeats both.
-    if (behind) await clearRefusals(ctx, server.id)
+    // Users that were refused for lack of a range get another try. Before the ranges count as loaded, so that a crash in
+    // between repeats both.
+    if (behind) await command(ctx, SYSTEM, unit => clearRefusals(unit, server.id))
     let loaded = behind ? await load(ctx, agent, server) : null
     const synced: Synced = { prefixes: loaded, users: new Map() }
     for (;;) {
@@ -114,17 +117,8 @@ async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: nu
   const session = await openSession(ctx, server, { timeoutMs })
   if (session.kind === 'open') return session.agent
   // The repair works out what would change, and shows it.
-  if (session.kind === 'older') {
-    const key = String(server.id)
-    await command(ctx, SYSTEM, async unit => unit.jobs.send(repairQueue, { serverId: server.id }, { key }))
-  }
+  if (session.kind === 'older') await command(ctx, SYSTEM, async unit => enqueueRepair(unit, server.id))
   throw new AgentUnreachable(session.message)
-}
-
-/** Users that were refused for lack of a range get another try. */
-async function clearRefusals(ctx: SyncContext, serverId: number): Promise<void> {
-  const refused = and(eq(agentUsers.serverId, serverId), isNotNull(agentUsers.refusal))
-  await command(ctx, SYSTEM, async ({ tx }) => void (await tx.update(agentUsers).set({ refusal: null }).where(refused)))
 }
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'

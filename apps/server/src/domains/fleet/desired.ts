@@ -7,7 +7,6 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { troubledSince } from './agents.ts'
 import { yieldToListed } from './listed-clients.ts'
-import { requestReplacedProofs, forgetUnconfirmed, recordUnproved, readHeld } from './proofs/ask.ts'
 import { convergeQueue, denyListsQueue, repairQueue } from './queues.ts'
 import { agentUsers, servers } from './tables.ts'
 
@@ -28,14 +27,18 @@ export type WantedUser = {
   egress?: EgressMode
 }
 
+type AgentUserRow = typeof agentUsers.$inferSelect
+
 /**
  * Makes these users wanted on their agents; jobs bring the agents there.
- * @returns orders that lost listed clients, because other orders with the same addresses list them already
+ * @returns the users' rows, and orders that lost listed clients, because other orders with the same addresses list them
+ * already
  */
-export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<number[]> {
-  if (users.length === 0) return []
-  const held = await readHeld(unit, users)
-  const now = await unit.tx
+export async function wantUsers(
+  unit: Unit,
+  users: WantedUser[]
+): Promise<{ rows: AgentUserRow[]; shortened: number[] }> {
+  const rows = await unit.tx
     .insert(agentUsers)
     .values(users)
     .onConflictDoUpdate({
@@ -54,14 +57,13 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
       }
     })
     .returning()
-  await requestReplacedProofs(unit, held, now)
   const shortened = await yieldToListed(unit, [...new Set(users.flatMap(({ orderId }) => orderId ?? []))])
   await askOtherAgents(unit, shortened, users)
   enqueueConverge(
     unit,
     users.map(user => user.serverId)
   )
-  return shortened
+  return { rows, shortened }
 }
 
 /** An order has one client list for all of its agents. The others would still let the removed clients in. */
@@ -99,18 +101,13 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
   )
 }
 
-/**
- * Drops an order's user on a server that was given up, because its agent will never confirm the removal. The repair
- * that a server passes before it sells again removes what may be left there.
- */
-export async function dropDesiredUser(unit: Unit, serverId: number, orderId: number): Promise<void> {
-  const gone = await unit.tx
+/** Deletes an order's user on a server whose agent will never confirm its removal. @returns the user's row */
+export async function dropUser(unit: Unit, serverId: number, orderId: number): Promise<AgentUserRow[]> {
+  unit.publish('server', serverId)
+  return unit.tx
     .delete(agentUsers)
     .where(and(eq(agentUsers.serverId, serverId), eq(agentUsers.orderId, orderId)))
     .returning()
-  await forgetUnconfirmed(unit, serverId, orderId)
-  await recordUnproved(unit, gone, 'given_up')
-  unit.publish('server', serverId)
 }
 
 /** Sends every agent its deny lists again after an edit of the access rules, once the transaction has committed. */
@@ -210,5 +207,11 @@ export function enqueueConverge(unit: Unit, serverIds: number[]): void {
 /** Also compares the whole server: another agent may answer there, or one with another state than recorded. */
 export function enqueueFullSync(unit: Unit, serverId: number): void {
   enqueueConverge(unit, [serverId])
-  unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) })
+  enqueueRepair(unit, serverId)
+}
+
+/** Has one agent compared with its desired state. @param startIn milliseconds */
+export function enqueueRepair(unit: Unit, serverId: number, startIn?: number): void {
+  const key = String(serverId)
+  unit.jobs.send(repairQueue, { serverId }, { key, ...(startIn === undefined ? {} : { startIn }) })
 }

@@ -16,7 +16,7 @@ import { addGroup, addOrders } from '../inventory/fixtures.ts'
 import { activate, assignCidrs, reserve } from '../inventory/index.ts'
 import type { ConfirmPort } from './apply.ts'
 import type { TrafficPorts } from '../traffic/record.ts'
-import { setDesiredUsers } from './desired.ts'
+import { setDesiredUsers } from './set-desired-users.ts'
 import { agentTies, agentUsers, servers } from './tables.ts'
 import { addRow } from '../../testing/rows.ts'
 

@@ -19,12 +19,10 @@ export { convergeServer } from './converge.ts'
 export {
   agentProgress,
   renewPrefixes,
-  dropDesiredUser,
   enqueueConverge,
   enqueueDenyLists,
   removeDesiredUsers,
   serversBehind,
-  setDesiredUsers,
   waitsForServer,
   enqueueFullSync
 } from './desired.ts'
@@ -62,3 +60,4 @@ export { LEVELS, type ProxyAddress, type ProxyLevel } from './proxy-check.ts'
 export { settingsOf, withSettings } from './proxy-tls/kept.ts'
 export { provisionQueue } from './queues.ts'
 export { firstAddressOf, markServed, markUnserved, showUnserved, tryProxy } from './unserved.ts'
+export { dropDesiredUser, setDesiredUsers } from './set-desired-users.ts'

@@ -1,5 +1,4 @@
 import { mayOperate, message, refuse } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
 import type { Actor, UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
@@ -7,7 +6,8 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { assignCidrs, parseCidr, serverCidrs } from '../inventory/index.ts'
 import type { SyncContext } from './agents.ts'
 import { removeUsersByHand, usersOutsideRanges } from './by-hand.ts'
-import { renewPrefixes } from './desired.ts'
+import { allowRemovals } from './agent-state.ts'
+import { enqueueRepair, renewPrefixes } from './desired.ts'
 import {
   convergeNow,
   LOCK_WAIT_MS,
@@ -19,11 +19,9 @@ import {
   type AgentOutput
 } from './manage.ts'
 import { prefixesRefused } from './prefixes.ts'
-import { repairQueue } from './queues.ts'
 import { cidrRefusal } from './refusals.ts'
 import { repairServer } from './repair.ts'
 import { linesOf } from './save-server.ts'
-import { servers } from './tables.ts'
 
 /** The most that an output panel shows. */
 const SHOWN_BYTES = 256 * 1024
@@ -136,7 +134,7 @@ export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: numbe
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   await command(ctx, by, async unit => {
-    await unit.tx.update(servers).set({ removalsAllowed: true }).where(eq(servers.id, serverId))
+    await allowRemovals(unit, serverId, true)
     unit.audit('server.allow_removals', serverId)
   })
   const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
@@ -145,7 +143,7 @@ export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: numbe
   // The waiting plan says more than a number of removals.
   if (repair.kind === 'foreign' || repair.kind === 'planned') return refuse('stale')
   if (repair.kind !== 'compared') {
-    await command(ctx, by, async unit => unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) }))
+    await command(ctx, by, async unit => enqueueRepair(unit, serverId))
     return ok({
       status: 202,
       output: 'Approved. The users are removed when the other changes of this server are done.'

@@ -10,7 +10,7 @@ import { looksLikeCode, randomCode } from '../../infra/secrets.ts'
 import { groupRules, parseCidr, serverOwns } from '../inventory/index.ts'
 import type { SyncContext } from './agents.ts'
 import { removeUsersByHand } from './by-hand.ts'
-import { setDesiredUsers } from './desired.ts'
+import { setDesiredUsers } from './set-desired-users.ts'
 import { withServerLock } from './lock.ts'
 import {
   convergeNow,

@@ -4,7 +4,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { TestReply } from '../../testing/client.ts'
 import { convergeServer } from './converge.ts'
-import { setDesiredUsers } from './desired.ts'
+import { setDesiredUsers } from './set-desired-users.ts'
 import {
   addTestServer,
   audited,

@@ -92,3 +92,6 @@ export async function countAccessAttempt(unit: Unit, orderId: number, most: numb
 export async function forgetAccess({ tx }: Unit, orderIds: number[]): Promise<void> {
   if (orderIds.length > 0) await tx.delete(orderAccess).where(inArray(orderAccess.orderId, orderIds))
 }
+
+/** With how the order's clients are let in. */
+export type AgentUser = typeof agentUsers.$inferSelect & { access: ClientAccessKind; clientIps: string[] }

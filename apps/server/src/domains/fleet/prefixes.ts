@@ -1,14 +1,13 @@
 import { fillIn, serverTroubles } from '@netlet/contract'
-import { and, eq, ne } from 'drizzle-orm'
 import type { AgentPrefixesReply } from '@netlet/contract/agent'
 import type { AgentClient, AgentResult } from '../../integrations/agent/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { serverCidrs } from '../inventory/index.ts'
-import { clearTrouble, setTrouble, type SyncContext } from './agents.ts'
-import { type ServerRow, publishSelling } from './server-row.ts'
-import { servers } from './tables.ts'
+import { setTrouble, type SyncContext } from './agents.ts'
+import type { ServerRow } from './server-row.ts'
+import { recordRangesLoaded, setRefusedRanges } from './agent-state.ts'
 
 /**
  * `widened`: the agent has the new ranges, and the old ones that its users still lease from. It gets the exact ranges
@@ -34,7 +33,7 @@ export async function loadPrefixes(
   if (loaded.kind === 'unreachable') return loaded
   const refused = loaded.kind === 'partial' ? loaded.refused : []
   await command(ctx, SYSTEM, async unit => {
-    await setRefused(unit, server.id, refused)
+    await setRefusedRanges(unit, server.id, refused)
     if ('message' in loaded) await notifyRefusal(unit, server, refused, loaded.message)
   })
   return loaded
@@ -48,11 +47,7 @@ async function load(
   const wanted = await serverCidrs(ctx.db, server.id)
   const reply = await agent.putPrefixes(wanted)
   if (reply.ok) {
-    await command(ctx, SYSTEM, async unit => {
-      await unit.tx.update(servers).set({ prefixesApplied: server.prefixesGeneration }).where(eq(servers.id, server.id))
-      await clearTrouble(unit, server.id, ['prefixes_refused', 'prefixes_waiting'])
-      unit.publish('server', server.id)
-    })
+    await command(ctx, SYSTEM, unit => recordRangesLoaded(unit, server.id, server.prefixesGeneration))
     return { kind: 'exact', reply: reply.data }
   }
   if (reply.kind !== 'refused') return failed(reply)
@@ -95,16 +90,6 @@ async function loadSome(agent: AgentClient, wanted: string[], message: string): 
   // No new range was taken. See whether the agent takes the ranges that it has.
   if (last === null && missing.length > 0) await add([])
   return last === null ? { kind: 'refused', message: said } : { kind: 'partial', reply: last, refused, message: said }
-}
-
-async function setRefused(unit: Unit, serverId: number, ranges: string[]): Promise<void> {
-  const refusedRanges = ranges.toSorted()
-  const changed = await unit.tx
-    .update(servers)
-    .set({ refusedRanges })
-    .where(and(eq(servers.id, serverId), ne(servers.refusedRanges, refusedRanges)))
-    .returning({ id: servers.id })
-  if (changed.length > 0) publishSelling(unit)
 }
 
 /** Notifies the administrators once for each change of the ranges. */

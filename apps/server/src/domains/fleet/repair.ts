@@ -9,12 +9,12 @@ import { serverCidrs } from '../inventory/index.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { NOT_LIMITED } from './apply.ts'
 import { agentOf, clearTrouble, setTrouble, type SyncContext } from './agents.ts'
-import { renewPrefixes, enqueueConverge } from './desired.ts'
+import { allowRemovals, renewUsers } from './agent-state.ts'
+import { renewPrefixes, enqueueRepair } from './desired.ts'
 import { withServerLock } from './lock.ts'
 import { planRepair, readPlan, requestApproval } from './ownership/plan.ts'
 import { openSession } from './ownership/session.ts'
 import { repairTls } from './proxy-tls/send.ts'
-import { repairQueue } from './queues.ts'
 import { readServerRow, type ServerRow } from './server-row.ts'
 import { endReturn } from './server-status.ts'
 import { agentUsers, servers } from './tables.ts'
@@ -64,9 +64,7 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
 export async function repairInTurn(ctx: SyncContext, serverId: number, waitMs: number): Promise<void> {
   const { kind } = await repairServer(ctx, serverId, waitMs)
   if (kind !== 'busy') return
-  await command(ctx, SYSTEM, async unit =>
-    unit.jobs.send(repairQueue, { serverId }, { key: String(serverId), startIn: 5000 })
-  )
+  await command(ctx, SYSTEM, async unit => enqueueRepair(unit, serverId, 5000))
 }
 
 /** Their unknown users are removed without an approval, because the orders are elsewhere or are moving. */
@@ -123,7 +121,7 @@ async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerR
   // If the agent does not answer this call, the next repair sends it again.
   await repairTls(ctx, agent, server.id, state.data.proxy_tls)
   const names = differing.map(row => row.username)
-  await renewUsers(ctx, server.id, names)
+  await command(ctx, SYSTEM, unit => renewUsers(unit, server.id, names))
   const { removed, waiting } = await removeUnknownUsers(ctx, agent, server, unknownUsers, held.size)
   // Nothing of its old orders is left on it, so its addresses can be sold.
   if (waiting === 0 && server.status === 'returning') await command(ctx, SYSTEM, unit => endReturn(unit, server.id))
@@ -144,17 +142,6 @@ async function renewIfDiffering(ctx: SyncContext, server: ServerRow, state: Agen
   const same = wanted.length === state.prefixes.length && wanted.every(prefix => state.prefixes.includes(prefix))
   if (!same) await command(ctx, SYSTEM, unit => renewPrefixes(unit, server.id))
   return !same
-}
-
-async function renewUsers(ctx: SyncContext, serverId: number, usernames: string[]): Promise<void> {
-  if (usernames.length === 0) return
-  await command(ctx, SYSTEM, async unit => {
-    await unit.tx
-      .update(agentUsers)
-      .set({ generation: sql`nextval('agent_generation')`, refusal: null })
-      .where(and(eq(agentUsers.serverId, serverId), sql`${agentUsers.username} = any(${sql.param(usernames)}::text[])`))
-    enqueueConverge(unit, [serverId])
-  })
 }
 
 async function removeUnknownUsers(
@@ -179,10 +166,7 @@ async function removeUnknownUsers(
   if (removed.length < count) return { removed, waiting: count - removed.length }
   await command(ctx, SYSTEM, async unit => {
     // The approval covers only the users that waited then.
-    await unit.tx
-      .update(servers)
-      .set({ removalsAllowed: false })
-      .where(and(eq(servers.id, server.id), eq(servers.removalsAllowed, true)))
+    await allowRemovals(unit, server.id, false)
     await clearTrouble(unit, server.id, ['removals_waiting'])
   })
   return { removed, waiting: 0 }
@@ -210,6 +194,6 @@ export async function repairAll(ctx: SyncContext): Promise<void> {
     .from(servers)
     .where(and(isNull(servers.deletedAt), eq(servers.connected, true)))
   await command(ctx, SYSTEM, async unit => {
-    for (const { id } of all) unit.jobs.send(repairQueue, { serverId: id }, { key: String(id) })
+    for (const { id } of all) enqueueRepair(unit, id)
   })
 }

@@ -7,7 +7,7 @@ import { done, ok, type Result } from '../../../infra/result.ts'
 import type { SyncContext } from '../agents.ts'
 import { withServerLock } from '../lock.ts'
 import { LOCK_WAIT_MS, requireAgent, unreachable, type AgentOutput } from '../manage.ts'
-import { repairQueue } from '../queues.ts'
+import { enqueueRepair } from '../desired.ts'
 import { repairServer } from '../repair.ts'
 import { lockServer, readServerRow } from '../server-row.ts'
 import { agentTies } from '../tables.ts'
@@ -79,7 +79,7 @@ async function repairNow(ctx: SyncContext, by: Actor, serverId: number): Promise
   if (repair.kind === 'gone') return refuse('not_found')
   if (repair.kind === 'unreachable') return unreachable(repair.message)
   if (repair.kind === 'busy') {
-    await command(ctx, by, async unit => unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) }))
+    await command(ctx, by, async unit => enqueueRepair(unit, serverId))
     return ok({ status: 202, output: 'Approved. It is done when the other changes of this server are done.' })
   }
   if (repair.kind === 'foreign') return refuse('stale')

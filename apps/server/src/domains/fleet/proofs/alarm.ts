@@ -6,16 +6,11 @@ import { command, type Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'
-import { repairQueue } from '../queues.ts'
+import { setWithheldRanges } from '../agent-state.ts'
 import { accessProofs, servers } from '../tables.ts'
-import { publishSelling } from '../server-row.ts'
+import { lockServer } from '../server-row.ts'
 
 const SHOWN = 100
-
-/** Repairs the server, because its credentials are wrong. The notice finder tells the operators. */
-export function repairUnproved(unit: Unit, { serverId }: Pick<typeof accessProofs.$inferSelect, 'serverId'>): void {
-  unit.jobs.send(repairQueue, { serverId }, { key: String(serverId) })
-}
 
 /** The blocks in which the inventory sells. An address is withheld with the others of its block. */
 const block = sql`network(set_masklen(prefix::inet, least(masklen(prefix::inet), case family(prefix::inet) when 4 then 24 else 56 end)))::text`
@@ -24,16 +19,13 @@ export const isOpenProof = and(eq(accessProofs.state, 'failed'), isNull(accessPr
 
 /** Takes addresses out of stock that old credentials still open, and puts them back when that is over. */
 export async function renewWithheld(unit: Unit, serverId: number): Promise<void> {
-  const { rows } = await unit.tx.execute(sql`
-    update ${servers} set withheld_ranges = wanted.ranges
-    from (select coalesce(array_agg(distinct ${block}), '{}') as ranges
-      from ${accessProofs}, unnest(prefixes) as prefix
-      where server_id = ${serverId} and kind = 'revocation' and ${isOpenProof}) wanted
-    where servers.id = ${serverId} and servers.withheld_ranges is distinct from wanted.ranges
-    returning servers.id`)
-  if (rows.length === 0) return
-  unit.publish('server', serverId)
-  publishSelling(unit)
+  // Another proof of this server may end at the same time. The later one has to see the earlier.
+  await lockServer(unit, serverId)
+  const { rows } = await unit.tx.execute<{ ranges: string[] }>(sql`
+    select coalesce(array_agg(distinct ${block}), '{}') as ranges
+    from ${accessProofs}, unnest(prefixes) as prefix
+    where server_id = ${serverId} and kind = 'revocation' and ${isOpenProof}`)
+  await setWithheldRanges(unit, serverId, rows[0]?.ranges ?? [])
 }
 
 /** The number of proofs that need an operator. */

@@ -1,9 +1,10 @@
 import type { ProofAnswer, ProofCause, ProofState, ProofTry } from '@netlet/contract'
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { HOUR } from '../../../infra/clock.ts'
 import type { Unit } from '../../../infra/command.ts'
 import { proveQueue } from '../queues.ts'
 import { accessProofs, agentUsers } from '../tables.ts'
-import { repairUnproved } from './alarm.ts'
+import { enqueueRepair } from '../desired.ts'
 
 type User = Pick<typeof agentUsers.$inferSelect, 'serverId' | 'username' | 'orderId' | 'password' | 'prefixes'>
 /** What a user had before a change. */
@@ -142,7 +143,7 @@ export async function recordHandOvers(unit: Unit, users: { user: User; trial: Pr
   for (const serverId of new Set(rows.filter(row => row.nextAt !== null).map(row => row.serverId)))
     enqueueProofs(unit, serverId, SOON_MS)
   for (const serverId of new Set(rows.filter(row => row.state === 'failed').map(row => row.serverId)))
-    repairUnproved(unit, { serverId })
+    enqueueRepair(unit, serverId)
 }
 
 /** Settles all unconfirmed proofs of a user without a try, because the user was dropped without its agent's word. */
@@ -153,3 +154,11 @@ export const forgetUnconfirmed = ({ tx, now }: Unit, serverId: number, orderId: 
     .where(
       and(eq(accessProofs.serverId, serverId), eq(accessProofs.orderId, orderId), isNotNull(accessProofs.generation))
     )
+
+/** Sets next tries after `soon` to now, which a clock that ran ahead has left. None waits longer than an hour. */
+export async function endFutureTries({ tx, now }: Unit, soon: Date): Promise<void> {
+  await tx
+    .update(accessProofs)
+    .set({ nextAt: now })
+    .where(gt(accessProofs.nextAt, new Date(soon.getTime() + HOUR)))
+}

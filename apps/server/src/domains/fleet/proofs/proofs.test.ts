@@ -13,11 +13,12 @@ import { addRule } from '../../inventory/fixtures.ts'
 import { release } from '../../inventory/index.ts'
 import { orderEvents } from '../../orders/tables.ts'
 import { convergeServer } from '../converge.ts'
-import { dropDesiredUser, removeDesiredUsers, setDesiredUsers } from '../desired.ts'
+import { removeDesiredUsers } from '../desired.ts'
+import { dropDesiredUser, setDesiredUsers } from '../set-desired-users.ts'
 import { addTestServer, audited, leaseOn, noOrders, serverRow, startTestAgent } from '../fleet.fixture.ts'
 import { repairServer } from '../repair.ts'
 import { accessProofs, agentUsers, orderAccess, servers } from '../tables.ts'
-import { countOpenProofs } from './alarm.ts'
+import { countOpenProofs, renewWithheld } from './alarm.ts'
 import { proveAccess, proveDue } from './prove.ts'
 import { useStarted } from '../../../testing/use-started.ts'
 import { addRows } from '../../../testing/rows.ts'
@@ -398,4 +399,29 @@ test('a proof belongs to the term that it was made for: an order that came back 
     later(MINUTE)
     await ctx.db.insert(orderEvents).values({ orderId: lease.orderId, kind: 'revive', at: ctx.now() })
   }
+})
+
+test('two proofs of one server that fail at the same time both withhold their addresses', async () => {
+  const { serverId, orderId } = await addLease()
+  const fail = (prefixes: string[], before = async () => {}) =>
+    command(ctx, SYSTEM, async unit => {
+      const failed = {
+        kind: 'revocation',
+        cause: 'removed',
+        state: 'failed',
+        username: 'old',
+        askedAt: unit.now
+      } as const
+      await unit.tx.insert(accessProofs).values({ ...failed, orderId, serverId, prefixes })
+      await renewWithheld(unit, serverId)
+      await before()
+    })
+  let second = Promise.resolve()
+  await fail(['127.201.1.8/32'], async () => {
+    second = fail(['127.201.2.8/32'])
+    const waits = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await expect.poll(async () => (await ctx.db.execute(waits)).rows.length).toBe(1)
+  })
+  await second
+  expect((await serverRow(ctx, serverId)).withheldRanges).toEqual(['127.201.1.0/24', '127.201.2.0/24'])
 })

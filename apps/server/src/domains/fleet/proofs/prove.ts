@@ -6,10 +6,12 @@ import { HOUR, MINUTE } from '../../../infra/clock.ts'
 import { command, type Unit } from '../../../infra/command.ts'
 import type { SyncContext } from '../agents.ts'
 import { withAccess } from '../order-access.ts'
-import { readServerRow, type ServerRow } from '../server-row.ts'
-import { accessProofs, agentUsers, orderAccess, servers } from '../tables.ts'
+import { lockServer, readServerRow, type ServerRow } from '../server-row.ts'
+import { accessProofs, agentUsers, orderAccess } from '../tables.ts'
 import { enqueueProofs, stateOfNew } from './ask.ts'
-import { repairUnproved, renewWithheld } from './alarm.ts'
+import { setNextProof } from '../agent-state.ts'
+import { enqueueRepair } from '../desired.ts'
+import { renewWithheld } from './alarm.ts'
 import { tryOne } from './hand-over.ts'
 import { isWithin, samplesOf } from './samples.ts'
 import { tried, tryOld } from './try.ts'
@@ -74,10 +76,7 @@ export async function proveAccess(ctx: SyncContext, serverId: number): Promise<v
   await Promise.all(planned.map(work => settle(ctx, work, Promise.all(work.dials.map(dial => limit(dial))))))
   const rests = (MOST_DIALS - left) * DIAL_COSTS_MS
   await command(ctx, SYSTEM, async unit => {
-    await unit.tx
-      .update(servers)
-      .set({ nextProofAt: later(ctx, rests) })
-      .where(eq(servers.id, serverId))
+    await setNextProof(unit, serverId, later(ctx, rests))
     if (planned.length < due.length || due.length === MOST_DIALS) enqueueProofs(unit, serverId, rests)
   })
 }
@@ -87,12 +86,11 @@ const later = ({ now }: SyncContext, ms: number) => new Date(now().getTime() + m
 /** Lets one run at a time begin for each server, across processes. @returns milliseconds to wait; 0: go on */
 async function takeTurn(ctx: SyncContext, serverId: number): Promise<number> {
   const now = ctx.now()
-  return command(ctx, SYSTEM, async ({ tx }) => {
-    const [row] = await tx.select().from(servers).where(eq(servers.id, serverId)).for('no key update')
+  return command(ctx, SYSTEM, async unit => {
+    const row = await lockServer(unit, serverId)
     const waits = (row?.nextProofAt?.getTime() ?? 0) - now.getTime()
     if (waits > 0) return waits
-    const until = later(ctx, LONGEST_REST_MS)
-    await tx.update(servers).set({ nextProofAt: until }).where(eq(servers.id, serverId))
+    await setNextProof(unit, serverId, later(ctx, LONGEST_REST_MS))
     return 0
   })
 }
@@ -187,7 +185,8 @@ async function settle(
       unit.publish('order', row.orderId)
       unit.publish('server', row.serverId)
     }
-    if (next.state === 'failed' && row.state !== 'failed') repairUnproved(unit, row)
+    // Its credentials are wrong. The notice finder tells the operators.
+    if (next.state === 'failed' && row.state !== 'failed') enqueueRepair(unit, row.serverId)
     if (row.kind === 'revocation' && (next.state === 'failed' || row.state === 'failed'))
       await renewWithheld(unit, row.serverId)
   })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { eq, isNull } from 'drizzle-orm'
+import { isNull } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../../infra/actor.ts'
@@ -7,7 +7,7 @@ import { command } from '../../../infra/command.ts'
 import { resolvePublicHost } from '../../../integrations/public-http/index.ts'
 import type { SyncContext } from '../agents.ts'
 import { proxyNamesQueue } from '../queues.ts'
-import { lockServer, publishSelling, readServerRow } from '../server-row.ts'
+import { lockServer, publishSelling, readServerRow, saveAgentSettings } from '../server-row.ts'
 import { servers } from '../tables.ts'
 import { firstAddressOf } from '../unserved.ts'
 import { tlsOf, withTls } from './kept.ts'
@@ -56,10 +56,7 @@ export async function resolveProxyNames(ctx: SyncContext, serverId: number, ask 
     const row = await lockServer(unit, serverId)
     const now = row && tlsOf(row)
     if (!row || !now) return
-    await unit.tx
-      .update(servers)
-      .set({ agentSettings: withTls(row, { ...now, leads }) })
-      .where(eq(servers.id, serverId))
+    await saveAgentSettings(unit, serverId, withTls(row, { ...now, leads }))
     unit.publish('server', serverId)
     publishSelling(unit)
   })

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { eq } from 'drizzle-orm'
 import type { Params, Reason } from '@netlet/contract'
 import type { AgentProxyTlsState } from '@netlet/contract/agent-proxy-tls'
 import { SYSTEM } from '../../../infra/actor.ts'
@@ -9,8 +8,7 @@ import type { AgentClient } from '../../../integrations/agent/index.ts'
 import { recordReport } from '../agent-report.ts'
 import type { SyncContext } from '../agents.ts'
 import { proxyNamesQueue } from '../queues.ts'
-import { lockServer, readServerRow, type ServerRow } from '../server-row.ts'
-import { servers } from '../tables.ts'
+import { lockServer, readServerRow, saveAgentSettings, type ServerRow } from '../server-row.ts'
 import { type KeptTls, opened, tlsOf, withTls } from './kept.ts'
 
 /** `nothing`: there is nothing to send, or it was sent already. */
@@ -98,10 +96,7 @@ async function record(ctx: SyncContext, id: number, { hash }: KeptTls, refusal: 
     if (!row || kept?.hash !== hash) return
     const sent = { hash, refusal }
     if (isDeepStrictEqual(kept.sent, sent)) return
-    await unit.tx
-      .update(servers)
-      .set({ agentSettings: withTls(row, { ...kept, sent }) })
-      .where(eq(servers.id, id))
+    await saveAgentSettings(unit, id, withTls(row, { ...kept, sent }))
     unit.publish('server', id)
     if (refusal) ctx.log.warn({ server: id, reason: refusal.reason }, 'agent did not take its TLS settings')
   })

@@ -21,8 +21,8 @@ import { type Result, ok } from '../../../infra/result.ts'
 import { staleEdit, versionOf } from '../../../infra/version.ts'
 import { certificatesIn, daysLeft, isCertificates } from '../certificate.ts'
 import { enqueueConverge } from '../desired.ts'
-import { lockServer, readServerRow, type ServerRow } from '../server-row.ts'
-import { serverReports, servers } from '../tables.ts'
+import { lockServer, readServerRow, saveAgentSettings, type ServerRow } from '../server-row.ts'
+import { serverReports } from '../tables.ts'
 import { type KeptTls, opened, sealed, tlsOf, withTls } from './kept.ts'
 import { isInClear } from './send.ts'
 import { type KeyObject, type X509Certificate, createPrivateKey } from 'node:crypto'
@@ -155,7 +155,7 @@ export const setProxyTls = (
     const isSame = before?.hash === kept.hash
     if (isSame) delete kept.sent
     const next = { ...row, agentSettings: withTls(row, kept) }
-    await unit.tx.update(servers).set({ agentSettings: next.agentSettings }).where(eq(servers.id, id))
+    await saveAgentSettings(unit, id, next.agentSettings)
     if (!isSame) unit.audit('server.proxy_tls', id, { before: auditedTls(before), after: auditedTls(kept) })
     enqueueConverge(unit, [id])
     return ok(await present(unit.tx, next, unit.now))
