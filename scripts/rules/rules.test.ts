@@ -20,18 +20,18 @@ const TREE: Record<string, string> = {
   [`${S}/app.ts`]: "import './domains/orders/index.ts'\n",
   [`${S}/infra/tables.ts`]: "export const auditLog = pgTable('audit_log', {})\n",
   [`${S}/integrations/shopify/client.ts`]: "import '../../infra/tables.ts'\n",
-  [`${S}/domains/orders/index.ts`]: "export * from './queries/list.ts'\nimport '../fleet/index.ts'\n",
+  [`${S}/domains/orders/index.ts`]: "export * from './queries/list.ts'\nimport '../servers/index.ts'\n",
   [`${S}/domains/orders/queries/list.ts`]: "import { users } from '../../accounts/tables.ts'\nexport const u = users\n",
   [`${S}/domains/orders/tables.ts`]:
     "import '../accounts/tables.ts'\nexport const orders = pgTable(\n  'orders', {})\nexport const orderEvents = pgTable('order_events', {})\n",
-  [`${S}/domains/fleet/index.ts`]: "export { save } from './save.ts'\nexport { servers } from './tables.ts'\n",
-  [`${S}/domains/fleet/save.ts`]:
+  [`${S}/domains/servers/index.ts`]: "export { save } from './save.ts'\nexport { servers } from './tables.ts'\n",
+  [`${S}/domains/servers/save.ts`]:
     "import { servers } from './tables.ts'\nexport const save = tx => tx.update(servers).set({})\n",
-  [`${S}/domains/fleet/tables.ts`]: "export const servers = pgTable('servers', {})\n",
+  [`${S}/domains/servers/tables.ts`]: "export const servers = pgTable('servers', {})\n",
   [`${S}/domains/accounts/index.ts`]: 'export {}\n',
   [`${S}/domains/accounts/tables.ts`]: "export const users = pgTable('users', {})\n",
   [`${S}/domains/orders/orders.test.ts`]:
-    "import '../fleet/save.ts'\nimport { servers } from '../fleet/tables.ts'\ntx.delete(servers)\n",
+    "import '../servers/save.ts'\nimport { servers } from '../servers/tables.ts'\ntx.delete(servers)\n",
   'apps/web/src/kit/button.tsx': 'export const Button = () => null\n',
   'apps/web/src/api/client.ts': "import '../../../../packages/contract/src/index.ts'\nexport {}\n",
   'apps/web/src/shop/landing/page.tsx': "import '../../kit/button.tsx'\nimport '../../api/client.ts'\n",
@@ -78,12 +78,12 @@ describe('imports', () => {
     ['no-tests-in-production', 'apps/agent/src/x.ts', "import '../test/test-agent.ts'"],
     ['infra-knows-no-domain', `${S}/infra/db/deep/x.ts`, "import '../../../domains/orders/index.ts'"],
     ['infra-knows-no-domain', `${S}/infra/x.ts`, "import '../integrations/shopify/client.ts'"],
-    ['integrations-know-no-domain', `${S}/integrations/mail/x.ts`, "await import('../../domains/fleet/index.ts')"],
-    ['domains-know-no-app', `${S}/domains/fleet/x.ts`, "import '../../main.ts'"],
-    ['domain-through-its-index', `${S}/domains/orders/x.ts`, "import '../fleet/save.ts'"],
-    ['domain-through-its-index', `${S}/domains/orders/queries/deep/x.ts`, "import '../../../fleet/save.ts'"],
+    ['integrations-know-no-domain', `${S}/integrations/mail/x.ts`, "await import('../../domains/servers/index.ts')"],
+    ['domains-know-no-app', `${S}/domains/servers/x.ts`, "import '../../main.ts'"],
+    ['domain-through-its-index', `${S}/domains/orders/x.ts`, "import '../servers/save.ts'"],
+    ['domain-through-its-index', `${S}/domains/orders/queries/deep/x.ts`, "import '../../../servers/save.ts'"],
     ['domain-has-a-place', `${S}/domains/loans/x.ts`, "import '../accounts/index.ts'"],
-    ['fleet-imports-down-only', `${S}/domains/fleet/x.ts`, "import '../orders/index.ts'"],
+    ['servers-imports-down-only', `${S}/domains/servers/x.ts`, "import '../orders/index.ts'"],
     ['accounts-imports-down-only', `${S}/domains/accounts/queries/x.ts`, "import '../../orders/tables.ts'"],
     ['audit-imports-down-only', `${S}/domains/audit/index.ts`, "import type { U } from '../accounts/index.ts'"],
     ['kit-is-shared', 'apps/web/src/kit/x.tsx', "import '../app/session.ts'"],
@@ -137,7 +137,7 @@ describe('writes of tables', () => {
     ['a namespace', `${from('../../accounts/tables.ts', '* as t')}tx.update(t.users)`, 'calls update on users'],
     [
       'what an index passes on',
-      `${from('../../fleet/index.ts', '{ servers }')}tx.delete(servers)`,
+      `${from('../../servers/index.ts', '{ servers }')}tx.delete(servers)`,
       'calls delete on servers'
     ],
     ['a variable', `${users}const target = users; tx.update(target)`, 'calls update on users'],
@@ -262,9 +262,9 @@ describe('words of comments', () => {
 
 test('the picture of the domains shows who imports whom', async () => {
   const picture = domainPicture(await readImports(await treeWith({})))
-  expect(picture).toContain('orders --> fleet')
+  expect(picture).toContain('orders --> servers')
   expect(picture).toContain('orders -.-> accounts')
-  expect(picture).not.toContain('fleet -')
+  expect(picture).not.toContain('servers -')
 })
 
 test('subjects of commits are short from the day on which the rule was written down', async () => {

@@ -8,7 +8,10 @@ import { chatBotRoutes } from './domains/chat/index.ts'
 import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalog/index.ts'
 import { commerceRoutes, keepFormerSecret, requestWebhooks } from './domains/commerce/index.ts'
 import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
-import { enqueueDenyLists, fleetRoutes } from './domains/fleet/index.ts'
+import { enqueueDenyLists, serverRoutes } from './domains/servers/index.ts'
+import { certificateRoutes } from './domains/certificates/index.ts'
+import { convergenceRoutes } from './domains/convergence/index.ts'
+import { proofRoutes } from './domains/proofs/index.ts'
 import { homeRoutes, readDeliveries } from './domains/home/index.ts'
 import { hasOpenMoney, inboxRoutes } from './domains/inbox/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
@@ -67,7 +70,10 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
     prices: rulePrices,
     orderNumbers: auditNames.orderNumbers
   })
-  fleetRoutes(naming, ctx, { variantsSellingFrom })
+  serverRoutes(naming, ctx, { variantsSellingFrom })
+  proofRoutes(naming, ctx)
+  certificateRoutes(naming, ctx)
+  convergenceRoutes(naming, ctx)
   trafficRoutes(naming, ctx)
   provisioningRoutes(naming, ctx)
   rewardsRoutes(mount, ctx)

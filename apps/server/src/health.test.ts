@@ -5,7 +5,7 @@ import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandb
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'
 import { demoPlans } from '../../sandbox/src/shopify/catalogue.ts'
 import { checkPlatform } from './domains/commerce/index.ts'
-import { servers } from './domains/fleet/tables.ts'
+import { servers } from './domains/servers/tables.ts'
 import { enqueueMail } from './domains/mail/index.ts'
 import { mails } from './domains/mail/tables.ts'
 import { writeSettings } from './domains/settings/index.ts'

@@ -1,8 +1,11 @@
+import { certificateFinder } from './domains/certificates/index.ts'
+import { abuseFinder } from './domains/convergence/index.ts'
+import { proofFinder } from './domains/proofs/index.ts'
+import { serverFinders } from './domains/servers/index.ts'
 import { findRefusedClient, readOperators } from './domains/accounts/index.ts'
 import { catalogFinders } from './domains/catalog/index.ts'
 import { findRefusedBot } from './domains/chat/index.ts'
 import { commerceFinders, findRefusedTokens } from './domains/commerce/index.ts'
-import { fleetFinders } from './domains/fleet/index.ts'
 import { ownFinders, type NoticeFinder, type NoticePorts } from './domains/notices/index.ts'
 import { orderFinders } from './domains/orders/index.ts'
 import { paymentFinders } from './domains/inbox/index.ts'
@@ -24,7 +27,10 @@ const refusedTokens: NoticeFinder = {
 /** What notices need from higher domains: the operators, and a finder for each cause. */
 export const noticePorts: NoticePorts = {
   finders: [
-    ...fleetFinders,
+    ...serverFinders,
+    certificateFinder,
+    proofFinder,
+    abuseFinder,
     upgradeFinder,
     ...orderFinders,
     ...paymentFinders,

@@ -1,5 +1,5 @@
 import { and, isNull, sql } from 'drizzle-orm'
-import { servers } from './domains/fleet/tables.ts'
+import { servers } from './domains/servers/tables.ts'
 import { cidrs } from './domains/inventory/tables.ts'
 import type { Executor } from './infra/db/client.ts'
 

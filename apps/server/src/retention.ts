@@ -5,7 +5,8 @@ import { syncRetention } from './domains/catalog/index.ts'
 import { chatRetention } from './domains/chat/index.ts'
 import { commerceRetention } from './domains/commerce/index.ts'
 import { deliveryRetention } from './domains/delivery/index.ts'
-import { fleetRetention } from './domains/fleet/index.ts'
+import { alarmRetention } from './domains/convergence/index.ts'
+import { proofRetention } from './domains/proofs/index.ts'
 import { mailRetention } from './domains/mail/index.ts'
 import { noticeRetention } from './domains/notices/index.ts'
 import { orderRetention } from './domains/orders/index.ts'
@@ -28,7 +29,8 @@ export const retention: RetentionEntry[] = [
   ...commerceRetention(isUnresolved),
   ...orderRetention,
   ...deliveryRetention,
-  ...fleetRetention,
+  ...alarmRetention,
+  ...proofRetention,
   ...trafficRetention,
   upgradeRetention,
   ...paymentRetention,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CONVERGING_AT_ONCE } from './domains/fleet/converge-turns.ts'
+import { CONVERGING_AT_ONCE } from './domains/convergence/converge-turns.ts'
 import { POOL_MAX } from './infra/db/client.ts'
 import { allJobs } from './workers.ts'
 

@@ -3,7 +3,10 @@ import { bulkJobs } from './domains/bulk/index.ts'
 import { applyProductDeletion, applyProductUpdate, catalogJobs } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
 import { confirmOutcomes, deliveryJobs, proxyChecksOf, type DeliveryPorts } from './domains/delivery/index.ts'
-import { fleetJobs } from './domains/fleet/index.ts'
+import { certificateJobs } from './domains/certificates/index.ts'
+import { convergenceJobs } from './domains/convergence/index.ts'
+import { proofJobs } from './domains/proofs/index.ts'
+import { serverJobs } from './domains/servers/index.ts'
 import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
 import { noticeJobs } from './domains/notices/index.ts'
@@ -54,7 +57,10 @@ export const allJobs: Job[] = [
   ...rewardsJobs,
   ...bulkJobs(bulkActions),
   ...inventoryJobs,
-  ...fleetJobs({ confirm: confirmOutcomes }),
+  ...serverJobs,
+  ...proofJobs,
+  ...certificateJobs,
+  ...convergenceJobs({ confirm: confirmOutcomes }),
   ...trafficJobs(trafficPorts),
   ...provisioningJobs,
   ...statusJobs({ proxyChecks: proxyChecksOf }),

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Incident, OutageEntry, Page, StatusPage, User } from '@netlet/contract'
 import { proxyChecksOf } from '../../../apps/server/src/domains/delivery/index.ts'
-import { servers } from '../../../apps/server/src/domains/fleet/tables.ts'
+import { servers } from '../../../apps/server/src/domains/servers/tables.ts'
 import { sampleStatus } from '../../../apps/server/src/domains/status/index.ts'
 import { DAY, HOUR, MINUTE } from '../../../apps/server/src/infra/clock.ts'
 import { DEMO_ADMIN, DEMO_CUSTOMER } from '../demo-accounts.ts'

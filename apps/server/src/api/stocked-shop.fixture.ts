@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { createApiKey } from '../domains/accounts/index.ts'
 import { addCollection, addProduct, addRule, addTag } from '../domains/catalog/products.fixture.ts'
-import { serverGroups, serverGroupServers, servers } from '../domains/fleet/tables.ts'
+import { serverGroups, serverGroupServers, servers } from '../domains/servers/tables.ts'
 import { addCidr } from '../domains/inventory/index.ts'
 import { handleEvent, storeEvent } from '../domains/commerce/index.ts'
 import { orders } from '../domains/orders/tables.ts'

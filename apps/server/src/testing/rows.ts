@@ -1,7 +1,7 @@
 import { getTableColumns, type InferInsertModel, type InferSelectModel } from 'drizzle-orm'
 import { PgTimestamp, type PgTable } from 'drizzle-orm/pg-core'
 import { products, variants } from '../domains/catalog/tables.ts'
-import { serverGroups } from '../domains/fleet/tables.ts'
+import { serverGroups } from '../domains/servers/tables.ts'
 import type { Clock } from '../infra/clock.ts'
 import type { Executor } from '../infra/db/client.ts'
 

@@ -3,7 +3,7 @@ import { and, inArray, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { lockVariants, maxStep, rulesSoldAs } from '../inventory/index.ts'
 import { collections, tags } from './tables.ts'
 

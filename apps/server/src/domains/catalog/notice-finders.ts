@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { MOST_FOUND, type NoticeFinder } from '../notices/index.ts'
 import { countPriceDrifts } from './price-drift.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '../../infra/db/client.ts'
 import { addRow, addRows } from '../../testing/rows.ts'
-import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
+import { serverGroups, serverGroupServers, servers } from '../servers/tables.ts'
 import { addCidr, createRule } from '../inventory/index.ts'
 import { collections, productCollections, productOptions, products, productTags, tags, variants } from './tables.ts'
 

@@ -13,7 +13,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { type Result, ok } from '../../infra/result.ts'
 import { translated } from '../../infra/translations.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { maxStep, quoteRules, quoteSelection, rulesById, sellableRules } from '../inventory/index.ts'
 import { type OptionChoice, type SellableVariant, findVariant } from './find-variant.ts'
 

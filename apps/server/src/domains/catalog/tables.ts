@@ -2,7 +2,7 @@ import { PlatformStock, SYNC_KINDS, type AddressFamily, type EgressMode } from '
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, lower, money, oneOf, ref, translations } from '../../infra/db/columns.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 
 export const collections = pgTable('collections', {

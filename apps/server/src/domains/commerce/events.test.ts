@@ -12,7 +12,7 @@ import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } fro
 import { platformEvents } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { addRow } from '../../testing/rows.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { later } from '../../testing/later.ts'
 import { sweepEvents } from './events.ts'
 

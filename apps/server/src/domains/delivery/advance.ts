@@ -2,7 +2,8 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { iso } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { type ConfirmPort, agentProgress, removeDesiredUsers } from '../fleet/index.ts'
+import type { ConfirmPort } from '../convergence/index.ts'
+import { agentProgress, removeDesiredUsers } from '../servers/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
 import {
   type FailedTask,
@@ -26,7 +27,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 
 /**
- * The fleet calls this with the outcomes of an agent. The orders are locked before the fleet writes its users, because
+ * Convergence calls this with the outcomes of an agent. The orders are locked before it writes its users, because
  * every change of an order locks in this sequence. Then the orders advance, in the same command.
  */
 export const confirmOutcomes =

@@ -5,7 +5,7 @@ import { auditLog } from '../../infra/tables.ts'
 import { buy, proxiesOf, through } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
-import { agentUsers, orderAccess } from '../fleet/tables.ts'
+import { agentUsers, orderAccess } from '../servers/tables.ts'
 import { CHANGES_AN_HOUR } from '../orders/client-access.ts'
 
 let stack: TestStack

@@ -6,7 +6,7 @@ import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inven
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import { orders } from '../orders/tables.ts'
 import { addRow } from '../../testing/rows.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { confirmOutcomes } from './advance.ts'
 
 let shop: TestShop

@@ -4,7 +4,8 @@ import { inBatches } from '../../infra/batches.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { termOf } from '../catalog/index.ts'
-import { agentProgress, requestRevocationProofs, removeDesiredUsers } from '../fleet/index.ts'
+import { agentProgress, removeDesiredUsers } from '../servers/index.ts'
+import { requestRevocationProofs } from '../proofs/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import {
   endGrace,

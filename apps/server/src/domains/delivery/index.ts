@@ -1,10 +1,9 @@
 /**
  * The proxies of paid orders: starting their delivery, following the agents (`advance`), tasks on them, checks, expiry.
- * It owns `proxies` and `outage_credits`; other tables change through their domains' commands. The fleet reports what
- * agents confirmed through `confirmOutcomes`. A port informs payments when a failed order is delivered.
+ * It owns `proxies` and `outage_credits`; other tables change through their domains' commands. Convergence reports
+ * what agents confirmed through `confirmOutcomes`. A port informs payments when a failed order is delivered.
  */
-export { advance } from './advance.ts'
-export { confirmOutcomes } from './advance.ts'
+export { advance, confirmOutcomes } from './advance.ts'
 export { endDelivery, endGraces, expireOrders, endsTakenBack, expireTakenBack } from './expire.ts'
 export { proxyChecksOf } from './checks/index.ts'
 export { deliveryJobs } from './jobs.ts'
@@ -13,5 +12,4 @@ export { restoreAddresses, reviveDelivery } from './revive.ts'
 export { startDelivery } from './start.ts'
 export { deliveryRetention } from './retention.ts'
 export { creditOrder, leaveServerRow } from './servers/index.ts'
-export { planTask } from './tasks.ts'
-export { requestTaskIn, type DeliveryPorts } from './tasks.ts'
+export { planTask, requestTaskIn, type DeliveryPorts } from './tasks.ts'

@@ -1,7 +1,7 @@
 import { and, eq, inArray, ne } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { servers } from '../fleet/tables.ts'
+import { servers } from '../servers/tables.ts'
 import { type LeaseShare, addressesOf, markKept, splitLease } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { servedShares } from './start.ts'

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
-import { servers } from '../fleet/tables.ts'
+import { servers } from '../servers/tables.ts'
 import { holdingsOf, leaseMissing, missingOf } from './holdings.ts'
 import { keepReplaced } from './keep-replaced.ts'
 import { leaveGivenUp } from './servers/replace.ts'

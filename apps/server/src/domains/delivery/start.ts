@@ -5,7 +5,7 @@ import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare }
 import { type OrderRow, emitOrderEvent, failOrder, note, startDelivering } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
-import { setDesiredUsers } from '../fleet/index.ts'
+import { setDesiredUsers } from '../convergence/index.ts'
 
 /** Wants a locked order's users on these agents. If that costs it listed clients, its webhooks are informed. */
 export async function wantUsers(

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
-import { serverOutages, servers } from '../fleet/tables.ts'
+import { serverOutages, servers } from '../servers/tables.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'
 

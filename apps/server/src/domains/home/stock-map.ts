@@ -1,7 +1,7 @@
 import { STOCK_MAP_SIZE, type AddressFamily, type StockMap } from '@netlet/contract'
 import { sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 
 type Cell = { groupId: number; group: string; family: 4 | 6; ruleId: number; rule: string; free: number }

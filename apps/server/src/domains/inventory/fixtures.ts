@@ -4,7 +4,7 @@ import type { Unit } from '../../infra/command.ts'
 import { addRow } from '../../testing/rows.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
-import { serverGroups, servers } from '../fleet/tables.ts'
+import { serverGroups, servers } from '../servers/tables.ts'
 import { createRule, type RuleInput } from './rules.ts'
 
 /** Rows of other domains that the inventory's tests and benchmarks need, told apart by `name`. */

@@ -9,7 +9,7 @@ import { addPricedRule, editPricedRule, readPlatformPrice, type RulePorts } from
 import { checkRule, ruleConflicts } from './rule-conflicts.ts'
 
 /**
- * The routes of access rules and their groups. Those of ranges belong to the fleet, which knows servers.
+ * The routes of access rules and their groups. Those of ranges belong to the domain `servers`, whose names they show.
  * @param ports `onRulesChanged` lets the agents learn what the rules now deny; `prices` is the platform; `orderNumbers`
  * names orders
  */

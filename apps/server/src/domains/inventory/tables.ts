@@ -125,7 +125,7 @@ export const cidrs = pgTable(
   {
     id: id(),
     cidr: cidr().notNull(),
-    /** References `servers` (0000_initial.sql). Not declared here, because the fleet is above the inventory. */
+    /** References `servers` (0000_initial.sql). Not declared here, because the domain `servers` is above the inventory. */
     serverId: ref(),
     /** Rules that this range can never be sold with, ascending. */
     excludedRules: integer()

@@ -7,7 +7,7 @@ import { hasOpenMoney } from '../inbox/index.ts'
 import { ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
-import { limitsQueue } from '../fleet/queues.ts'
+import { limitsQueue } from '../servers/queues.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import {

@@ -1,7 +1,7 @@
 /** Changes of a locked order that delivery and payments make within their own commands. */
 import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
-import { beginOrderLimits } from '../fleet/index.ts'
+import { beginOrderLimits } from '../servers/index.ts'
 import { addDays } from './renew.ts'
 import { type OrderRow, emitOrderEvent, note, transition, updateOrder } from './transition.ts'
 

@@ -13,7 +13,7 @@ import { type List, type ListInput, type Match, among, anyAmong, defineList } fr
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { variants } from '../catalog/tables.ts'
-import { waitsForServer } from '../fleet/index.ts'
+import { waitsForServer } from '../servers/index.ts'
 import { holdsAddresses, ruleTexts } from '../inventory/index.ts'
 import { levelDiscounts } from '../rewards/index.ts'
 import { countKept } from './figures.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { returnTraffic, takeTraffic } from '../fleet/index.ts'
+import { returnTraffic, takeTraffic } from '../servers/index.ts'
 import type { Payment } from './commands.ts'
 import { unservedTime } from './ended-time.ts'
 import { allUsed, withoutUsed } from './quotas.ts'

@@ -4,7 +4,7 @@ import { isoOrNull, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pagesById } from '../../infra/db/pages-by-id.ts'
-import { forgetAccess } from '../fleet/index.ts'
+import { forgetAccess } from '../servers/index.ts'
 import { orders } from './tables.ts'
 
 /**

@@ -15,7 +15,7 @@ import {
 import { bytes, createdAt, id, instant, money, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
-import { serverGroups } from '../fleet/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 import {
   type EgressMode,
   type OrderFamily,

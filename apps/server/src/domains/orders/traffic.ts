@@ -4,8 +4,8 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { readOrdersTraffic, type TrafficPorts } from '../traffic/index.ts'
-import type { QuotaPort } from '../fleet/index.ts'
-import { orderTraffic } from '../fleet/tables.ts'
+import type { QuotaPort } from '../servers/index.ts'
+import { orderTraffic } from '../servers/tables.ts'
 import { chunks, leaseBlocks, leases } from '../inventory/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { orderMail } from './order-mail.ts'
@@ -64,7 +64,7 @@ const ordersOf: TrafficPorts['ordersOf'] = async (db, usernames, { serverId, sin
   return new Map(found.map(({ id, username }) => [username, id]))
 }
 
-/** What the fleet's traffic counting needs from orders. */
+/** What the counting of traffic needs from orders. */
 export const trafficPorts = ({ config }: Pick<AppContext, 'config'>): TrafficPorts => ({
   ordersOf,
   notifyQuota: notifyQuota(config.publicUrl)

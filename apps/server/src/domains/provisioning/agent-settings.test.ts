@@ -1,10 +1,10 @@
 import type { AgentSettings, AgentSettingsPlan } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { addTestServer, audited, serverRow, startFleetShop } from '../fleet/fleet.fixture.ts'
+import { addTestServer, audited, serverRow, startFleetShop } from '../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../integrations/agent/bundle.ts'
 import { serviceOf } from './effect.ts'
-import { serverReports, servers } from '../fleet/tables.ts'
+import { serverReports, servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
 const world = useStarted(startFleetShop)

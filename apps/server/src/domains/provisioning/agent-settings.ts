@@ -9,7 +9,7 @@ import {
   lockServer,
   readServerRow,
   type ServerRow
-} from '../fleet/index.ts'
+} from '../servers/index.ts'
 import {
   refuse,
   type AgentSettings,
@@ -37,7 +37,7 @@ import { staleEdit, versionOf } from '../../infra/version.ts'
 import { agentVersion } from '../../integrations/agent/index.ts'
 import { CLIENT_LIST, effectOn, shutsOut } from './effect.ts'
 import { environmentLines } from './layout.ts'
-import { serverReports } from '../fleet/tables.ts'
+import { serverReports } from '../servers/tables.ts'
 
 type Texts = Readonly<Record<string, string>>
 

@@ -1,4 +1,4 @@
-import { recordInstallation, type SyncContext, isCancelling, readServer, lockServer } from '../fleet/index.ts'
+import { recordInstallation, type SyncContext, isCancelling, readServer, lockServer } from '../servers/index.ts'
 import { refuse, type Provisioning, type Server } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
@@ -7,7 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { LOCKS } from '../../infra/db/locks.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { servers } from '../fleet/tables.ts'
+import { servers } from '../servers/tables.ts'
 
 /** How often a worker checks whether its installation was cancelled, in milliseconds. */
 const LOOK_MS = 500

@@ -4,7 +4,7 @@ import { layoutOf, unitOf } from './layout.ts'
 import { contentOf } from './machine.ts'
 import { requiredLevel, mayReplace } from './kept-program.ts'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
-import { handsOverToOurs, programIn } from '../fleet/agent-report.ts'
+import { handsOverToOurs, programIn } from '../servers/agent-report.ts'
 import { outcomeOf } from './start-agent.ts'
 
 const current = serviceOf(true, contentOf(unitOf(layoutOf(''))).sha256)

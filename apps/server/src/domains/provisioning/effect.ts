@@ -2,7 +2,7 @@
 import type { TunnelEffect } from '@netlet/contract'
 import { type AgentSettingName, readSetting } from '@netlet/contract/agent-settings'
 import { makePrefix, parsePrefix, parsePrefixes } from '@netlet/contract/prefixes'
-import { isWithin } from '../fleet/index.ts'
+import { isWithin } from '../proofs/index.ts'
 import { contentOf } from './machine.ts'
 import { layoutOf, unitOf } from './layout.ts'
 

@@ -5,7 +5,7 @@ import {
   lockServer,
   type ServerRow,
   type Work
-} from '../fleet/index.ts'
+} from '../servers/index.ts'
 // What an installation writes to its server's row, and when it may no longer.
 import type { Provisioning } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -1,7 +1,8 @@
 // What an installation works with, and what it reports.
 import type { ProvisioningSaid, ProvisioningStep } from '@netlet/contract'
 import type { AgentAddress, AgentClient, Bundle } from '../../integrations/agent/index.ts'
-import type { ProxyLevel, Program } from '../fleet/index.ts'
+import type { ProxyLevel } from '../convergence/index.ts'
+import type { Program } from '../servers/index.ts'
 import type { Service } from './kept-program.ts'
 import type { Layout } from './layout.ts'
 import type { Machine, StepFailed } from './machine.ts'

@@ -1,6 +1,6 @@
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { provisionQueue } from '../fleet/index.ts'
+import { provisionQueue } from '../servers/index.ts'
 import { provisionServer } from './provision.ts'
 import { advanceUpgrade, advanceUpgrades } from './upgrades/advance-upgrade.ts'
 import { upgradeQueue } from './upgrades/start-upgrade.ts'

@@ -1,4 +1,4 @@
-import { LEVELS, type ProxyLevel } from '../fleet/index.ts'
+import { LEVELS, type ProxyLevel } from '../convergence/index.ts'
 import { quote, type Layout } from './layout.ts'
 import type { Machine } from './machine.ts'
 

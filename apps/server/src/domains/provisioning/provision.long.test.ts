@@ -11,8 +11,8 @@ import { connectSsh } from '../../integrations/ssh/index.ts'
 import { sshdPath, startSshd, type TestSshd } from '../../integrations/ssh/sshd.fixture.ts'
 import { freePort } from '../../testing/free-ports.ts'
 import type { TestShop } from '../../testing/shop.ts'
-import { agentOf } from '../fleet/agents.ts'
-import { convergeServer } from '../fleet/converge.ts'
+import { agentOf } from '../servers/contact.ts'
+import { convergeServer } from '../convergence/converge.ts'
 import {
   addTestServer,
   noOrders,
@@ -21,11 +21,11 @@ import {
   startTestAgent,
   wantTestUsers,
   type TestAgent
-} from '../fleet/fleet.fixture.ts'
-import { servers } from '../fleet/tables.ts'
+} from '../convergence/fleet.fixture.ts'
+import { servers } from '../servers/tables.ts'
 import { layoutOf } from './layout.ts'
 import { Cancelled } from './cancel.ts'
-import type { Work } from '../fleet/installations.ts'
+import type { Work } from '../servers/installations.ts'
 import { provisionServer } from './provision.ts'
 
 const run = promisify(execFile)

@@ -8,10 +8,6 @@ import {
   type SyncContext,
   enqueueFullSync,
   withServerLock,
-  openSession,
-  readConsole,
-  setForeign,
-  loadPrefixes,
   provisionQueue,
   isWrongPort,
   type ServerRow,
@@ -21,13 +17,19 @@ import {
   markServed,
   markUnserved,
   showUnserved,
-  tryProxy,
-  LEVELS,
   type ProxyAddress,
-  type ProxyLevel,
   kindOf,
   type Work
-} from '../fleet/index.ts'
+} from '../servers/index.ts'
+import {
+  openSession,
+  readConsole,
+  setForeign,
+  loadPrefixes,
+  tryProxy,
+  LEVELS,
+  type ProxyLevel
+} from '../convergence/index.ts'
 import type { ProvisioningSaid } from '@netlet/contract'
 import type { AgentOwner } from '@netlet/contract/agent'
 import type { AgentAddress } from '../../integrations/agent/index.ts'

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 import { eq } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../testing/free-ports.ts'
-import { convergeServer } from '../fleet/converge.ts'
-import { noOrders, wantTestUsers } from '../fleet/fleet.fixture.ts'
-import { checkServers } from '../fleet/health.ts'
-import { agentTies } from '../fleet/tables.ts'
+import { convergeServer } from '../convergence/converge.ts'
+import { noOrders, wantTestUsers } from '../convergence/fleet.fixture.ts'
+import { checkServers } from '../convergence/check-servers.ts'
+import { agentTies } from '../convergence/tables.ts'
 import { deafProgram, otherProgram, startInstalledMachine } from './installed.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { sells } from '../fleet/server-row.ts'
+import { sells } from '../servers/server-row.ts'
 
 const one = useStarted(() => startInstalledMachine('127.92.0.0/24'))
 

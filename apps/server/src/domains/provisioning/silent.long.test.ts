@@ -1,10 +1,10 @@
 // An installation that succeeds although its proxy cannot be reached.
 import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { checkServers } from '../fleet/health.ts'
+import { checkServers } from '../convergence/check-servers.ts'
 import { deafProgram, otherProgram, startInstalledMachine } from './installed.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { sells } from '../fleet/server-row.ts'
+import { sells } from '../servers/server-row.ts'
 
 const one = useStarted(() => startInstalledMachine('127.79.0.0/24'))
 

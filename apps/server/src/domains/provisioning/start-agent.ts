@@ -5,7 +5,7 @@ import { endOf, startOf } from '../../infra/text.ts'
 import type { Found, Learning, Place } from './installation.ts'
 import { type Layout, controlOf, quote, unitOf } from './layout.ts'
 import { type Machine, StepFailed, contentOf } from './machine.ts'
-import { handsOverToOurs, programIn, type Program } from '../fleet/index.ts'
+import { handsOverToOurs, programIn, type Program } from '../servers/index.ts'
 
 /**
  * The files written since the agent was last started, as `put` lists them. An installation that broke off leaves them,

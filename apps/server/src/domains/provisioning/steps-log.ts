@@ -8,7 +8,7 @@ import {
 } from '@netlet/contract'
 import { iso } from '../../infra/clock.ts'
 import { endOf } from '../../infra/text.ts'
-import { askedFor, type Work } from '../fleet/index.ts'
+import { askedFor, type Work } from '../servers/index.ts'
 
 /**
  * Which steps may follow each one. Any step may fail, which ends the provisioning; a new request begins again at

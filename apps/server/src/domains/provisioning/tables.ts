@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { UPGRADE_SERVER_STATES, UPGRADE_STATES, type Params, type Reason } from '@netlet/contract'
 import { createdAt, id, inet, instant, oneOf, ref } from '../../infra/db/columns.ts'
-import { servers } from '../fleet/tables.ts'
+import { servers } from '../servers/tables.ts'
 
 /** One upgrade of several servers to one version. Only one runs at a time. */
 export const upgrades = pgTable(

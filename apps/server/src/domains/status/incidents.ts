@@ -23,7 +23,7 @@ import { fieldsOf, type IncidentRow } from './present.ts'
 import { statusMailsQueue } from './queues.ts'
 import { incidentLocations, incidentOutages, incidentUpdates, incidents } from './tables.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { lockOutage } from '../fleet/index.ts'
+import { lockOutage } from '../servers/index.ts'
 
 type NamedIncident = { id: number; title: string }
 

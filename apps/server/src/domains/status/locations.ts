@@ -2,7 +2,7 @@ import type { Translations } from '@netlet/contract'
 import { inArray, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from '../catalog/tables.ts'
-import { serverGroups, serverGroupServers } from '../fleet/tables.ts'
+import { serverGroups, serverGroupServers } from '../servers/tables.ts'
 import { leases } from '../inventory/tables.ts'
 
 /** A place by its plans' name, in each language, and the server groups that sell it. `id` is their lowest. */

@@ -2,7 +2,7 @@ import type { LocationState } from '@netlet/contract'
 import { and, eq, gt, isNull, lte, sql } from 'drizzle-orm'
 import { HOUR } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { serverGroups, serverGroupServers, serverReports, servers } from '../fleet/tables.ts'
+import { serverGroups, serverGroupServers, serverReports, servers } from '../servers/tables.ts'
 import { serverState, type ProxyChecks } from './states.ts'
 import { incidentLocations, incidents } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { StatusPage } from '@netlet/contract'
-import { serverGroups, serverGroupServers, servers } from '../fleet/tables.ts'
+import { serverGroups, serverGroupServers, servers } from '../servers/tables.ts'
 import { products, variants } from '../catalog/tables.ts'
 import type { TestShop } from '../../testing/shop.ts'
 import { MINUTE } from '../../infra/clock.ts'

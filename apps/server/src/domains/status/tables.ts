@@ -2,7 +2,7 @@ import { INCIDENT_SEVERITIES, INCIDENT_STATES, LANGUAGES } from '@netlet/contrac
 import { sql } from 'drizzle-orm'
 import { boolean, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
-import { serverGroups, serverOutages, servers } from '../fleet/tables.ts'
+import { serverGroups, serverOutages, servers } from '../servers/tables.ts'
 
 /**
  * How many minutes of a day (UTC) a server of a group was in each state. Missing minutes were not observed. By the

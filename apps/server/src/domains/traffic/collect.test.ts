@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { convergeServer } from '../fleet/converge.ts'
+import { convergeServer } from '../convergence/converge.ts'
 import {
   addTestServer,
   noOrders,
@@ -13,9 +13,9 @@ import {
   startTestAgent,
   untold,
   wantTestUsers
-} from '../fleet/fleet.fixture.ts'
+} from '../convergence/fleet.fixture.ts'
 import { serverTrafficQueue, collectServerTraffic, collectTraffic } from './collect.ts'
-import { agentUsers } from '../fleet/tables.ts'
+import { agentUsers } from '../servers/tables.ts'
 import {
   orderTrafficDays,
   orderTrafficHours,

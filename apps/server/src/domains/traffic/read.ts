@@ -4,7 +4,7 @@ import { sql, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { DAY, HOUR, iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { agentUsers } from '../fleet/tables.ts'
+import { agentUsers } from '../servers/tables.ts'
 import { orderTrafficDays, orderTrafficHours, serverTrafficDays, serverTrafficHours, trafficCursors } from './tables.ts'
 
 type Query = { by: TrafficStep; last: number; now: Date }

@@ -15,11 +15,11 @@ import {
   trafficMarks
 } from './tables.ts'
 import { type Counts, FIGURES, type Mark, type TrafficRow, hourOf, incrementOf, isNothing } from './increments.ts'
-import { type QuotaPort, useTraffic } from '../fleet/index.ts'
+import { type QuotaPort, useTraffic } from '../servers/index.ts'
 import { isIP } from 'node:net'
 import { AGENT_ERRORS, AGENT_REFUSALS } from '@netlet/contract/agent-codes'
 import { cidrs } from '../inventory/tables.ts'
-import { agentUsers } from '../fleet/tables.ts'
+import { agentUsers } from '../servers/tables.ts'
 
 /** The orders whose proxies have these usernames, if they hold an address of the server or held one since then. */
 type OrdersOf = (

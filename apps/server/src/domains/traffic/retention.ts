@@ -1,7 +1,7 @@
 import { and, lt, notExists, sql } from 'drizzle-orm'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { agentUsers } from '../fleet/tables.ts'
+import { agentUsers } from '../servers/tables.ts'
 import {
   orderTrafficDays,
   orderTrafficHours,

@@ -1,6 +1,6 @@
 import { bigint, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { instant, ref } from '../../infra/db/columns.ts'
-import { servers } from '../fleet/tables.ts'
+import { servers } from '../servers/tables.ts'
 
 /** How far an agent's counters have been read: see collect.ts. */
 export const trafficCursors = pgTable('traffic_cursors', {

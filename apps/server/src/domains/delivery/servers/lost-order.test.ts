@@ -1,7 +1,7 @@
 import type { BulkRun } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { servers } from '../../fleet/tables.ts'
+import { servers } from '../../servers/tables.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack } from './servers.fixture.ts'
 

@@ -2,7 +2,7 @@ import type { BulkRun, Incident, OutageCredit, OutageEntry, StatusPage } from '@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../../infra/clock.ts'
-import { serverOutages } from '../../fleet/tables.ts'
+import { serverOutages } from '../../servers/tables.ts'
 import { aclRules } from '../../inventory/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxyChecksOf } from '../checks/index.ts'

@@ -20,7 +20,7 @@ import {
   stockChanges,
   stockOfGroups,
   stockOfRanges
-} from '../../fleet/index.ts'
+} from '../../servers/index.ts'
 import { quoteSelection, serverCidrs } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
 import { orders } from '../../orders/tables.ts'

@@ -2,8 +2,9 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
-import { dropDesiredUser, removeDesiredUsers } from '../../fleet/index.ts'
-import { servers } from '../../fleet/tables.ts'
+import { dropDesiredUser } from '../../convergence/index.ts'
+import { removeDesiredUsers } from '../../servers/index.ts'
+import { servers } from '../../servers/tables.ts'
 import {
   leasesOf,
   lockInventory,

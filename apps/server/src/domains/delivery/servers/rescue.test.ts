@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../../infra/clock.ts'
-import { servers } from '../../fleet/tables.ts'
+import { servers } from '../../servers/tables.ts'
 import { orderEvents, orders } from '../../orders/tables.ts'
 import { expireOrders } from '../index.ts'
 import { proxies } from '../tables.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { servers } from '../../fleet/tables.ts'
+import { servers } from '../../servers/tables.ts'
 import type { ServersStack, TestServer } from './servers.fixture.ts'
 
 /** Answers a call in the agent's place. @returns false if the agent should answer it */

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../../infra/clock.ts'
-import { servers } from '../../fleet/tables.ts'
+import { servers } from '../../servers/tables.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 

@@ -6,7 +6,7 @@ import { among, defineList, type ListInput } from '../../../infra/list/index.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../../infra/retention.ts'
 import { MOST_FOUND, type NoticeFinder } from '../../notices/index.ts'
-import { servers } from '../../fleet/tables.ts'
+import { servers } from '../../servers/tables.ts'
 import { upgrades, upgradeServers } from '../tables.ts'
 
 /** A reason with its sentence, as replies have it. */

@@ -1,15 +1,15 @@
-// Upgrades of several servers. The test sets the results of installations; real ones are in provision/.
+// Upgrades of several servers. The test sets the results of installations; real ones are in the tests beside.
 import type { AgentReport, Page, Upgrade, UpgradePlan, UpgradeServer } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { iso, MINUTE } from '../../../infra/clock.ts'
 import { users } from '../../accounts/tables.ts'
-import { addTestServer, audited, serverRow, startFleetShop, wantTestUsers } from '../../fleet/fleet.fixture.ts'
+import { addTestServer, audited, serverRow, startFleetShop, wantTestUsers } from '../../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../../integrations/agent/bundle.ts'
 import { serviceOf } from '../effect.ts'
 import { layoutOf, unitOf } from '../layout.ts'
 import { contentOf } from '../machine.ts'
-import { serverReports, servers } from '../../fleet/tables.ts'
+import { serverReports, servers } from '../../servers/tables.ts'
 import { upgrades } from '../tables.ts'
 import { advanceUpgrades, nextSize } from './advance-upgrade.ts'
 import { raisedNotices } from '../../../testing/raised-notices.ts'

@@ -1,0 +1,71 @@
+import type { NoticeWords, Params } from '@netlet/contract'
+import { and, eq, isNull, ne } from 'drizzle-orm'
+import { DAY, iso } from '../../infra/clock.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import type { Found, NoticeFinder } from '../notices/index.ts'
+import { publicCertificate } from './tables.ts'
+import { serverReports, servers } from '../servers/tables.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { firstEndOf } from '../servers/index.ts'
+
+type Ending = { subject: string; words: NoticeWords; params: Params; ends: string }
+
+/**
+ * Certificates that end within `days`, the earliest first: those pinned for agents, those that agents show on their API
+ * and proxy ports, and the shop's own. One that ends within a day is critical, because it then blocks every connection.
+ */
+export async function findCertificates(
+  { db, config }: Pick<AppContext, 'db' | 'config'>,
+  now: Date,
+  days: number
+): Promise<Found[]> {
+  const all = [...(await ofServers(db)), ...(await ofShop(db, config.publicUrl))]
+  return all
+    .filter(({ ends }) => Date.parse(ends) < now.getTime() + days * DAY)
+    .toSorted((a, b) => Date.parse(a.ends) - Date.parse(b.ends))
+    .map(({ ends, params, ...found }) => ({
+      ...found,
+      params: { ...params, ends },
+      ...(Date.parse(ends) <= now.getTime() + DAY ? { severity: 'critical' } : {})
+    }))
+}
+
+async function ofServers(db: Executor): Promise<Ending[]> {
+  const rows = await db
+    .select({
+      id: servers.id,
+      name: servers.name,
+      ip: servers.ip,
+      pem: servers.agentCertificate,
+      report: serverReports.report
+    })
+    .from(servers)
+    .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
+    .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
+  return rows.flatMap(({ id, name, ip, pem, report }) => {
+    const params = { server: name, ip }
+    const told = (subject: string, words: NoticeWords, ends: string | null | undefined): Ending[] =>
+      ends ? [{ subject, words, params, ends }] : []
+    const pinned = firstEndOf(pem ?? '')
+    const { api = null, proxy = null } = report?.certificates ?? {}
+    // An agent that shows its pinned certificate makes one notice, not two.
+    const isPinned = api !== null && pinned !== null && Date.parse(api) === Date.parse(pinned)
+    return [
+      ...told(String(id), 'certificate', pinned),
+      ...told(`${id}:api`, 'certificate_api', isPinned ? null : api),
+      ...told(`${id}:proxy`, 'certificate_proxy', proxy)
+    ]
+  })
+}
+
+/** As the last check of PUBLIC_URL saw it. */
+async function ofShop(db: Executor, url: string): Promise<Ending[]> {
+  const [seen] = await db.select().from(publicCertificate).where(eq(publicCertificate.url, url))
+  return seen ? [{ subject: 'public', words: 'certificate_public', params: { url }, ends: iso(seen.endsAt) }] : []
+}
+
+export const certificateFinder: NoticeFinder = {
+  cause: 'certificate',
+  every: 10,
+  find: (ctx, { now, threshold }) => findCertificates(ctx, now, threshold)
+}

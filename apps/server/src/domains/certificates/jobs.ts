@@ -1,0 +1,22 @@
+import { job, type Job } from '../../infra/job.ts'
+import { resolveAllProxyNames, resolveProxyNames, proxyNamesQueue } from './proxy-names.ts'
+import { readPublicCertificate } from './public-certificate.ts'
+import { queue } from '../../infra/jobs.ts'
+
+const publicCertificateQueue = queue<object>('look-at-certificate', { retryLimit: 0, deleteAfterSeconds: 3600 })
+
+export const certificateJobs: Job[] = [
+  job(publicCertificateQueue, {
+    purpose: 'Looks which certificate visitors of the shop are shown, and when it ends.',
+    cron: '23 * * * *',
+    importance: 'background',
+    run: readPublicCertificate
+  }),
+  job(proxyNamesQueue, {
+    purpose:
+      "Looks where the host names of servers' certificates lead: customers are shown those that lead to their proxies.",
+    cron: '*/10 * * * *',
+    importance: 'background',
+    run: (ctx, { serverId }) => (serverId === undefined ? resolveAllProxyNames(ctx) : resolveProxyNames(ctx, serverId))
+  })
+]

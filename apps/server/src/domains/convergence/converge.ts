@@ -1,0 +1,188 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { AgentClient } from '../../integrations/agent/index.ts'
+import { deniedDomains, type DenyLists } from '../inventory/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import {
+  markConverged,
+  markFailing,
+  setTrouble,
+  type SyncContext,
+  withServerLock,
+  type AgentUser,
+  withAccess,
+  clearRefusals,
+  enqueueRepair,
+  convergeQueue,
+  readServerRow,
+  type ServerRow,
+  grantLimits
+} from '../servers/index.ts'
+import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply-user.ts'
+import { loadPrefixes, type LoadedPrefixes } from './load-ranges.ts'
+import { tryHandOvers } from '../proofs/index.ts'
+import { sendTls } from '../certificates/index.ts'
+import { openSession } from './ownership/session.ts'
+import { agentUsers, orderAccess } from '../servers/tables.ts'
+
+const BATCH = 64
+const AT_ONCE = 8
+const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
+
+/** The agent did not answer. The job retries. */
+export class AgentUnreachable extends Error {
+  override name = 'AgentUnreachable'
+}
+
+/**
+ * Brings one server's agent to its desired state: first the ranges, then the users to put and delete. Only one process
+ * does this for a server at a time, so that an older state never overtakes a newer one.
+ * @throws AgentUnreachable if the agent is away
+ */
+export async function convergeServer(
+  ctx: SyncContext,
+  serverId: number,
+  confirm: ConfirmPort,
+  timeoutMs?: number
+): Promise<void> {
+  const ran = await withServerLock(
+    ctx.db,
+    serverId,
+    async () => {
+      const server = await readServerRow(ctx.db, serverId)
+      if (server) await syncAgent(ctx, server, { confirm, timeoutMs })
+    },
+    { waitMs: 1000 }
+  )
+  // Another process holds the lock. It may have read the state before our change, so look again soon.
+  if (!ran) {
+    await command(ctx, SYSTEM, async unit =>
+      unit.jobs.send(convergeQueue, { serverId }, { key: String(serverId), group: String(serverId), startIn: 1000 })
+    )
+  }
+}
+
+/** What the agent answered. `prefixes` is null if its ranges were already in step. */
+export type Synced = { prefixes: LoadedPrefixes | null; users: Map<string, Outcome> }
+
+/**
+ * Brings the agent to its desired state. The caller holds the server's lock.
+ * @param byHandOnly leaves users of orders to the job that moves their orders on
+ * @param timeoutMs for each call
+ * @throws AgentUnreachable if the agent is away
+ */
+export async function syncAgent(
+  ctx: SyncContext,
+  server: ServerRow,
+  {
+    confirm,
+    byHandOnly = false,
+    timeoutMs
+  }: { confirm: ConfirmPort; byHandOnly?: boolean; timeoutMs?: number | undefined }
+): Promise<Synced> {
+  try {
+    const agent = await agentToChange(ctx, server, timeoutMs)
+    // After failed changes only a change that succeeds clears the failure, and there may be no user left to send.
+    const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
+    // Users that were refused for lack of a range get another try. Before the ranges count as loaded, so that a crash in
+    // between repeats both.
+    if (behind) await command(ctx, SYSTEM, unit => clearRefusals(unit, server.id))
+    let loaded = behind ? await load(ctx, agent, server) : null
+    const synced: Synced = { prefixes: loaded, users: new Map() }
+    for (;;) {
+      const users = await usersBehind(ctx, server.id, byHandOnly)
+      if (users.length === 0) break
+      const outcomes = await applyAll(ctx, agent, users)
+      // The ranges were in step, but the agent does not know them: it lost its state.
+      const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
+      if (lost) loaded = await load(ctx, agent, server)
+      const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
+      const taken = settled.filter(({ outcome }) => outcome.kind === 'applied').map(({ user }) => user)
+      const trials = await tryHandOvers(ctx, server, taken)
+      const answered = settled.map(one => ({ ...one, trial: trials.get(one.user.username) }))
+      await recordOutcomes(ctx, answered, confirm)
+      for (const { user, outcome } of settled) synced.users.set(user.username, outcome)
+      const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
+      if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
+    }
+    // An agent that does not answer this call still takes users. The next repair sends it again.
+    await sendTls(ctx, agent, server.id)
+    if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
+    await command(ctx, SYSTEM, unit => markConverged(unit, server.id))
+    return synced
+  } catch (error) {
+    if (error instanceof AgentUnreachable) {
+      const { message } = error
+      await command(ctx, SYSTEM, unit => markFailing(unit, server.id, message))
+    }
+    throw error
+  }
+}
+
+/** @throws AgentUnreachable if the agent takes no changes from this console at present */
+async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
+  const session = await openSession(ctx, server, { timeoutMs })
+  if (session.kind === 'open') return session.agent
+  // The repair works out what would change, and shows it.
+  if (session.kind === 'older') await command(ctx, SYSTEM, async unit => enqueueRepair(unit, server.id))
+  throw new AgentUnreachable(session.message)
+}
+
+const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
+
+async function load(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
+  const loaded = await loadPrefixes(ctx, agent, server)
+  if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
+  return loaded
+}
+
+/** Unloads the old ranges once their users are gone. */
+async function narrow(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
+  const loaded = await load(ctx, agent, server)
+  if (loaded.kind === 'widened') {
+    await command(ctx, SYSTEM, unit => setTrouble(unit, server.id, { code: 'prefixes_waiting' }))
+  }
+  return loaded
+}
+
+async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
+  return ctx.db
+    .select(withAccess)
+    .from(agentUsers)
+    .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
+    .where(
+      and(
+        eq(agentUsers.serverId, serverId),
+        sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`,
+        isNull(agentUsers.refusal),
+        // A user that needs a refused range waits until the agent takes the range.
+        sql`(not ${agentUsers.wanted} or not exists (
+          select 1 from servers s, unnest(s.refused_ranges) as refused, unnest(${agentUsers.prefixes}) as prefix
+          where s.id = ${serverId} and prefix::inet <<= refused::inet))`,
+        byHandOnly ? isNull(agentUsers.orderId) : undefined
+      )
+    )
+    .orderBy(asc(agentUsers.generation))
+    .limit(BATCH)
+}
+
+async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]) {
+  // Read after the users: an edit of a rule in between gives them a new generation, so they come again.
+  const deniedBy = new Map<string, DenyLists>()
+  for (const user of users) {
+    const key = user.rules.join()
+    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
+  }
+  const limits = await grantLimits(ctx, users)
+  const outcomes: { user: AgentUser; outcome: Outcome }[] = []
+  for (let at = 0; at < users.length; at += AT_ONCE) {
+    const some = users.slice(at, at + AT_ONCE).map(async user => {
+      const denied = deniedBy.get(user.rules.join()) ?? NOTHING_DENIED
+      return { user, outcome: await applyUser(agent, user, denied, limits.get(user.username)) }
+    })
+    const results = await Promise.all(some)
+    outcomes.push(...results)
+    if (results.some(({ outcome }) => outcome.kind === 'unreachable')) break
+  }
+  return outcomes
+}

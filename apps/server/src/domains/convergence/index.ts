@@ -1,0 +1,17 @@
+/**
+ * Talking to agents: bringing them to what they should hold, comparing and repairing them, whose they are, their health,
+ * and what operators do on them (docs/FLEET.md). It owns agent_ties, console_identity and abuse_alarms. Other domains set
+ * what an order's user should hold (`setDesiredUsers`). A port moves orders on once an agent has confirmed
+ * (`ConfirmPort`).
+ */
+export { countOpenAlarms, abuseFinder, alarmRetention } from './abuse-alarms.ts'
+export type { ConfirmPort } from './apply-user.ts'
+export { LEVELS, type ProxyLevel } from './check-proxy.ts'
+export { checkServers } from './check-servers.ts'
+export { convergeServer } from './converge.ts'
+export { tryProxy } from './doubtful-proxies.ts'
+export { loadPrefixes } from './load-ranges.ts'
+export { openSession, readConsole, setForeign } from './ownership/session.ts'
+export { dropDesiredUser, setDesiredUsers } from './set-desired-users.ts'
+export { convergenceJobs } from './jobs.ts'
+export { convergenceRoutes } from './routes.ts'

@@ -1,0 +1,158 @@
+import { mayOperate, message, refuse } from '@netlet/contract'
+import type { Actor, UserActor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { assignCidrs, parseCidr, serverCidrs } from '../inventory/index.ts'
+import {
+  type SyncContext,
+  removeUsersByHand,
+  usersOutsideRanges,
+  allowRemovals,
+  enqueueRepair,
+  renewPrefixes,
+  cidrRefusal,
+  linesOf
+} from '../servers/index.ts'
+import {
+  convergeNow,
+  LOCK_WAIT_MS,
+  outputOf,
+  readBody,
+  refusedByAgent,
+  requireAgent,
+  unreachable,
+  type AgentOutput
+} from './manage.ts'
+import { prefixesRefused } from './load-ranges.ts'
+import { repairServer } from './repair.ts'
+
+/** The most that an output panel shows. */
+const SHOWN_BYTES = 256 * 1024
+
+/**
+ * Keeps these ranges of the server and unloads the others, with the users made by hand in them. Refused while orders
+ * lease addresses of a range that would go.
+ */
+export async function resetAllProxy(
+  ctx: SyncContext,
+  by: Actor,
+  serverId: number,
+  cidrs: string[] | string
+): Promise<Result<AgentOutput>> {
+  const keep: string[] = []
+  for (const text of typeof cidrs === 'string' ? linesOf(cidrs) : cidrs) {
+    const parsed = parseCidr(text)
+    if (!parsed.ok) return fieldRefusal('cidrs', 'invalid_lines', { problem: parsed.message })
+    keep.push(parsed.cidr)
+  }
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  const reset = await command(ctx, by, async unit => {
+    const present = await serverCidrs(unit.tx, serverId)
+    const unknown = keep.find(cidr => !present.includes(cidr))
+    if (unknown) return fieldRefusal('cidrs', 'cidr_not_on_server', { cidr: unknown })
+    const assigned = await assignCidrs(unit, serverId, keep)
+    if (!assigned.ok) return cidrRefusal(unit.tx, assigned)
+    await removeUsersByHand(unit, serverId, await usersOutsideRanges(unit.tx, serverId))
+    await renewPrefixes(unit, serverId)
+    unit.audit('server.reset_ranges', serverId, { before: { cidrs: present }, after: { cidrs: keep } })
+    unit.publish('cidr')
+    return done
+  })
+  if (!reset.ok) return reset
+  const synced = await convergeNow(ctx, serverId)
+  if (!synced.ok) return synced
+  const loaded = synced.data.prefixes
+  if (loaded && 'message' in loaded) return refusedByAgent(prefixesRefused(loaded.message))
+  if (loaded) return ok({ status: 200, output: loaded.reply })
+  // Another process was quicker. The agent already has the ranges, and its answer says so.
+  return outputOf(await found.data.agent.raw('POST', '/api/reload', {}))
+}
+
+export async function flushAccessLog(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  await command(ctx, by, async unit => unit.audit('server.request_flush', serverId))
+  return outputOf(await found.data.agent.raw('POST', '/api/flush-access-log', {}))
+}
+
+/** The agent's deny list as lines of `user domain`, cut if it is long. */
+export async function listAcl(ctx: SyncContext, serverId: number): Promise<Result<AgentOutput>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  return outputOf(await found.data.agent.raw('GET', '/api/export/user.acl', undefined, SHOWN_BYTES))
+}
+
+/**
+ * What the agent says about itself and its users. Names and addresses are half of what opens a proxy, so administrators
+ * who may not read credentials get null for them.
+ */
+export async function serverInfo(
+  ctx: SyncContext,
+  by: UserActor,
+  serverId: number
+): Promise<Result<{ server_info: unknown; user_list: unknown }>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  const { agent } = found.data
+  if (!mayOperate(by.role, 'orders.credentials')) {
+    const seen = await agent.info()
+    return seen.ok ? ok({ server_info: seen.data, user_list: null }) : unreachable(seen.message)
+  }
+  const [info, users] = await Promise.all([agent.info(), agent.raw('GET', '/api/view-all-users')])
+  if (!info.ok) return unreachable(info.message)
+  if (!users.ok) return unreachable(users.message)
+  const list = readBody(users.data.body) as { data?: { users?: unknown } }
+  return ok({ server_info: info.data, user_list: list.data?.users ?? [] })
+}
+
+/** Passes a call to this server's agent. The next repair undoes what it changes there. */
+export async function requestApi(
+  ctx: SyncContext,
+  by: Actor,
+  serverId: number,
+  call: { uri: string; json_input: string | Record<string, unknown> }
+): Promise<Result<AgentOutput>> {
+  const body = typeof call.json_input === 'string' ? readBody(call.json_input) : call.json_input
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return formRefusal({ json_input: message('enter_json_input') })
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  const after = { uri: call.uri, body: abridged(body) }
+  await command(ctx, by, async unit => unit.audit('server.request_call', serverId, { after }))
+  return outputOf(await found.data.agent.raw('POST', call.uri, body, SHOWN_BYTES))
+}
+
+/**
+ * Keeps megabytes of deny lists out of the audit log. The log recognises secrets by field names only, and an
+ * administrator wrote this body freely.
+ */
+const abridged = (body: object): unknown => {
+  const size = JSON.stringify(body).length
+  return size > 10_000 ? { fields: Object.keys(body), characters: size } : body
+}
+
+/** Approves the waiting removals, and does them. */
+export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
+  const found = await requireAgent(ctx, serverId)
+  if (!found.ok) return found
+  await command(ctx, by, async unit => {
+    await allowRemovals(unit, serverId, true)
+    unit.audit('server.allow_removals', serverId)
+  })
+  const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
+  if (repair.kind === 'gone') return refuse('not_found')
+  if (repair.kind === 'unreachable') return unreachable(repair.message)
+  // The waiting plan says more than a number of removals.
+  if (repair.kind === 'foreign' || repair.kind === 'planned') return refuse('stale')
+  if (repair.kind !== 'compared') {
+    await command(ctx, by, async unit => enqueueRepair(unit, serverId))
+    return ok({
+      status: 202,
+      output: 'Approved. The users are removed when the other changes of this server are done.'
+    })
+  }
+  const { removed, waiting } = repair
+  return ok({ status: 200, output: { deleted: removed.length, users: removed.slice(0, 1000), waiting } })
+}

@@ -1,0 +1,212 @@
+import { refuse, type GroupPlan, type GroupPlanForm, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
+import { and, asc, eq, ilike, inArray, isNull, ne, or } from 'drizzle-orm'
+import type { Actor } from '../../infra/actor.ts'
+import { command } from '../../infra/command.ts'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
+import { containing } from '../../infra/db/like.ts'
+import { among, defineList, type ListInput } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { done, ok, type Result } from '../../infra/result.ts'
+import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { serverCidrs } from '../inventory/index.ts'
+import { stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './stock-plans.ts'
+import { nameTaken } from './refusals.ts'
+import { serverGroupServers, serverGroups, servers } from './tables.ts'
+import { serverPlaces } from './geofeed/tables.ts'
+
+/** The countries (ISO 3166-1) where operators say these groups' servers stand, by group. */
+export async function countriesOfGroups(
+  db: Executor,
+  groupIds: readonly number[]
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  if (groupIds.length === 0) return new Map()
+  const rows = await db
+    .selectDistinct({ groupId: serverGroupServers.groupId, country: serverPlaces.country })
+    .from(serverGroupServers)
+    .innerJoin(serverPlaces, and(eq(serverPlaces.serverId, serverGroupServers.serverId), ne(serverPlaces.country, '')))
+    .innerJoin(
+      servers,
+      and(eq(servers.id, serverGroupServers.serverId), isNull(servers.deletedAt), ne(servers.status, 'given_up'))
+    )
+    .where(inArray(serverGroupServers.groupId, [...groupIds]))
+  const countries = new Map<number, string[]>()
+  for (const { groupId, country } of rows)
+    countries.set(groupId, [...(countries.get(groupId) ?? []), country.toUpperCase()])
+  return countries
+}
+
+type GroupRow = typeof serverGroups.$inferSelect
+
+/** Server groups, oldest first; search finds name or description. */
+export const groupList = defineList<ListInput<'id'>, ServerGroup>({
+  name: 'server_groups',
+  table: serverGroups,
+  id: serverGroups.id,
+  sort: { id: serverGroups.id },
+  match(_db, { search }) {
+    const pattern = search && containing(search)
+    const found = pattern ? or(ilike(serverGroups.name, pattern), ilike(serverGroups.description, pattern)) : undefined
+    return { where: [isNull(serverGroups.deletedAt), found] }
+  },
+  load: async (db, ids) => present(db, await db.select().from(serverGroups).where(among(serverGroups.id, ids)))
+})
+
+const unique = { server_groups_name_key: nameTaken }
+
+export const createGroup = (ctx: AppContext, by: Actor, form: ServerGroupForm): Promise<Result<ServerGroup>> =>
+  command(ctx, by, { unique }, async unit => {
+    const { name, description } = form
+    const [row] = await unit.tx.insert(serverGroups).values({ name, description, createdAt: unit.now }).returning()
+    if (!row) throw new Error('the group was not created')
+    const set = await setServers(unit.tx, row.id, form.servers)
+    if (!set.ok) return set
+    const after = await presentOne(unit.tx, row)
+    unit.audit('server_group.create', row.id, { after })
+    return ok(after)
+  })
+
+export const updateGroup = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  { version, ...form }: Edit<ServerGroupForm>
+): Promise<Result<ServerGroup>> =>
+  command(ctx, by, { unique }, async unit => {
+    const row = await lockGroup(unit.tx, id)
+    if (!row) return refuse('not_found')
+    const before = await presentOne(unit.tx, row)
+    const stale = staleEdit(version, before, {
+      now: fieldsOf(before, idsOf(before.servers)),
+      sent: fieldsOf(form, form.servers)
+    })
+    if (stale) return stale
+    const { name, description } = form
+    await unit.tx.update(serverGroups).set({ name, description }).where(eq(serverGroups.id, id))
+    const set = await setServers(unit.tx, id, form.servers)
+    if (!set.ok) return set
+    const after = await presentOne(unit.tx, { ...row, name, description })
+    unit.audit('server_group.edit', id, { before, after })
+    return ok(after)
+  })
+
+/** Names of the variants that sell from a server group, by id. */
+export type VariantsSellingFrom = (tx: Executor, groupId: number) => Promise<string[]>
+
+/** A refusal names at most this many variants. */
+const NAMED_VARIANTS = 5
+
+/** Removes a group that no variant sells from. Orders delivered from it keep their addresses. */
+export const deleteGroup = (
+  ctx: AppContext,
+  by: Actor,
+  id: number,
+  variantsSellingFrom: VariantsSellingFrom
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const row = await lockGroup(unit.tx, id)
+    if (!row) return refuse('not_found')
+    const selling = await variantsSellingFrom(unit.tx, id)
+    if (selling.length > 0) {
+      return refuse('server_group_sells', { params: { variants: selling.slice(0, NAMED_VARIANTS).join(', ') } })
+    }
+    const before = await presentOne(unit.tx, row)
+    await unit.tx.update(serverGroups).set({ deletedAt: unit.now }).where(eq(serverGroups.id, id))
+    unit.audit('server_group.delete', id, { before })
+    return done
+  })
+
+/** What changing or removing a group would do to its variants and stock. It only reads. */
+export async function planGroup(
+  { db }: Pick<AppContext, 'db'>,
+  id: number,
+  { servers: wanted, remove }: GroupPlanForm,
+  variantsSellingFrom: VariantsSellingFrom
+): Promise<Result<GroupPlan>> {
+  const [row] = await db
+    .select()
+    .from(serverGroups)
+    .where(and(eq(serverGroups.id, id), isNull(serverGroups.deletedAt)))
+  if (!row) return refuse('not_found')
+  const before = await presentOne(db, row)
+  const stock = await stockOfGroups(db, [id])
+  const variants = await variantsSellingFrom(db, id)
+  const ids = remove ? [] : [...new Set(wanted)]
+  const known = await db
+    .select()
+    .from(servers)
+    .where(and(inArray(servers.id, [...ids, ...idsOf(before.servers)]), isNull(servers.deletedAt)))
+    .orderBy(asc(servers.id))
+  if (ids.some(one => !known.some(server => server.id === one))) return fieldRefusal('servers', 'choice_gone')
+  const isIn = (server: { id: number }) => before.servers.some(one => one.id === server.id)
+  const added = known.filter(server => !isIn(server))
+  const removed = known.filter(server => !ids.includes(server.id))
+  const freeOf = async (all: typeof known) => {
+    const free = []
+    for (const server of all) free.push(await stockOfRanges(db, server, await serverCidrs(db, server.id)))
+    return free
+  }
+  return ok({
+    added: added.map(({ name }) => name),
+    removed: removed.map(({ name }) => name),
+    variants,
+    stock: stockChanges(
+      stock,
+      remove ? [] : stockAfter(stock, { come: await freeOf(added), gone: await freeOf(removed) })
+    )
+  })
+}
+
+async function lockGroup(tx: Transaction, id: number): Promise<GroupRow | undefined> {
+  const [row] = await tx
+    .select()
+    .from(serverGroups)
+    .where(and(eq(serverGroups.id, id), isNull(serverGroups.deletedAt)))
+    .for('update')
+  return row
+}
+
+async function setServers(tx: Transaction, groupId: number, ids: number[]): Promise<Result<null>> {
+  const wanted = [...new Set(ids)]
+  const known = await tx
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(inArray(servers.id, wanted), isNull(servers.deletedAt)))
+    .for('share')
+  if (known.length < wanted.length) return fieldRefusal('servers', 'choice_gone')
+  await tx.delete(serverGroupServers).where(eq(serverGroupServers.groupId, groupId))
+  if (wanted.length > 0) await tx.insert(serverGroupServers).values(wanted.map(serverId => ({ groupId, serverId })))
+  return done
+}
+
+async function presentOne(db: Executor, row: GroupRow): Promise<ServerGroup> {
+  const [group] = await present(db, [row])
+  if (!group) throw new Error('one row makes one group')
+  return group
+}
+
+async function present(db: Executor, rows: GroupRow[]): Promise<ServerGroup[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const members = await db
+    .select({ groupId: serverGroupServers.groupId, id: servers.id, name: servers.name })
+    .from(serverGroupServers)
+    .innerJoin(servers, eq(servers.id, serverGroupServers.serverId))
+    .where(and(inArray(serverGroupServers.groupId, ids), isNull(servers.deletedAt)))
+    .orderBy(asc(servers.id))
+  const byGroup = Map.groupBy(members, member => member.groupId)
+  return rows.map(({ id, name, description }) => {
+    const inIt = (byGroup.get(id) ?? []).map(server => ({ id: server.id, name: server.name }))
+    const version = versionOf(fieldsOf({ name, description }, idsOf(inIt)))
+    return { id, name, description, servers: inIt, version }
+  })
+}
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(row => row.id)
+
+/** What the form of a group shows; servers by id. */
+const fieldsOf = ({ name, description }: Pick<ServerGroup, 'name' | 'description'>, serverIds: readonly number[]) => ({
+  name,
+  description,
+  servers: serverIds.toSorted((a, b) => a - b)
+})

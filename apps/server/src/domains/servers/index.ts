@@ -1,0 +1,112 @@
+/**
+ * Servers with their groups and address ranges, and what each agent should hold: the users of orders, their access and
+ * limits (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, server_reports,
+ * server_places, agent_users, order_access, order_traffic and the sequence agent_generation.
+ * It talks to no agent. Higher domains do, and record here what they learned: of contact (`markReachable`), of what an
+ * agent took (`recordAnswer`), of installations (`recordInstallation`), of proofs (`setWithheldRanges`). What an edit
+ * asks of them is a job in a queue of this domain (`enqueueConverge`, `requestProvisioning`) that they work on.
+ * A port says which variants sell from a group.
+ */
+export { type Program, handsOverToOurs, programIn, recordReport } from './agent-report.ts'
+export {
+  allowRemovals,
+  clearRefusals,
+  recordAnswer,
+  recordRangesLoaded,
+  renewUsers,
+  setNextProof,
+  setRefusedRanges,
+  setWithheldRanges
+} from './agent-state.ts'
+export {
+  ALARM_AFTER,
+  type SyncContext,
+  type Trouble,
+  agentOf,
+  clearTrouble,
+  markConverged,
+  markFailing,
+  markOffline,
+  markReachable,
+  markUnreachable,
+  setTrouble,
+  troubledSince,
+  withServerLock
+} from './contact.ts'
+export { removeServer } from './delete-server.ts'
+export {
+  type WantedUser,
+  agentProgress,
+  dropUser,
+  enqueueConverge,
+  enqueueDenyLists,
+  enqueueFullSync,
+  enqueueRepair,
+  removeDesiredUsers,
+  renewPrefixes,
+  serversBehind,
+  waitsForServer,
+  wantUsers
+} from './desired/desired-users.ts'
+export { removeUsersByHand, usersOutsideRanges } from './desired/hand-made-users.ts'
+export {
+  type AgentUser,
+  type OrderAccess,
+  accessOf,
+  countAccessAttempt,
+  forgetAccess,
+  setAccess,
+  withAccess
+} from './desired/order-access.ts'
+export {
+  type QuotaPort,
+  addTraffic,
+  beginOrderLimits,
+  grantLimits,
+  returnTraffic,
+  takeTraffic,
+  useTraffic
+} from './desired/order-limits.ts'
+export { type ProxyAddress, firstAddressOf, firstOf } from './first-address.ts'
+export { endFutureTimesOfServers } from './future-times.ts'
+export { countriesOfGroups, createGroup } from './groups.ts'
+export {
+  type Work,
+  askedFor,
+  isAlive,
+  isCancelling,
+  isInstalling,
+  kindOf,
+  recordInstallation,
+  requestProvisioning
+} from './installations.ts'
+export {
+  countTroubledServers,
+  isServedOrder,
+  readServer,
+  searchServers,
+  serverList,
+  troubleSentence,
+  usersOfServers
+} from './list-servers.ts'
+export { type Outage, findOutage, lockOutage, removeOutage, takeUnannounced } from './outages.ts'
+export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './pem.ts'
+export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
+export { cidrRefusal } from './refusals.ts'
+export { createServer, linesOf } from './save-server.ts'
+export {
+  type ServerRow,
+  isWrongPort,
+  lockServer,
+  publishSelling,
+  readServerRow,
+  saveAgentSettings
+} from './server-row.ts'
+export { changeStatus, endReturn } from './server-status.ts'
+export { serversHealth } from './servers-health.ts'
+export { markServed, markUnserved, showUnserved } from './serving.ts'
+export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './stock-plans.ts'
+export { type KeptTls, opened, sealed, settingsOf, tlsOf, withSettings, withTls } from './stored-settings.ts'
+export { serverFinders } from './notice-finders.ts'
+export { serverJobs } from './jobs.ts'
+export { serverRoutes } from './routes.ts'
