@@ -5,6 +5,7 @@ import { command } from '../../infra/command.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { removeUsersByHand } from '../servers/desired/hand-made-users.ts'
 import { AgentUnreachable, convergeServer } from './converge.ts'
+import { loadRanges } from './load-ranges.ts'
 import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from '../servers/desired/desired-users.ts'
 import { setDesiredUsers } from './set-desired-users.ts'
 import {
@@ -108,6 +109,21 @@ test('a user for an agent that lost its ranges is not taken for refused', async 
   await convergeServer(ctx, id, noOrders(ctx))
   expect(await heldBy(agent)).toEqual(users)
   expect((await usersOf(ctx, id)).map(user => user.refusal)).toEqual([null, null])
+})
+
+test('a refused user gets another try once ranges are loaded, also by an installation', async () => {
+  const { ctx } = world
+  const id = await freshServer('loaded', ['127.49.0.0/24'])
+  await wantTestUsers(ctx, id, { count: 1, base: '127.49.0' })
+  const load = async (options?: Parameters<typeof loadRanges>[3]) => {
+    await ctx.db.update(agentUsers).set({ refusal: 'no such range' }).where(eq(agentUsers.serverId, id))
+    await loadRanges(ctx, agent.client, await serverRow(ctx, id), options)
+    return (await usersOf(ctx, id))[0]?.refusal
+  }
+  expect(await load()).toBeNull()
+  expect(await serversBehind(ctx.db)).toContain(id)
+  // The old ranges went after the users had their try.
+  expect(await load({ retryRefused: false })).toBe('no such range')
 })
 
 test('a user that an operator changed on the agent is put right', async () => {

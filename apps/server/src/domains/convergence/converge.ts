@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import type { AgentUserLimits } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -11,7 +12,6 @@ import {
   withServerLock,
   type AgentUser,
   withAccess,
-  clearRefusals,
   enqueueRepair,
   convergeQueue,
   readServerRow,
@@ -19,13 +19,15 @@ import {
   grantLimits
 } from '../servers/index.ts'
 import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply-user.ts'
-import { loadPrefixes, type LoadedPrefixes } from './load-ranges.ts'
+import { loadRanges, type LoadedRanges } from './load-ranges.ts'
 import { tryHandOvers } from '../proofs/index.ts'
 import { sendTls } from '../certificates/index.ts'
 import { openSession } from './ownership/session.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
 
+/** Users that are planned, told and recorded together. */
 const BATCH = 64
+/** Users that are sent to an agent at once. */
 const AT_ONCE = 8
 const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
 
@@ -35,8 +37,8 @@ export class AgentUnreachable extends Error {
 }
 
 /**
- * Brings one server's agent to its desired state: first the ranges, then the users to put and delete. Only one process
- * does this for a server at a time, so that an older state never overtakes a newer one.
+ * Brings one server's agent to its desired state: first the ranges, then batches of users to put and delete. Only one
+ * process does this for a server at a time, so that an older state never overtakes a newer one.
  * @throws AgentUnreachable if the agent is away
  */
 export async function convergeServer(
@@ -62,8 +64,8 @@ export async function convergeServer(
   }
 }
 
-/** What the agent answered. `prefixes` is null if its ranges were already in step. */
-export type Synced = { prefixes: LoadedPrefixes | null; users: Map<string, Outcome> }
+/** What the agent answered. `ranges` is null if they were already in step. */
+export type Synced = { ranges: LoadedRanges | null; users: Map<string, Outcome> }
 
 /**
  * Brings the agent to its desired state. The caller holds the server's lock.
@@ -84,32 +86,33 @@ export async function syncAgent(
     const agent = await agentToChange(ctx, server, timeoutMs)
     // After failed changes only a change that succeeds clears the failure, and there may be no user left to send.
     const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
-    // Users that were refused for lack of a range get another try. Before the ranges count as loaded, so that a crash in
-    // between repeats both.
-    if (behind) await command(ctx, SYSTEM, unit => clearRefusals(unit, server.id))
-    let loaded = behind ? await load(ctx, agent, server) : null
-    const synced: Synced = { prefixes: loaded, users: new Map() }
+    let ranges = behind ? await load(ctx, agent, server) : null
+    const users = new Map<string, Outcome>()
     for (;;) {
-      const users = await usersBehind(ctx, server.id, byHandOnly)
-      if (users.length === 0) break
-      const outcomes = await applyAll(ctx, agent, users)
+      const batch = await planBatch(ctx, server.id, byHandOnly)
+      if (batch.length === 0) break
+      const told = await tellUsers(agent, batch)
       // The ranges were in step, but the agent does not know them: it lost its state.
-      const lost = loaded === null && outcomes.some(({ outcome }) => isOutside(outcome))
-      if (lost) loaded = await load(ctx, agent, server)
-      const settled = lost ? outcomes.filter(({ outcome }) => !isOutside(outcome)) : outcomes
+      const lost = ranges === null && told.some(({ outcome }) => isOutside(outcome))
+      if (lost) ranges = await load(ctx, agent, server)
+      const settled = lost ? told.filter(({ outcome }) => !isOutside(outcome)) : told
       const taken = settled.filter(({ outcome }) => outcome.kind === 'applied').map(({ user }) => user)
       const trials = await tryHandOvers(ctx, server, taken)
       const answered = settled.map(one => ({ ...one, trial: trials.get(one.user.username) }))
       await recordOutcomes(ctx, answered, confirm)
-      for (const { user, outcome } of settled) synced.users.set(user.username, outcome)
-      const unreachable = outcomes.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
+      for (const { user, outcome } of settled) users.set(user.username, outcome)
+      const unreachable = told.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
       if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
     }
     // An agent that does not answer this call still takes users. The next repair sends it again.
     await sendTls(ctx, agent, server.id)
-    if (loaded?.kind === 'widened') synced.prefixes = await narrow(ctx, agent, server)
-    await command(ctx, SYSTEM, unit => markConverged(unit, server.id))
-    return synced
+    // The old ranges go once their users are gone.
+    if (ranges?.kind === 'widened') ranges = await load(ctx, agent, server, { retryRefused: false })
+    await command(ctx, SYSTEM, async unit => {
+      if (ranges?.kind === 'widened') await setTrouble(unit, server.id, { code: 'prefixes_waiting' })
+      await markConverged(unit, server.id)
+    })
+    return { ranges, users }
   } catch (error) {
     if (error instanceof AgentUnreachable) {
       const { message } = error
@@ -130,19 +133,30 @@ async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: nu
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
 
-async function load(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
-  const loaded = await loadPrefixes(ctx, agent, server)
+/** @throws AgentUnreachable if the agent is away */
+async function load(...to: Parameters<typeof loadRanges>): Promise<LoadedRanges> {
+  const loaded = await loadRanges(...to)
   if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
   return loaded
 }
 
-/** Unloads the old ranges once their users are gone. */
-async function narrow(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<LoadedPrefixes> {
-  const loaded = await load(ctx, agent, server)
-  if (loaded.kind === 'widened') {
-    await command(ctx, SYSTEM, unit => setTrouble(unit, server.id, { code: 'prefixes_waiting' }))
+type Planned = { user: AgentUser; denied: DenyLists; limits: AgentUserLimits | undefined }
+
+/** The next users to put or delete, with all that their agent gets. */
+async function planBatch(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<Planned[]> {
+  const users = await usersBehind(ctx, serverId, byHandOnly)
+  // Read after the users: an edit of a rule in between gives them a new generation, so they come again.
+  const deniedBy = new Map<string, DenyLists>()
+  for (const user of users) {
+    const key = user.rules.join()
+    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
   }
-  return loaded
+  const limits = await grantLimits(ctx, users)
+  return users.map(user => ({
+    user,
+    denied: deniedBy.get(user.rules.join()) ?? NOTHING_DENIED,
+    limits: limits.get(user.username)
+  }))
 }
 
 async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
@@ -166,23 +180,17 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
     .limit(BATCH)
 }
 
-async function applyAll(ctx: SyncContext, agent: AgentClient, users: AgentUser[]) {
-  // Read after the users: an edit of a rule in between gives them a new generation, so they come again.
-  const deniedBy = new Map<string, DenyLists>()
-  for (const user of users) {
-    const key = user.rules.join()
-    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
+async function tellUsers(agent: AgentClient, batch: Planned[]): Promise<{ user: AgentUser; outcome: Outcome }[]> {
+  const told: { user: AgentUser; outcome: Outcome }[] = []
+  for (let at = 0; at < batch.length; at += AT_ONCE) {
+    const answers = await Promise.all(
+      batch.slice(at, at + AT_ONCE).map(async ({ user, denied, limits }) => ({
+        user,
+        outcome: await applyUser(agent, user, denied, limits)
+      }))
+    )
+    told.push(...answers)
+    if (answers.some(({ outcome }) => outcome.kind === 'unreachable')) break
   }
-  const limits = await grantLimits(ctx, users)
-  const outcomes: { user: AgentUser; outcome: Outcome }[] = []
-  for (let at = 0; at < users.length; at += AT_ONCE) {
-    const some = users.slice(at, at + AT_ONCE).map(async user => {
-      const denied = deniedBy.get(user.rules.join()) ?? NOTHING_DENIED
-      return { user, outcome: await applyUser(agent, user, denied, limits.get(user.username)) }
-    })
-    const results = await Promise.all(some)
-    outcomes.push(...results)
-    if (results.some(({ outcome }) => outcome.kind === 'unreachable')) break
-  }
-  return outcomes
+  return told
 }

@@ -5,13 +5,13 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { serverCidrs } from '../inventory/index.ts'
-import { setTrouble, type SyncContext, type ServerRow, recordRangesLoaded, setRefusedRanges } from '../servers/index.ts'
+import { setTrouble, type SyncContext, type ServerRow, clearRefusals, recordRanges } from '../servers/index.ts'
 
 /**
  * `widened`: the agent has the new ranges, and the old ones that its users still lease from. It gets the exact ranges
  * once those users are gone.
  */
-export type LoadedPrefixes =
+export type LoadedRanges =
   | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
   /** The agent refused some new ranges, and still has the old ones. */
   | { kind: 'partial'; reply: AgentPrefixesReply; refused: string[]; message: string }
@@ -19,37 +19,36 @@ export type LoadedPrefixes =
   | { kind: 'refused' | 'unreachable'; message: string }
 
 /** Why a load failed, as a sentence. */
-export const prefixesRefused = (message: string): string => fillIn(serverTroubles.prefixes_refused, { message })
+export const rangesRefused = (message: string): string => fillIn(serverTroubles.prefixes_refused, { message })
 
-/** Loads the server's ranges into its agent. */
-export async function loadPrefixes(
+/**
+ * Loads the server's ranges into its agent, and records in one command what the agent took. The caller holds the
+ * server's lock.
+ * @param options.retryRefused whether users that the agent refused get another try, because they may have lacked a range
+ */
+export async function loadRanges(
   ctx: SyncContext,
   agent: AgentClient,
-  server: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>
-): Promise<LoadedPrefixes> {
-  const loaded = await load(ctx, agent, server)
+  server: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>,
+  { retryRefused = true } = {}
+): Promise<LoadedRanges> {
+  const loaded = await tellRanges(agent, await serverCidrs(ctx.db, server.id))
   if (loaded.kind === 'unreachable') return loaded
   const refused = loaded.kind === 'partial' ? loaded.refused : []
+  const generation = loaded.kind === 'exact' ? server.prefixesGeneration : null
   await command(ctx, SYSTEM, async unit => {
-    await setRefusedRanges(unit, server.id, refused)
+    await recordRanges(unit, server.id, { generation, refused })
+    if (retryRefused) await clearRefusals(unit, server.id)
     if ('message' in loaded) await notifyRefusal(unit, server, refused, loaded.message)
   })
   return loaded
 }
 
-async function load(
-  ctx: SyncContext,
-  agent: AgentClient,
-  server: Pick<ServerRow, 'id' | 'prefixesGeneration'>
-): Promise<LoadedPrefixes> {
-  const wanted = await serverCidrs(ctx.db, server.id)
+async function tellRanges(agent: AgentClient, wanted: string[]): Promise<LoadedRanges> {
   const reply = await agent.putPrefixes(wanted)
-  if (reply.ok) {
-    await command(ctx, SYSTEM, unit => recordRangesLoaded(unit, server.id, server.prefixesGeneration))
-    return { kind: 'exact', reply: reply.data }
-  }
+  if (reply.ok) return { kind: 'exact', reply: reply.data }
   if (reply.kind !== 'refused') return failed(reply)
-  if (reply.reason !== 'prefixInUse') return loadSome(agent, wanted, reply.message)
+  if (reply.reason !== 'prefixInUse') return tellSome(agent, wanted, reply.message)
   const state = await agent.state()
   if (!state.ok) return failed(state)
   const wider = await agent.putPrefixes([...new Set([...state.data.prefixes, ...wanted])])
@@ -57,7 +56,7 @@ async function load(
 }
 
 /** Adds as many of the wanted ranges as the agent takes. One bad range must not keep the others out. */
-async function loadSome(agent: AgentClient, wanted: string[], message: string): Promise<LoadedPrefixes> {
+async function tellSome(agent: AgentClient, wanted: string[], message: string): Promise<LoadedRanges> {
   const state = await agent.state()
   if (!state.ok) return failed(state)
   const refused: string[] = []
@@ -65,7 +64,7 @@ async function loadSome(agent: AgentClient, wanted: string[], message: string): 
   let said = message
   let last: AgentPrefixesReply | null = null
   /** @returns why it could not continue */
-  const add = async (ranges: string[]): Promise<LoadedPrefixes | null> => {
+  const add = async (ranges: string[]): Promise<LoadedRanges | null> => {
     const together = [...new Set([...taken, ...ranges])]
     const reply = await agent.putPrefixes(together)
     if (reply.ok) {
@@ -108,4 +107,4 @@ async function notifyRefusal(
   })
 }
 
-const failed = ({ kind, message }: Exclude<AgentResult<unknown>, { ok: true }>): LoadedPrefixes => ({ kind, message })
+const failed = ({ kind, message }: Exclude<AgentResult<unknown>, { ok: true }>): LoadedRanges => ({ kind, message })

@@ -24,7 +24,7 @@ import {
   unreachable,
   type AgentOutput
 } from './manage.ts'
-import { prefixesRefused } from './load-ranges.ts'
+import { rangesRefused } from './load-ranges.ts'
 import { repairServer } from './repair.ts'
 
 /** The most that an output panel shows. */
@@ -63,8 +63,8 @@ export async function resetAllProxy(
   if (!reset.ok) return reset
   const synced = await convergeNow(ctx, serverId)
   if (!synced.ok) return synced
-  const loaded = synced.data.prefixes
-  if (loaded && 'message' in loaded) return refusedByAgent(prefixesRefused(loaded.message))
+  const loaded = synced.data.ranges
+  if (loaded && 'message' in loaded) return refusedByAgent(rangesRefused(loaded.message))
   if (loaded) return ok({ status: 200, output: loaded.reply })
   // Another process was quicker. The agent already has the ranges, and its answer says so.
   return outputOf(await found.data.agent.raw('POST', '/api/reload', {}))

@@ -25,7 +25,7 @@ import {
   openSession,
   readConsole,
   setForeign,
-  loadPrefixes,
+  loadRanges,
   tryProxy,
   LEVELS,
   type ProxyLevel
@@ -174,7 +174,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       }
     })
     await progress.step('ranges', 'Loading the address ranges')
-    const ranges = await loadRanges(job, {}).catch((error: unknown) => {
+    const ranges = await loadUnderLock(job, {}).catch((error: unknown) => {
       if (!(error instanceof StepFailed)) throw error
       if (error.said.code === 'foreign_console') return installed.giveUp(error)
       progress.print(error.message)
@@ -310,17 +310,17 @@ async function loadRangesWithFallback(job: Job): Promise<ProvisioningSaid[]> {
   const { ctx, server, progress } = job
   await progress.step('ranges', 'Loading the address ranges')
   const direct = agentOf(server, ctx.secrets, 5000)
-  if ((await direct.info()).ok) return [await loadRanges(job, {})]
+  if ((await direct.info()).ok) return [await loadUnderLock(job, {})]
   return withMachine(job, async machine => {
     await progress.step('ranges', 'Loading the address ranges over SSH')
     const dial = () => machine.dial(server.agentPort)
-    return [await loadRanges(job, { dial }), { code: 'ranges_over_ssh', params: {} }]
+    return [await loadUnderLock(job, { dial }), { code: 'ranges_over_ssh', params: {} }]
   })
 }
 
 const foreign = ({ id, name }: AgentOwner) => new StepFailed('foreign_console', { name, owner: id })
 
-async function loadRanges({ ctx, own, server }: Job, way: Pick<AgentAddress, 'dial'>): Promise<ProvisioningSaid> {
+async function loadUnderLock({ ctx, own, server }: Job, way: Pick<AgentAddress, 'dial'>): Promise<ProvisioningSaid> {
   let loadedAs: ProvisioningSaid = { code: 'ranges_loaded', params: { count: 0 } }
   const ran = await withServerLock(
     ctx.db,
@@ -330,7 +330,7 @@ async function loadRanges({ ctx, own, server }: Job, way: Pick<AgentAddress, 'di
       const session = await openSession(ctx, fresh, way)
       if (session.kind === 'foreign') throw foreign(session.owner)
       if (session.kind !== 'open') throw new StepFailed('prefixes_refused', { message: session.message })
-      const loaded = await loadPrefixes(ctx, session.agent, fresh)
+      const loaded = await loadRanges(ctx, session.agent, fresh)
       if ('message' in loaded) throw new StepFailed('prefixes_refused', { message: loaded.message })
       const { routes } = loaded.reply
       const missing = routes.filter(route => !route.local)

@@ -51,16 +51,21 @@ export async function renewUsers(unit: Unit, serverId: number, usernames: string
   enqueueConverge(unit, [serverId])
 }
 
-/** Records that an agent has exactly the ranges of this generation. */
-export async function recordRangesLoaded(unit: Unit, serverId: number, prefixesApplied: number): Promise<void> {
-  await unit.tx.update(servers).set({ prefixesApplied }).where(eq(servers.id, serverId))
-  await clearTrouble(unit, serverId, ['prefixes_refused', 'prefixes_waiting'])
-  unit.publish('server', serverId)
-}
-
-/** Records which ranges an agent refused. They are not sold. */
-export async function setRefusedRanges(unit: Unit, serverId: number, ranges: string[]): Promise<void> {
-  const refusedRanges = ranges.toSorted()
+/**
+ * Records which ranges an agent has taken. Those that it refused are not sold.
+ * @param taken.generation the ranges that it has exactly; null: it has others too, or lacks some
+ */
+export async function recordRanges(
+  unit: Unit,
+  serverId: number,
+  { generation, refused }: { generation: number | null; refused: string[] }
+): Promise<void> {
+  if (generation !== null) {
+    await unit.tx.update(servers).set({ prefixesApplied: generation }).where(eq(servers.id, serverId))
+    await clearTrouble(unit, serverId, ['prefixes_refused', 'prefixes_waiting'])
+    unit.publish('server', serverId)
+  }
+  const refusedRanges = refused.toSorted()
   const changed = await unit.tx
     .update(servers)
     .set({ refusedRanges })

@@ -12,10 +12,9 @@ export {
   allowRemovals,
   clearRefusals,
   recordAnswer,
-  recordRangesLoaded,
+  recordRanges,
   renewUsers,
   setNextProof,
-  setRefusedRanges,
   setWithheldRanges
 } from './agent-state.ts'
 export {
