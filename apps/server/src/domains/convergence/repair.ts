@@ -4,7 +4,7 @@ import type { AgentState } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import { serverCidrs } from '../inventory/index.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { NOT_LIMITED } from './apply-user.ts'
@@ -123,75 +123,67 @@ async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerR
     const hash = held.get(username)
     return hash === digest || (isOld && `${hash}${NOT_LIMITED}` === digest)
   }
-  const differing = rows.filter(row => row.wanted && row.inStep && !isAsWanted(row))
+  const renewed = rows.filter(row => row.wanted && row.inStep && !isAsWanted(row)).map(row => row.username)
   const unknownUsers = [...held.keys()].filter(user => !known.has(user))
-  const prefixesRenewed = await renewIfDiffering(ctx, server, state.data)
+  const prefixesRenewed = await hasOtherRanges(ctx, server, state.data)
   // If the agent does not answer this call, the next repair sends it again.
   await repairTls(ctx, agent, server.id, state.data.proxy_tls)
-  const names = differing.map(row => row.username)
-  await command(ctx, SYSTEM, unit => renewUsers(unit, server.id, names))
-  const { removed, waiting } = await removeUnknownUsers(ctx, agent, server, unknownUsers, held.size)
-  // Nothing of its old orders is left on it, so its addresses can be sold.
-  if (waiting === 0 && server.status === 'returning') await command(ctx, SYSTEM, unit => endReturn(unit, server.id))
-  if (names.length + removed.length > 0 || prefixesRenewed) {
+  const users = held.size
+  const mayRemove = isSafe(unknownUsers.length, users) || server.removalsAllowed || LEAVING.includes(server.status)
+  const removed = mayRemove ? await removeUsers(agent, unknownUsers) : []
+  const waiting = unknownUsers.length - removed.length
+  await command(ctx, SYSTEM, async unit => {
+    if (prefixesRenewed) await renewPrefixes(unit, server.id)
+    await renewUsers(unit, server.id, renewed)
+    if (!mayRemove) await requestRemovalApproval(unit, server, waiting, users)
+    if (waiting > 0) return
+    // The approval covers only the users that waited then.
+    await allowRemovals(unit, server.id, false)
+    await clearTrouble(unit, server.id, ['removals_waiting'])
+    // Nothing of its old orders is left on it, so its addresses can be sold.
+    if (server.status === 'returning') await endReturn(unit, server.id)
+  })
+  if (renewed.length + removed.length > 0 || prefixesRenewed) {
     const { epoch } = state.data
     ctx.log.warn(
-      { server: server.id, epoch, renewed: names.length, removed: removed.length, prefixesRenewed },
+      { server: server.id, epoch, renewed: renewed.length, removed: removed.length, prefixesRenewed },
       'agent differed from what is wanted of it'
     )
   }
-  return { kind: 'compared', renewed: names.length, removed, waiting, prefixesRenewed }
+  return { kind: 'compared', renewed: renewed.length, removed, waiting, prefixesRenewed }
 }
 
-async function renewIfDiffering(ctx: SyncContext, server: ServerRow, state: AgentState): Promise<boolean> {
+async function hasOtherRanges(ctx: SyncContext, server: ServerRow, state: AgentState): Promise<boolean> {
   // A change that is still being sent is not a difference.
   if (server.prefixesGeneration !== server.prefixesApplied) return false
   const wanted = await serverCidrs(ctx.db, server.id)
-  const same = wanted.length === state.prefixes.length && wanted.every(prefix => state.prefixes.includes(prefix))
-  if (!same) await command(ctx, SYSTEM, unit => renewPrefixes(unit, server.id))
-  return !same
+  return wanted.length !== state.prefixes.length || !wanted.every(prefix => state.prefixes.includes(prefix))
 }
 
-async function removeUnknownUsers(
-  ctx: SyncContext,
-  agent: AgentClient,
-  server: ServerRow,
-  unknownUsers: string[],
-  users: number
-): Promise<{ removed: string[]; waiting: number }> {
-  const count = unknownUsers.length
-  const allowed = server.removalsAllowed || LEAVING.includes(server.status)
-  if (count > SAFE_REMOVALS && count > users * SAFE_SHARE && !allowed) {
-    await requestRemovalApproval(ctx, server, count, users)
-    return { removed: [], waiting: count }
-  }
+/** Whether so few of an agent's users are unknown that they are removed without an approval. */
+const isSafe = (unknown: number, users: number): boolean => unknown <= SAFE_REMOVALS || unknown <= users * SAFE_SHARE
+
+/** @returns the users that the agent has removed */
+async function removeUsers(agent: AgentClient, usernames: string[]): Promise<string[]> {
   const removed: string[] = []
-  for (const user of unknownUsers) {
+  for (const user of usernames) {
     const reply = await agent.deleteUser(user)
     if (!reply.ok) break
     removed.push(user)
   }
-  if (removed.length < count) return { removed, waiting: count - removed.length }
-  await command(ctx, SYSTEM, async unit => {
-    // The approval covers only the users that waited then.
-    await allowRemovals(unit, server.id, false)
-    await clearTrouble(unit, server.id, ['removals_waiting'])
-  })
-  return { removed, waiting: 0 }
+  return removed
 }
 
 /** Shows how many removals wait, and notifies the administrators the first time. */
-async function requestRemovalApproval(ctx: SyncContext, server: ServerRow, count: number, users: number) {
-  await command(ctx, SYSTEM, async unit => {
-    const first = await setTrouble(unit, server.id, { code: 'removals_waiting', params: { count, users } })
-    if (!first) return
-    await notifyAdmins(unit, {
-      words: 'removals_wait',
-      params: { server: server.name, ip: server.ip, users, count },
-      key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`,
-      cause: 'server_trouble',
-      about: `${server.id}:removals_waiting`
-    })
+async function requestRemovalApproval(unit: Unit, server: ServerRow, count: number, users: number): Promise<void> {
+  const first = await setTrouble(unit, server.id, { code: 'removals_waiting', params: { count, users } })
+  if (!first) return
+  await notifyAdmins(unit, {
+    words: 'removals_wait',
+    params: { server: server.name, ip: server.ip, users, count },
+    key: `removals-wait:${server.id}:${isoOrNull(server.lastSeenAt) ?? 'new'}`,
+    cause: 'server_trouble',
+    about: `${server.id}:removals_waiting`
   })
 }
 

@@ -30,7 +30,8 @@ export type WantedUser = {
 type AgentUserRow = typeof agentUsers.$inferSelect
 
 /**
- * Makes these users wanted on their agents; jobs bring the agents there.
+ * Makes these users wanted on their agents; jobs bring the agents there. `setDesiredUsers` of convergence calls it, and
+ * asks for proofs of what the users had before.
  * @returns the users' rows, and orders that lost listed clients, because other orders with the same addresses list them
  * already
  */
@@ -101,7 +102,7 @@ export async function removeDesiredUsers(unit: Unit, orderId: number, serverIds?
   )
 }
 
-/** Deletes an order's user on a server whose agent will never confirm its removal. @returns the user's row */
+/** The part of `dropDesiredUser` of convergence that deletes the user. @returns its row */
 export async function dropUser(unit: Unit, serverId: number, orderId: number): Promise<AgentUserRow[]> {
   unit.publish('server', serverId)
   return unit.tx
