@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { addTestServer, audited, serverRow, startFleetShop } from '../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../integrations/agent/bundle.ts'
-import { serviceOf } from './effect.ts'
+import { serviceOf } from './tunnel-effect.ts'
 import { serverReports, servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 

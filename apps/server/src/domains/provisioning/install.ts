@@ -5,8 +5,9 @@ import { goBack, removeLeftovers, requireRoom } from './roll-back.ts'
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
 import { requiredLevel, ensureKept, keepGood, mayReplace, type Service } from './kept-program.ts'
-import { CLIENT_LIST, closedToOthers, serviceOf, shutsOut } from './effect.ts'
-import type { Found, Installation, Installed, Learning, Place, Progress } from './installation.ts'
+import { CLIENT_LIST, closedToOthers, shutsOut } from './client-list.ts'
+import { serviceOf } from './tunnel-effect.ts'
+import type { Found, Installation, Installed, RowUpdates, Place, Progress } from './installation.ts'
 import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
 import { namesInLocal, ownerThere, settingsKept } from './machine-settings.ts'
@@ -21,7 +22,7 @@ export async function installAgent(
   machine: Machine,
   installation: Installation,
   progress: Progress,
-  learning: Learning
+  updates: RowUpdates
 ): Promise<Installed> {
   const layout = layoutOf(installation.root)
   await progress.step('examine', 'Looks at the machine')
@@ -53,17 +54,17 @@ export async function installAgent(
   const settings = isFirst ? closedToOthers(known, found.consoleAddress, installation.consoleAddresses) : known
   const local = await namesInLocal(machine, layout)
   const { consoleAddress } = found
-  await learning.seen({ local, consoleAddress, closed: settings === known ? null : (settings[CLIENT_LIST] ?? null) })
+  await updates.seen({ local, consoleAddress, closed: settings === known ? null : (settings[CLIENT_LIST] ?? null) })
   refuseShutOut(found, settings, local)
   const giveUp = async (reason: StepFailed): Promise<never> => {
-    if (good) await goBack(place, learning, reason)
+    if (good) await goBack(place, updates, reason)
     throw reason
   }
   const keep = async (level: ProxyLevel | null): Promise<void> => {
     if (mayReplace(good, level)) await keepGood(machine, layout, service, level)
   }
   try {
-    const said = await replace(place, found, settings, learning)
+    const said = await replace(place, found, settings, updates)
     return {
       said,
       settings,
@@ -102,7 +103,7 @@ async function replace(
   place: Place,
   found: Found,
   own: Installation['settings'],
-  learning: Learning
+  updates: RowUpdates
 ): Promise<ProvisioningSaid[]> {
   const { machine, layout, installation, progress } = place
   const changed: boolean[] = []
@@ -117,7 +118,7 @@ async function replace(
 
   await progress.step('configure', 'Writes certificate and settings')
   const certificate = found.openssl ? await makeCertificate(machine, layout) : null
-  await learning.remember(certificate)
+  await updates.remember(certificate)
   const { host, port, token } = installation.address
   const settings = {
     own,
@@ -136,7 +137,7 @@ async function replace(
   await setKernel(machine, layout, installation.root)
   await machine.run(`mkdir -p ${quote(layout.state)} ${quote(`${installation.root}/var/log`)}`)
 
-  const said = await startAgent(place, found, learning, { certificate, version, hasWritten: changed.includes(true) })
+  const said = await startAgent(place, found, updates, { certificate, version, hasWritten: changed.includes(true) })
   return [...said, ...(certificate === null ? [{ code: 'no_tls', params: {} } as const] : [])]
 }
 

@@ -24,7 +24,7 @@ export type Run = { work: Work; begunAt: string }
 export type Job = { ctx: SyncContext; own: Run; server: ServerRow; target: InstallTarget; progress: Progress }
 
 /** Makes the row show this installation. Undefined if it was cancelled before it began, or the server is gone. */
-export const claim = (ctx: SyncContext, { work }: Run, provisioning: Shown): Promise<ServerRow | undefined> =>
+export const claimRow = (ctx: SyncContext, { work }: Run, provisioning: Shown): Promise<ServerRow | undefined> =>
   command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, work.serverId)
     if (!row || wasCancelled(work.askedAt, row.provisioningCancelledAt)) return undefined
@@ -39,7 +39,7 @@ const isShown = ({ begunAt }: Run, row: ServerRow): boolean => row.provisioning?
  * The locked row of the server that is installed.
  * @throws Cancelled if it was cancelled or replaced by another one, or if the server is gone
  */
-export async function ownServer(unit: Unit, own: Run): Promise<ServerRow> {
+export async function lockOwnServer(unit: Unit, own: Run): Promise<ServerRow> {
   const { serverId, askedAt } = own.work
   const row = await lockServer(unit, serverId)
   if (!row || !isShown(own, row) || wasCancelled(askedAt, row.provisioningCancelledAt)) throw new Cancelled()
@@ -63,9 +63,9 @@ export const showUnlessCancelled = (ctx: SyncContext, own: Run, provisioning: Sh
   })
 
 /** Stores what was learned of the machine in the server's row. */
-export const change = ({ ctx, own }: Job, columns: Parameters<typeof recordInstallation>[2]): Promise<void> =>
+export const recordLearned = ({ ctx, own }: Job, columns: Parameters<typeof recordInstallation>[2]): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
-    const { id } = await ownServer(unit, own)
+    const { id } = await lockOwnServer(unit, own)
     await recordInstallation(unit, id, columns)
     unit.publish('server', id)
   })
@@ -80,7 +80,7 @@ const told = ({ agentPort, proxyPort, agentCertificate }: ServerRow) => ({
  * Restores in the row how the previous agent is reached, and its proxy port for customers. This happens even after a
  * cancellation, because that agent runs, but not if the row was edited since.
  */
-export const giveRowBack = ({ ctx, own, server }: Job, reached: Reached): Promise<void> =>
+export const restoreRow = ({ ctx, own, server }: Job, reached: Reached): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, server.id)
     const isEdited = row?.ip !== server.ip || row.agentPort !== server.agentPort || row.proxyPort !== server.proxyPort

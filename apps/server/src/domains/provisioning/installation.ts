@@ -47,7 +47,7 @@ export type Installation = {
 }
 
 /** What an installation writes to the server's row on the way. */
-export type Learning = {
+export type RowUpdates = {
   /** Called before the agent uses the certificate and the token; null if the machine cannot make a certificate. */
   remember: (certificate: string | null) => Promise<void>
   /** How the console reaches what was restored. */
@@ -69,7 +69,7 @@ export type Found = { systemd: boolean; openssl: boolean; consoleAddress: string
 export type Installed = {
   /** Messages about how it runs. */
   said: ProvisioningSaid[]
-  /** How it is kept, with the digest of its service file, see `effect.ts`. */
+  /** How it is kept, with the digest of its service file, see `serviceOf`. */
   service: string
   /** What operators set for this server, as it was written there. */
   settings: Readonly<Record<string, string>>

@@ -38,16 +38,16 @@ import { randomToken } from '../../infra/secrets.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
-import { CLIENT_LIST } from './effect.ts'
+import { CLIENT_LIST } from './client-list.ts'
 import { installAgent } from './install.ts'
 import type { Installation, Installed, Progress } from './installation.ts'
 import { layoutOf, PLAIN_TOKEN } from './layout.ts'
 import { machineOf, StepFailed, type Machine } from './machine.ts'
 import {
-  change,
-  claim,
-  giveRowBack,
-  ownServer,
+  recordLearned,
+  claimRow,
+  restoreRow,
+  lockOwnServer,
   showUnlessCancelled,
   type InstallTarget,
   type Job,
@@ -84,7 +84,7 @@ async function run(ctx: SyncContext, work: Work, target: InstallTarget): Promise
   const steps = new StepsLog(ctx.now, work, work.askedAt)
   const shown = steps.wait('Waiting for a worker')
   const own: Run = { work, begunAt: steps.begunAt }
-  const server = await claim(ctx, own, shown)
+  const server = await claimRow(ctx, own, shown)
   if (!server) {
     await command(ctx, SYSTEM, unit => writeCancelled(unit, serverId))
     return
@@ -156,12 +156,12 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       // Before they are written there: a token that only the server knows would lock the console out.
       remember: async certificate => {
         if (closed !== null) await keepClosed(job, closed)
-        await change(job, { agentCertificate: certificate, ...token.columns })
+        await recordLearned(job, { agentCertificate: certificate, ...token.columns })
       },
-      restored: reached => giveRowBack(job, reached),
+      restored: reached => restoreRow(job, reached),
       starting: () =>
         command(ctx, SYSTEM, async unit => {
-          await ownServer(unit, own)
+          await lockOwnServer(unit, own)
           await markUnserved(unit, server.id)
         }),
       // The next health check tries a server that was unserved before this installation.
@@ -170,7 +170,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
       },
       seen: async found => {
         closed = found.closed
-        await change(job, { agentLocalNames: found.local, consoleAddress: found.consoleAddress || null })
+        await recordLearned(job, { agentLocalNames: found.local, consoleAddress: found.consoleAddress || null })
       }
     })
     await progress.step('ranges', 'Loading the address ranges')
@@ -191,11 +191,11 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
     if (error instanceof StepFailed && error.said.code === 'foreign_console') await showForeign(job, error.said)
     throw error
   })
-  const { agentCertificate, agentToken } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
+  const { agentCertificate, agentToken } = await command(ctx, SYSTEM, unit => lockOwnServer(unit, own))
   const askedAt = ctx.now()
   const info = await agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS).info()
   await command(ctx, SYSTEM, async unit => {
-    const { unservedSince } = await ownServer(unit, own)
+    const { unservedSince } = await lockOwnServer(unit, own)
     await recordInstallation(unit, server.id, { agentSettingsApplied: { ...settings }, agentService: service })
     // Its version in particular must not wait for the next health check.
     if (info.ok) await recordReport(unit, server.id, info.data, askedAt)
@@ -215,7 +215,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
 /** Stores the client list of a first installation, so that the console shows it and can change it. */
 const keepClosed = ({ ctx, own }: Job, list: string): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
-    const row = await ownServer(unit, own)
+    const row = await lockOwnServer(unit, own)
     const { id } = row
     const before = settingsOf(row)
     // An operator has given one since. The next installation writes it.
@@ -228,7 +228,7 @@ const keepClosed = ({ ctx, own }: Job, list: string): Promise<void> =>
 /** Shows the agent's owner in the row, so that an administrator can take it over. */
 const showForeign = ({ ctx, own }: Job, { params }: ProvisioningSaid): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
-    const { id } = await ownServer(unit, own)
+    const { id } = await lockOwnServer(unit, own)
     await setForeign(unit, id, { id: String(params['owner']), name: String(params['name']) })
   })
 
@@ -267,7 +267,7 @@ async function checkServing(
 ): Promise<ProxyLevel | null> {
   const { ctx, own, server, target, progress } = job
   await progress.step('check', 'Sends a request through the proxy')
-  const { agentCertificate, agentToken, agentLocalNames } = await command(ctx, SYSTEM, unit => ownServer(unit, own))
+  const { agentCertificate, agentToken, agentLocalNames } = await command(ctx, SYSTEM, unit => lockOwnServer(unit, own))
   const agent = agentOf({ ...server, agentCertificate, agentToken }, ctx.secrets, CHECK_MS)
   const detour = ({ host, port }: ProxyAddress) => machine.dial(port, host)
   const found = await tryProxy(ctx, server.id, { agent, at, waitMs: TRY_WAIT_MS, twice: true, detour })
@@ -326,7 +326,7 @@ async function loadUnderLock({ ctx, own, server }: Job, way: Pick<AgentAddress, 
     ctx.db,
     server.id,
     async () => {
-      const fresh = await command(ctx, SYSTEM, unit => ownServer(unit, own))
+      const fresh = await command(ctx, SYSTEM, unit => lockOwnServer(unit, own))
       const session = await openSession(ctx, fresh, way)
       if (session.kind === 'foreign') throw foreign(session.owner)
       if (session.kind !== 'open') throw new StepFailed('prefixes_refused', { message: session.message })
@@ -367,14 +367,14 @@ async function withMachine<T>(
   const connected = await connectSsh(login)
   progress.signal.throwIfAborted()
   if (!connected.ok) {
-    if (connected.shown !== undefined) await change(job, { sshHostKeyRefused: connected.shown })
+    if (connected.shown !== undefined) await recordLearned(job, { sshHostKeyRefused: connected.shown })
     throw new StepFailed(connected.code, connected.params)
   }
   const { session } = connected
   const sessions = [session]
   try {
     progress.print(`The SSH host key of the machine is ${fingerprintOf(session.hostKey)}`)
-    await change(job, { sshHostKey: session.hostKey, sshHostKeyRefused: null, sshFingerprint: null })
+    await recordLearned(job, { sshHostKey: session.hostKey, sshHostKeyRefused: null, sshFingerprint: null })
     return await work(machineOf(session, progress), async () => {
       const again = await connectSsh({ ...login, knownHostKey: session.hostKey })
       if (!again.ok) throw new StepFailed(again.code, again.params)

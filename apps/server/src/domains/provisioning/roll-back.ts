@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgentClient } from '../../integrations/agent/index.ts'
 import { restoreGood } from './kept-program.ts'
-import type { Learning, Place } from './installation.ts'
+import type { RowUpdates, Place } from './installation.ts'
 import { ConnectionLost, type Content, type Machine, StepFailed } from './machine.ts'
 import { readReached, type Reached } from './machine-settings.ts'
 import { TakeoverFailed, readUnstarted, tailLog } from './start-agent.ts'
@@ -56,15 +56,15 @@ const REDIAL_S = [1, 3, 10, 30]
  * was written either, everything stays as it is.
  * @throws StepFailed with the reason, and what runs now
  */
-export async function goBack(place: Place, learning: Learning, reason: StepFailed): Promise<never> {
+export async function goBack(place: Place, updates: RowUpdates, reason: StepFailed): Promise<never> {
   const { message: problem } = reason
   try {
-    if (!(await onMachine(place, machine => putBack(machine, place, learning, reason)))) throw reason
+    if (!(await onMachine(place, machine => putBack(machine, place, updates, reason)))) throw reason
   } catch (error) {
     if (error === reason || !(error instanceof StepFailed)) throw error
     throw new StepFailed('rollback_failed', { problem, also: error.message })
   }
-  if (place.start.begun) await learning.back()
+  if (place.start.begun) await updates.back()
   throw new StepFailed('rolled_back', { problem })
 }
 
@@ -93,7 +93,7 @@ async function onMachine<T>(
 }
 
 /** @returns false if there is nothing to restore */
-async function putBack(machine: Machine, place: Place, { restored }: Learning, reason: StepFailed): Promise<boolean> {
+async function putBack(machine: Machine, place: Place, { restored }: RowUpdates, reason: StepFailed): Promise<boolean> {
   const { layout, service, progress, unstarted, runsGood, start } = place
   const written = await readUnstarted(machine, layout)
   if (!start.begun && written.length === unstarted.length) return false

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import { endOf, startOf } from '../../infra/text.ts'
-import type { Found, Learning, Place } from './installation.ts'
+import type { Found, RowUpdates, Place } from './installation.ts'
 import { type Layout, controlOf, quote, unitOf } from './layout.ts'
 import { type Machine, StepFailed, contentOf } from './machine.ts'
 import { handsOverToOurs, programIn, type Program } from '../servers/index.ts'
@@ -37,7 +37,7 @@ export class TakeoverFailed extends StepFailed {
 export async function startAgent(
   place: Place,
   found: Found,
-  learning: Pick<Learning, 'starting'>,
+  updates: Pick<RowUpdates, 'starting'>,
   { certificate, version, hasWritten }: { certificate: string | null; version: string | null; hasWritten: boolean }
 ): Promise<ProvisioningSaid[]> {
   const { machine, layout, installation, service, progress, unstarted } = place
@@ -58,7 +58,7 @@ export async function startAgent(
   const hasChanged = hasWritten || isOtherService || unstarted.length > 0
   // After an installation that broke off, an unchecked program runs. A rollback would not go back to it either.
   place.start.begun = hasChanged || !place.runsGood
-  if (place.start.begun) await learning.starting()
+  if (place.start.begun) await updates.starting()
   if (!hasChanged) {
     await machine.run(found.systemd ? 'systemctl start netlet-agent' : `${quote(layout.control)} start`)
   } else if (running && handsOver) {
