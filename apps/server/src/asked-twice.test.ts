@@ -6,7 +6,7 @@ import { users } from './domains/accounts/tables.ts'
 import { expireOrders } from './domains/delivery/index.ts'
 import { orders } from './domains/orders/tables.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './domains/payments/order-shop.fixture.ts'
-import { one, tell } from './domains/payments/told.fixture.ts'
+import { one, tell } from './domains/payments/event-row.fixture.ts'
 import { newKey } from './testing/asking-once.ts'
 import { paidEvent } from './testing/buying.ts'
 

@@ -12,7 +12,7 @@ import { mailJobs } from './domains/mail/index.ts'
 import { noticeJobs } from './domains/notices/index.ts'
 import { orderJobs, trafficPorts } from './domains/orders/index.ts'
 import {
-  acceptByHand,
+  acceptDelivered,
   cancelPayment,
   disputePayment,
   paymentJobs,
@@ -46,7 +46,7 @@ export const eventHandlers: EventHandlers = {
   'products/delete': applyProductDeletion
 }
 
-export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptByHand }
+export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptDelivered }
 
 /** All background jobs, each declared by its domain. */
 export const allJobs: Job[] = [

@@ -12,10 +12,10 @@ import { lockEventById, resolveEvent, type EventRow } from '../commerce/index.ts
 import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
 import {
-  applyByHand,
+  applyToNamedOrder,
   convertRefunds,
   counted,
-  giveBack,
+  recordRefund,
   isPaidRenewal,
   markIgnored,
   paymentAllows,
@@ -52,7 +52,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
    * test flag. Refuses money that was refunded or that already counts.
    */
   async apply(unit, { ctx, open, form: { order: publicId = '' } }) {
-    const applied = await applyByHand(unit, ctx, open, publicId)
+    const applied = await applyToNamedOrder(unit, ctx, open, publicId)
     return applied.ok ? ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId }) : applied
   },
   /** Records that a payment was refunded outside the platform. */
@@ -62,7 +62,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     if (!payment && event.platformOrderId) {
       // The payment may come later. It then starts as refunded and delivers nothing.
       const { id, platformOrderId } = event
-      await giveBack(unit, ctx, { platformOrderId, key: `operator:${id}`, amount: null, reason: 'refund' })
+      await recordRefund(unit, ctx, { platformOrderId, key: `operator:${id}`, amount: null, reason: 'refund' })
       tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
     if (payment && !(await mayBeBack(unit, payment, event)))
@@ -78,7 +78,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     }
     for (const { id: paymentId, platformOrderId } of back) {
       const key = `operator:${event.id}:${paymentId}`
-      await giveBack(unit, ctx, { platformOrderId, key, amount: failedPart(event), reason: 'refund' })
+      await recordRefund(unit, ctx, { platformOrderId, key, amount: failedPart(event), reason: 'refund' })
       tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
     return ok({ resolution: 'refunded', note: why })

@@ -7,8 +7,8 @@ import { notices } from '../notices/tables.ts'
 import { watchNotices } from '../notices/watch.ts'
 import { paymentFinders } from './notice-finders.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
-import { NOTHING, paidOrder } from '../payments/telling.fixture.ts'
-import { tell } from '../payments/told.fixture.ts'
+import { NOTHING, paidOrder } from '../payments/event-outcome.fixture.ts'
+import { tell } from '../payments/event-row.fixture.ts'
 import { handleRaised } from '../notices/jobs.ts'
 
 let world: OrderShop

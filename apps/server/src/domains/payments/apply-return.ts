@@ -12,8 +12,8 @@ import {
   type OrderRow
 } from '../orders/index.ts'
 import { useCouponsAgain } from '../rewards/index.ts'
-import { earnAgain } from './apply.ts'
-import { gatherBalance, type Refunding } from './give-back.ts'
+import { updateEarnings } from './apply.ts'
+import { gatherBalance, type Refunding } from './refund-payment.ts'
 import { judgeReturn, type Balance, type ReturnDecision } from './judge-refund.ts'
 import { sumRefunds, type RefundRow } from './refund-rows.ts'
 import { lastAmountOf, type PaymentRow } from './rows.ts'
@@ -80,7 +80,7 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
   const { platformOrderId, platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
   const back = { amount: decision.amount, told, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
-  if (accepted) await earnAgain(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
+  if (accepted) await updateEarnings(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
   if (payment.refundedAt) await useCouponsAgain(unit, platformOrderId)
   if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })
   if (decision.do === 'restore_term') {

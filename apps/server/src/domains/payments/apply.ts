@@ -18,9 +18,9 @@ import {
 import { freeCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
-import { recordFullRefund } from './give-back.ts'
-import { addRefund, isBackForGood, refundRowsOf } from './refund-rows.ts'
-import { isPaidBack } from './paid-order.ts'
+import { recordFullRefund } from './refund-payment.ts'
+import { addRefund, isRefundedForGood, refundRowsOf } from './refund-rows.ts'
+import { isRefundedOrVoided } from './paid-order.ts'
 import { keptOf, minus, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
 import {
   mailNotDelivered,
@@ -30,13 +30,13 @@ import {
   mailReceipt,
   mailRenewal,
   tagFailed
-} from './tell.ts'
+} from './mails-and-tags.ts'
 import { paymentAllows } from './states.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
 
 /** Writes a decision about a payment and reports it to the customer and the platform. */
-export async function apply(
+export async function applyDecision(
   unit: Unit,
   ctx: Settling,
   facts: Facts,
@@ -45,21 +45,21 @@ export async function apply(
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
-  if (decision.do === 'give_back' && known) return recordFullRefund(unit, ctx, paid)
+  if (decision.do === 'refund' && known) return recordFullRefund(unit, ctx, paid)
   // As if the refund had come before the payment.
-  const reported = decision.do === 'give_back' && isPaidBack(paid) ? await addReported(unit, paid) : undefined
+  const reported = decision.do === 'refund' && isRefundedOrVoided(paid) ? await addReported(unit, paid) : undefined
   const refunds = [...facts.refunds, ...(reported ? [reported] : [])]
   const payment = await recordPayment(unit, { ...facts, refunds })
   const order = about && (known && decision.do === 'record' ? about.order : await restoreDeleted(unit, about.order))
-  const result = await follow(unit, ctx, facts, { decision, payment, order })
+  const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, even if the payment settles nothing.
   if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))
-  if (decision.do === 'give_back' && isBackForGood(refunds, payment.charged)) await freeCoupons(unit, paid.id)
+  if (decision.do === 'refund' && isRefundedForGood(refunds, payment.charged)) await freeCoupons(unit, paid.id)
   return result
 }
 
 const addReported = (unit: Unit, { id }: PaidOrder) =>
-  addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsDecision: true })
+  addRefund(unit, { key: `reported:${id}`, platformOrderId: id, amount: null, state: 'counted', awaitsRead: true })
 
 type Recorded = {
   decision: Exclude<Decision, { do: 'nothing' | 'wait' | 'grow' }>
@@ -67,13 +67,13 @@ type Recorded = {
   order: OrderRow | null
 }
 
-async function follow(
+async function applyToOrder(
   unit: Unit,
   ctx: Settling,
   { paid, named, payment: known }: Facts,
   { decision, payment, order }: Recorded
 ): Promise<EventResult> {
-  if (decision.do === 'give_back') return endBeforeDelivery(unit, order, payment)
+  if (decision.do === 'refund') return endBeforeDelivery(unit, order, payment)
   if (decision.do === 'record' && decision.outcome === 'unknown_order') {
     tagFailed(unit, paid.id, 'No such order in the shop, or its account was deleted')
     mailPayer(unit, paid)
@@ -157,7 +157,7 @@ async function earn(
 }
 
 /** Brings a payment's rewards in line with its kept part after money came back or was added. */
-export async function earnAgain(
+export async function updateEarnings(
   unit: Unit,
   ctx: Pick<Settling, 'secrets'>,
   order: OrderRow,

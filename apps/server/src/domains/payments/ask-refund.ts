@@ -14,13 +14,13 @@ import { queueOrderRead } from './jobs.ts'
 import { selectPaymentToRefund, planOf, type PaymentToRefund } from './refund-plan.ts'
 import {
   addRefund,
-  blockerOf,
-  isRequest,
+  blockingRefundOf,
+  hasNoResult,
   moveRefund,
   recordRead,
   refundIdOf,
   refundRowsOf,
-  underwayOf,
+  recentRequestOf,
   type RefundRow
 } from './refund-rows.ts'
 import { refusedByApplication, refusedByRequest } from './refusals.ts'
@@ -48,7 +48,7 @@ export async function refundOnPlatform(
   const opened = await openPlatform(ctx)
   if (!opened.ok) return opened
   const platform = opened.data
-  const former = await refusedByFormer(ctx, by, platform, meant)
+  const former = await refusedByEarlierRefund(ctx, by, platform, meant)
   if (former) return former
   const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form }))
   if (!asked.ok) return asked
@@ -69,8 +69,8 @@ export async function refundOnPlatform(
   await command(ctx, by, unit => answered(unit, row, refundId))
   // The platform answers a repeat as it answered the first request. That refund may have failed since.
   if (isRepeated && refundId) {
-    const fate = await platform.refundOutcome(refundId)
-    if (fate.ok && fate.value === 'failed') {
+    const outcome = await platform.refundOutcome(refundId)
+    if (outcome.ok && outcome.value === 'failed') {
       await command(ctx, by, unit => refused(unit, row))
       return refundOnPlatform(ctx, by, meant, form)
     }
@@ -109,7 +109,7 @@ async function inputOf(
  * Asks the platform about earlier refunds that it has begun but not reported as made. If one is pending, made or
  * unknown, another request is refused. A failed one ends here.
  */
-async function refusedByFormer(
+async function refusedByEarlierRefund(
   ctx: AppContext,
   by: UserActor,
   platform: Shopify,
@@ -119,13 +119,13 @@ async function refusedByFormer(
   const payment = platformOrderId && (await paymentOf(ctx.db, platformOrderId))
   if (!payment) return null
   const rows = await refundRowsOf(ctx.db, platformOrderId)
-  if (underwayOf(rows, ctx.now())) return null
+  if (recentRequestOf(rows, ctx.now())) return null
   for (const row of rows.filter(({ state }) => state === 'answered')) {
-    const fate = await platform.refundOutcome(refundIdOf(row) ?? '')
-    if (!fate.ok) return platformRefusal(fate)
+    const outcome = await platform.refundOutcome(refundIdOf(row) ?? '')
+    if (!outcome.ok) return platformRefusal(outcome)
     const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
-    if (fate.value === 'pending') return refuse('refund_pending', { params })
-    if (fate.value === 'made') {
+    if (outcome.value === 'pending') return refuse('refund_pending', { params })
+    if (outcome.value === 'made') {
       await command(ctx, by, async unit => {
         await recordRead(unit, row, true)
         queueOrderRead(unit, platformOrderId)
@@ -155,7 +155,7 @@ async function request(
   const payment = await paymentOf(tx, platformOrderId)
   if (!payment || payment.refundedAt || payment.orderId !== known?.orderId) return refuse('order_without_payment')
   const refunds = await refundRowsOf(tx, platformOrderId)
-  const blocker = blockerOf(refunds, now)
+  const blocker = blockingRefundOf(refunds, now)
   if (blocker) return refusedByRequest(blocker, payment)
   const applied = await refusedByApplication(unit, payment, askedBy)
   if (applied) return applied
@@ -185,7 +185,7 @@ async function askFor(
   refunds: readonly RefundRow[],
   wanted: Wanted
 ): Promise<Result<Pick<Requested, 'row' | 'isRepeated'>>> {
-  const last = refunds.findLast(row => isRequest(row) && row.state !== 'answered')
+  const last = refunds.findLast(row => hasNoResult(row) && row.state !== 'answered')
   // One that was never sent was not made: its process ended before.
   const isOver = last && (!last.sentAt || last.sentAt.getTime() <= unit.now.getTime() - KEY_KEPT)
   if (isOver) await moveRefund(unit, last, 'refuse')
@@ -204,7 +204,7 @@ async function askFor(
 /** The current row, under the lock of its platform order; undefined once the platform reported it or it ended. */
 async function openRow(unit: Unit, { id, platformOrderId }: RefundRow): Promise<RefundRow | undefined> {
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  return (await refundRowsOf(unit.tx, platformOrderId)).find(row => row.id === id && isRequest(row))
+  return (await refundRowsOf(unit.tx, platformOrderId)).find(row => row.id === id && hasNoResult(row))
 }
 
 /** Stores the input before it is sent. Refuses if the request has ended. */
@@ -239,7 +239,7 @@ async function answered(unit: Unit, asked: RefundRow, refundId: string | null): 
   const key = `refund:${refundId}`
   const isTold = (await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))) > 0
   if (isTold) await moveRefund(unit, row, 'refuse')
-  else await moveRefund(unit, row, 'answer', { key, awaitsDecision: true })
+  else await moveRefund(unit, row, 'answer', { key, awaitsRead: true })
 }
 
 /** The platform made no refund, or the refund failed there. */

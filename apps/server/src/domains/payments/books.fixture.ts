@@ -101,7 +101,7 @@ export async function startBooks() {
 
   const daysLeft = ({ expiredAt }: OrderRow) => Math.round(((expiredAt?.getTime() ?? 0) - now().getTime()) / DAY)
 
-  const FATES = {
+  const chargeback = {
     opened: (paid: Paid) => dispute(paid, 'needs_response'),
     won: (paid: Paid) => dispute(paid, 'won')
   }
@@ -124,6 +124,6 @@ export async function startBooks() {
     act,
     reopen,
     daysLeft,
-    FATES
+    chargeback
   }
 }

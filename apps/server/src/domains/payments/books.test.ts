@@ -18,7 +18,7 @@ let openOf: Books['openOf']
 let act: Books['act']
 let reopen: Books['reopen']
 let daysLeft: Books['daysLeft']
-let FATES: Books['FATES']
+let chargeback: Books['chargeback']
 
 beforeAll(async () => {
   ;({
@@ -36,7 +36,7 @@ beforeAll(async () => {
     act,
     reopen,
     daysLeft,
-    FATES
+    chargeback
   } = await startBooks())
 }, 60_000)
 afterAll(() => world?.close())
@@ -50,13 +50,13 @@ test('a dispute that was won leaves the books as if it had never been; its order
   const { order, paid } = await delivered()
   const before = await books()
   await world.advance(10 * DAY)
-  expect(await FATES.opened(paid)).toBe('refunded')
+  expect(await chargeback.opened(paid)).toBe('refunded')
   expect(await world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   expect((await books())?.points).toBeLessThan(before?.points ?? 0)
   expect((await reopen(order)).status).toBe(409)
   await world.advance(40 * DAY)
-  expect(await FATES.won(paid)).toBe('dispute_won')
-  expect(await FATES.won(paid)).toBe('ignored')
+  expect(await chargeback.won(paid)).toBe('dispute_won')
+  expect(await chargeback.won(paid)).toBe('ignored')
   expect(await dispute(paid, 'lost')).toBe('ignored')
   expect(await books()).toEqual(before)
   expect(await paymentRow(paid)).toMatchObject({ accepted: true, refundedAt: null, refundedAmount: '0.00' })
@@ -81,8 +81,8 @@ test('a dispute that was won leaves the books as if it had never been; its order
 test('a dispute whose end is told before its opening takes nothing', async () => {
   const { order, paid } = await delivered()
   const before = await books()
-  expect(await FATES.won(paid)).toBe('ignored')
-  expect(await FATES.opened(paid)).toBe('ignored')
+  expect(await chargeback.won(paid)).toBe('ignored')
+  expect(await chargeback.opened(paid)).toBe('ignored')
   expect(await books()).toEqual(before)
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered' })
 })
@@ -90,8 +90,8 @@ test('a dispute whose end is told before its opening takes nothing', async () =>
 test('disputes of one payment again and again: opened, won, opened by another id, lost', async () => {
   const { order, paid } = await delivered()
   const before = await books()
-  await FATES.opened(paid)
-  await FATES.won(paid)
+  await chargeback.opened(paid)
+  await chargeback.won(paid)
   expect(await dispute(paid, 'needs_response', { id: 8001 })).toBe('refunded')
   const lost = await books()
   expect(await world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
@@ -103,16 +103,16 @@ test('disputes of one payment again and again: opened, won, opened by another id
 
 test('what was refunded beside a dispute stays refunded when that is won', async () => {
   const whole = await delivered()
-  await FATES.opened(whole.paid)
+  await chargeback.opened(whole.paid)
   await refund(whole.paid, '20.00')
-  expect(await FATES.won(whole.paid)).toBe('ignored')
+  expect(await chargeback.won(whole.paid)).toBe('ignored')
   expect(await world.row(whole.order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
 
   const part = await delivered()
   expect(await refund(part.paid, '5.00')).toBe('partly_refunded')
   expect(await dispute(part.paid, 'needs_response', { amount: '4.00' })).toBe('partly_refunded')
   expect(await paymentRow(part.paid)).toMatchObject({ refundedAmount: '9.00' })
-  expect(await FATES.won(part.paid)).toBe('settled')
+  expect(await chargeback.won(part.paid)).toBe('settled')
   expect(await paymentRow(part.paid)).toMatchObject({ refundedAmount: '5.00' })
   expect(await world.row(part.order.id)).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
 })
@@ -120,9 +120,9 @@ test('what was refunded beside a dispute stays refunded when that is won', async
 test('a payment that came during its dispute is held when that was won, and can be applied', async () => {
   const placed = await world.place(buyer)
   const paid = paymentFor(placed)
-  expect(await FATES.opened(paid)).toBe('refunded')
+  expect(await chargeback.opened(paid)).toBe('refunded')
   expect(await tell('orders/paid', paid)).toBe('refunded')
-  expect(await FATES.won(paid)).toBe('dispute_won')
+  expect(await chargeback.won(paid)).toBe('dispute_won')
   const [open] = await openOf(paid)
   expect(open).toMatchObject({ outcome: 'dispute_won', payment: 'held' })
   expect(await act(open, 'apply', { order: placed.publicId })).toMatchObject({ code: 2000 })
@@ -136,9 +136,9 @@ test('a payment that fell short waits for an administrator again when its disput
   const paid = paymentFor(placed, { lines: { '11': 8 } })
   expect(await tell('orders/paid', paid)).toBe('lines_missing')
   const before = await books()
-  expect(await FATES.opened(paid)).toBe('refunded')
+  expect(await chargeback.opened(paid)).toBe('refunded')
   expect(await openOf(paid)).toEqual([])
-  expect(await FATES.won(paid)).toBe('dispute_won')
+  expect(await chargeback.won(paid)).toBe('dispute_won')
   expect(await books()).toEqual(before)
   // The order waits for a payment: this one, if an administrator applies it, or another.
   expect(await world.row(placed.id)).toMatchObject({ state: 'placed', payAmount: null, refundedAmount: '0.00' })
@@ -156,9 +156,9 @@ test('the term of a renewal whose dispute was won is added again, even if the or
   expect(await tell('orders/paid', renewal)).toBe('settled')
   const before = await books()
   const renewed = await world.row(order.id)
-  expect(await FATES.opened(renewal)).toBe('refunded')
+  expect(await chargeback.opened(renewal)).toBe('refunded')
   expect((await world.row(order.id)).expiredAt).toEqual(order.expiredAt)
-  expect(await FATES.won(renewal)).toBe('settled')
+  expect(await chargeback.won(renewal)).toBe('settled')
   expect(await world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt: renewed.expiredAt })
   expect(await books()).toEqual(before)
 
@@ -184,6 +184,6 @@ test('an inquiry that was won keeps no chargeback of the same id from taking the
   const { order, paid } = await delivered()
   expect(await dispute(paid, 'needs_response', { type: 'inquiry' })).toBe('inquiry')
   expect(await dispute(paid, 'won', { type: 'inquiry' })).toBe('ignored')
-  expect(await FATES.opened(paid)).toBe('refunded')
+  expect(await chargeback.opened(paid)).toBe('refunded')
   expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
 })

@@ -88,9 +88,9 @@ const REFUSED = { status: 409, data: { reason: 'order_has_open_payment' } }
 test('an order is not deleted while somebody has to decide about its money, alone or in a batch', async () => {
   // One dispute was won, one partial refund failed, and one payment is held.
   const won = await b.delivered()
-  await b.FATES.opened(won.paid)
+  await b.chargeback.opened(won.paid)
   await b.world.confirm()
-  expect(await b.FATES.won(won.paid)).toBe('dispute_won')
+  expect(await b.chargeback.won(won.paid)).toBe('dispute_won')
   const part = await b.delivered()
   await b.tell('refunds/create', refundOf(part.paid, '20.00', 1))
   await b.world.confirm()
@@ -135,10 +135,10 @@ test('money of a won dispute brings a deleted order back, and it can be reopened
     ['refunded', refundInConsole]
   ] as const) {
     const { order, paid } = await b.delivered()
-    await b.FATES.opened(paid)
+    await b.chargeback.opened(paid)
     await b.world.confirm()
     expect(await remove(order), afterwards).toMatchObject({ code: 2000 })
-    expect(await b.FATES.won(paid)).toBe('dispute_won')
+    expect(await b.chargeback.won(paid)).toBe('dispute_won')
     expect(await isListed(order)).toBe(true)
     expect(await act(order)).toMatchObject({ code: 2000 })
     await b.world.endAll()
@@ -160,11 +160,11 @@ test('nothing is delivered to an account that was deleted: an order whose disput
   const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: LINES })
   await b.tell('orders/paid', paid)
   await b.world.confirm()
-  await b.FATES.opened(paid)
+  await b.chargeback.opened(paid)
   await b.world.confirm()
   b.world.forget(leaving)
   expect(await b.admin.delete(`/api/users/u/${leaving.user.id}/`)).toMatchObject({ code: 2000 })
-  expect(await b.FATES.won(paid)).toBe('dispute_won')
+  expect(await b.chargeback.won(paid)).toBe('dispute_won')
   expect(await b.reopen(order)).toMatchObject({ status: 409, data: { reason: 'order_of_deleted' } })
   expect(await b.world.row(order.id)).toMatchObject({ state: 'expired' })
   expect(await refundInConsole(order)).toMatchObject({ code: 2000 })

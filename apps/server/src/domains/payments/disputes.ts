@@ -6,7 +6,7 @@ import { lock } from '../../infra/db/locks.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
-import { freeUndelivered, giveBack, reportedMoney, paymentAndOrderOf, type Refunding } from './give-back.ts'
+import { freeUnusedCodes, recordRefund, reportedMoney, paymentAndOrderOf, type Refunding } from './refund-payment.ts'
 import { queueOrderRead } from './jobs.ts'
 import { addRefund, counted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 import { paymentOf } from './rows.ts'
@@ -43,12 +43,13 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.
   const taken = payment && money.foreignAmount ? { amount: null } : money
   const key = await keyOfLoss(unit, platformOrderId, dispute)
-  const given = key !== null && (await giveBack(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))
+  const given =
+    key !== null && (await recordRefund(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))
   if (LOST.has(dispute.status)) {
     const row = counted(await rowsOfDispute(unit, platformOrderId, dispute)).at(-1)
     if (row) await unit.tx.update(paymentRefunds).set({ lost: true }).where(eq(paymentRefunds.id, row.id))
     const now = await paymentOf(unit.tx, platformOrderId)
-    if (order && now?.refundedAt) await freeUndelivered(unit, now, order)
+    if (order && now?.refundedAt) await freeUnusedCodes(unit, now, order)
   }
   return { ...(given || { outcome: 'ignored' }), about }
 }
@@ -91,7 +92,7 @@ async function winBack(
   const lostAt = await lastDecidedAt(own.tx, platformOrderId, dispute, LOST)
   if (last && wonAt && lostAt && lostAt > wonAt) return { outcome: 'ignored' }
   // Reading the order judges a held payment again and counts refunds that the dispute hid.
-  const back = { reversedAt: own.now, awaitsDecision: true, foreignAmount: null }
+  const back = { reversedAt: own.now, awaitsRead: true, foreignAmount: null }
   if (last) await moveRefund(own, last, 'return', back)
   else await addRefund(own, { ...back, key: keyOf(dispute), platformOrderId, amount: '0.00', state: 'returned' })
   queueOrderRead(unit, platformOrderId)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { report } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell } from './telling.fixture.ts'
+import { nextId, NOTHING, paidOrder, tell } from './event-outcome.fixture.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 
 let world: OrderShop

@@ -3,19 +3,18 @@
  * changes orders, deliveries and points through the commands of their domains. The inbox, the statements and the
  * reconciliation are domains of their own above it.
  */
-export { acceptByHand, applyByHand } from './apply-by-hand.ts'
+export { acceptDelivered, applyToNamedOrder } from './settle-by-administrator.ts'
 export { applyReturn, atOwnInstant } from './apply-return.ts'
 export { disputePayment, stageOf } from './disputes.ts'
-export { ordersPaidBy } from './figures.ts'
 export {
   cancelPayment,
-  giveBack,
+  recordRefund,
   isPaidRenewal,
   paymentAndOrderOf,
   type Refunding,
   refundPayment
-} from './give-back.ts'
-export { holdsUnsettledMoney, paidBy } from './figures.ts'
+} from './refund-payment.ts'
+export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
 export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {
@@ -23,7 +22,7 @@ export {
   convertRefunds,
   counted,
   endAwaitedRead,
-  isRequest,
+  hasNoResult,
   MOST_PENDING,
   keyAfter,
   toPaymentCurrency,
@@ -45,4 +44,4 @@ export { paymentRoutes } from './routes.ts'
 export { markIgnored, paymentOf, rateOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
-export { tagOutcome } from './tell.ts'
+export { tagOutcome } from './mails-and-tags.ts'

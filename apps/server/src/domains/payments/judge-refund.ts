@@ -1,7 +1,7 @@
 import { endsTakenBack } from '../delivery/index.ts'
 import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
 import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
-import { givenBackOf, minus, type PaymentRow } from './rows.ts'
+import { refundedPartOf, minus, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
 export type Balance<Refund = RefundRow> = {
@@ -42,7 +42,7 @@ export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
   const { payment, order, refunds } = facts
   if (payment.refundedAt) return null
   const back = sumRefunds(counted(refunds), payment.charged)
-  const refundedAmount = givenBackOf(payment.amount, back.sum)
+  const refundedAmount = refundedPartOf(payment.amount, back.sum)
   const books = { refundedAmount, amount: minus(refundedAmount, payment.refundedAmount), back: back.sum }
   if (!back.all) return { ...books, do: payment.accepted ? 'take_part' : 'note_part' }
   if (!order) return { ...books, do: 'close' }
@@ -86,7 +86,7 @@ type Returning = Pick<Balance<Sum>, 'payment' | 'order' | 'refunds'> & { before:
 /** Decides what follows if refunded money comes back to the shop. `before`: the refunded cents of `charged` until now. */
 export function judgeReturn({ payment, order, refunds, before }: Returning): ReturnDecision {
   const back = sumRefunds(counted(refunds), payment.charged)
-  const refundedAmount = givenBackOf(payment.amount, back.sum)
+  const refundedAmount = refundedPartOf(payment.amount, back.sum)
   const books = { refundedAmount, amount: minus(payment.refundedAmount, refundedAmount), back: back.sum }
   // The dispute or refund took nothing, or other refunds still cover the whole payment.
   if (back.all || (!payment.refundedAt && back.sum === before)) return { ...books, do: 'nothing' }

@@ -6,7 +6,7 @@ import type { OrderRow } from '../orders/index.ts'
 import { judge, judgeApplication, type Delivery, type Facts, type OrderFacts, type Renewal } from './judge.ts'
 import { judgeRefund, judgeReturn } from './judge-refund.ts'
 import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
-import { givenBackOf, type PaymentRow } from './rows.ts'
+import { refundedPartOf, type PaymentRow } from './rows.ts'
 import { paymentStateOf } from './states.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
 
@@ -39,7 +39,7 @@ type Step = {
   cents: number
 }
 
-/** One order and its payments. Writes decisions as `apply` and `give-back` do. */
+/** One order and its payments. Writes decisions as `applyDecision` and `applyRefund` do. */
 class World {
   now = START
   order = {
@@ -92,11 +92,11 @@ class World {
     expect(judge(structuredClone(facts))).toEqual(decision)
     if (payment && paymentStateOf(payment) !== 'held') expect(decision).toMatchObject({ do: 'nothing' })
     if (decision.do === 'nothing') return
-    if (decision.do === 'give_back' && paid.financial_status === 'refunded') this.addRefund(paid.id, null)
-    if (decision.do === 'give_back' && payment) return this.follow(paid.id)
+    if (decision.do === 'refund' && paid.financial_status === 'refunded') this.addRefund(paid.id, null)
+    if (decision.do === 'refund' && payment) return this.follow(paid.id)
     const amount = as === 'euro' || as === 'test' ? '0.00' : '20.00'
     const back = sumRefunds(counted(this.rowsOf(paid.id)), paid.total_price)
-    const refunded = { refundedAmount: givenBackOf(amount, back.sum), refundedAt: back.all ? this.now : null }
+    const refunded = { refundedAmount: refundedPartOf(amount, back.sum), refundedAt: back.all ? this.now : null }
     const added = { ...paymentRow(paid.id, nth, amount), currency: paid.currency, ...refunded }
     this.payments.set(paid.id, added)
     if (decision.do === 'deliver' || decision.do === 'renew') this.settle(added, decision, inStock)

@@ -4,14 +4,14 @@ import { isOverWith, type OrderRow, renewable, type SoldToday } from '../orders/
 import {
   chargedOf,
   compareLines,
-  isPaidBack,
+  isRefundedOrVoided,
   isUnpaid,
   missing,
   moneyProblem,
   type MoneyProblem,
   type MoneyRules
 } from './paid-order.ts'
-import { blockerOf, counted, sumRefunds, underwayOf, type RefundRow } from './refund-rows.ts'
+import { blockingRefundOf, counted, sumRefunds, recentRequestOf, type RefundRow } from './refund-rows.ts'
 import { reportedAt, type PaymentRow } from './rows.ts'
 import { paymentStateOf } from './states.ts'
 
@@ -76,7 +76,7 @@ export type Decision =
   /** The platform's order was edited after this payment, and the customer paid the rest. */
   | { do: 'grow'; payment: PaymentRow }
   /** The whole payment was refunded. */
-  | { do: 'give_back' }
+  | { do: 'refund' }
   | Delivery
   | Renewal
   /** The order is paid, and fails. */
@@ -96,16 +96,16 @@ export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
   // The platform never changes the currency of an order.
-  if (payment && paid.currency !== payment.currency && !isPaidBack(paid)) return nothing('ignored')
+  if (payment && paid.currency !== payment.currency && !isRefundedOrVoided(paid)) return nothing('ignored')
   if (payment && hasGrown(facts, payment)) return { do: 'grow', payment }
   if (payment && !isNews(facts, payment)) return nothing('ignored')
-  if (underwayOf(refunds, facts.now)) return { do: 'wait' }
+  if (recentRequestOf(refunds, facts.now)) return { do: 'wait' }
   const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
-  if (isPaidBack(paid) || (isAllBack && !payment)) return { do: 'give_back' }
+  if (isRefundedOrVoided(paid) || (isAllBack && !payment)) return { do: 'refund' }
   if (isAllBack) return record('ignored')
   if (!about) return record(!payment && (named || isOurs) ? 'unknown_order' : 'ignored')
   // A refund of it is pending. Reading its order judges it again once that refund has a result.
-  if (blockerOf(refunds, facts.now)) return record('ignored')
+  if (blockingRefundOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
   if (!payment || decision.do === 'deliver' || decision.do === 'renew') return decision
   if (decision.do === 'fail' || decision.do === 'fail_again') return decision
@@ -119,7 +119,7 @@ function hasGrown({ paid, refunds }: Facts, payment: PaymentRow): boolean {
   const charged = chargedOf(paid)
   const state = paymentStateOf(payment)
   const isKept = state === 'refunded' ? !sumRefunds(counted(refunds), charged).all : state !== 'held'
-  return isKept && isLater && toCents(charged) > toCents(payment.charged) && !isPaidBack(paid)
+  return isKept && isLater && toCents(charged) > toCents(payment.charged) && !isRefundedOrVoided(paid)
 }
 
 /** Only a held payment is judged again, by a report that is not older than the last. */

@@ -9,7 +9,7 @@ import { writeSettings } from '../settings/index.ts'
 import { wrongBooks } from './books-check.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { one, tell } from './told.fixture.ts'
+import { one, tell } from './event-row.fixture.ts'
 
 let world: OrderShop
 let boss: Buyer

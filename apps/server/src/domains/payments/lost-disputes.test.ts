@@ -28,7 +28,7 @@ test('a dispute that is lost after it was won takes the money back again, and ma
   const start = await b.books()
   const { order, paid } = await b.delivered()
   const before = await b.books()
-  await b.FATES.opened(paid)
+  await b.chargeback.opened(paid)
   await b.world.confirm()
   expect(await tell(paid, ['won', at()])).toBe('dispute_won')
   expect(await b.reopen(order)).toMatchObject({ code: 2000 })
@@ -83,7 +83,7 @@ test.for(['prevented', 'of_tomorrow'])(
     expect(await b.act(open, 'refunded', { note: 'by the processor' })).toMatchObject({ code: 2000 })
     expect(await row(order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
     const other = await b.delivered()
-    await b.FATES.opened(other.paid)
+    await b.chargeback.opened(other.paid)
     expect(await b.dispute(other.paid, status)).toBe('inquiry')
     expect(await row(other.order)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
     expect(await outcomesOf(other.paid)).toEqual([])
@@ -92,7 +92,7 @@ test.for(['prevented', 'of_tomorrow'])(
 
 test('if the event of the win is deleted, the loss counts if it is later than the time when the win was recorded', async () => {
   const { order, paid } = await b.delivered()
-  await b.FATES.opened(paid)
+  await b.chargeback.opened(paid)
   await b.world.confirm()
   await tell(paid, ['won', at(-HOUR)])
   await b.db().execute(sql`update platform_events set payload = '{}' where platform_order_id = ${String(paid.id)}`)

@@ -6,8 +6,8 @@ import { renderTemplate, type Template, type TemplateData } from '../mail/templa
 import { runTask } from '../delivery/tasks.ts'
 import { deliveryPorts } from '../../workers.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { one, tell } from './told.fixture.ts'
-import { nextId } from './telling.fixture.ts'
+import { one, tell } from './event-row.fixture.ts'
+import { nextId } from './event-outcome.fixture.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 

@@ -5,7 +5,7 @@ import { DAY, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
-import { one, tell, type Told } from './told.fixture.ts'
+import { one, tell, type Told } from './event-row.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { WHOLE_REPLIES } from './refund-platform.fixture.ts'
 
@@ -225,9 +225,9 @@ test('while the platform does not say what became of a request, no other one is 
   expect(await ask()).toMatchObject({ code: 2000 })
   const made = world.refundsMade.length
   await world.advance(11 * MINUTE)
-  world.refundReplies.fatesAreAway = true
+  world.refundReplies.outcomesAreAway = true
   expect((await ask('1.00')).status).toBe(503)
-  world.refundReplies.fatesAreAway = false
+  world.refundReplies.outcomesAreAway = false
   expect(world.refundsMade).toHaveLength(made)
 })
 

@@ -3,7 +3,7 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import {
   compareLines,
   downToCents,
-  isPaidBack,
+  isRefundedOrVoided,
   isUnpaid,
   lineOf,
   missing,
@@ -139,7 +139,7 @@ test.each<[Partial<PaidOrder>, { back: boolean; unpaid: boolean }]>([
   [{ financial_status: 'partially_paid' }, { back: false, unpaid: true }],
   [{ financial_status: 'expired' }, { back: false, unpaid: true }]
 ])('an order that says %j', (says, { back, unpaid }) => {
-  expect([isPaidBack(order(says)), isUnpaid(order(says))]).toEqual([back, unpaid])
+  expect([isRefundedOrVoided(order(says)), isUnpaid(order(says))]).toEqual([back, unpaid])
 })
 
 test.each<[(string | null)[], string, { sum: bigint; all: boolean }]>([

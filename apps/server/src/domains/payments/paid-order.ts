@@ -107,7 +107,7 @@ export function missing(
 type Status = Pick<PaidOrder, 'financial_status'>
 
 /** Does the platform's status say that all of the money was refunded, or never taken? */
-export const isPaidBack = ({ financial_status }: Status): boolean =>
+export const isRefundedOrVoided = ({ financial_status }: Status): boolean =>
   financial_status === 'refunded' || financial_status === 'voided'
 
 const UNPAID = new Set<unknown>(['pending', 'authorized', 'partially_paid', 'expired'])

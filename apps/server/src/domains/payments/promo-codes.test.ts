@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { OrderRow } from '../orders/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell, tellRefund } from './telling.fixture.ts'
+import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
 let world: OrderShop
 let admin: Buyer

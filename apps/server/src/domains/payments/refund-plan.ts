@@ -10,9 +10,9 @@ import { openPlatform } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { balanceOf } from './give-back.ts'
+import { balanceOf } from './refund-payment.ts'
 import { judgeRefund, type RefundDecision } from './judge-refund.ts'
-import { counted, refundRowsOf, totalOf, underwayOf, type RefundRow } from './refund-rows.ts'
+import { counted, refundRowsOf, totalOf, recentRequestOf, type RefundRow } from './refund-rows.ts'
 import { refusedByRequest } from './refusals.ts'
 import { paymentOf, type PaymentRow } from './rows.ts'
 import { payments } from './tables.ts'
@@ -31,7 +31,7 @@ export async function planRefund(
   if (!payment) return refuse('order_without_payment')
   const [order = null] = payment.orderId ? await tx.select().from(orders).where(eq(orders.id, payment.orderId)) : []
   const refunds = await refundRowsOf(tx, payment.platformOrderId)
-  const underway = underwayOf(refunds, now)
+  const underway = recentRequestOf(refunds, now)
   return underway ? refusedByRequest(underway, payment) : planOf(reading, { order, payment, refunds, wanted: amount })
 }
 

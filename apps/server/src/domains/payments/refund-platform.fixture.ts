@@ -16,7 +16,7 @@ export type RefundReplies = {
   as: 'whole' | 'half' | 'error' | 'refused' | 'inactive' | 'fails_inside' | 'keys_fail'
   before?: ((made: RefundMade) => Promise<void>) | undefined
   /** It does not answer what became of a refund. */
-  fatesAreAway?: boolean
+  outcomesAreAway?: boolean
   /** It does not say how an order was paid, which is asked before a refund of it. */
   paymentsAreAway?: boolean
   /** Orders were paid by a manual method, such as a bank deposit. */
@@ -31,7 +31,7 @@ export type RefundReplies = {
 export const WHOLE_REPLIES = {
   as: 'whole',
   before: undefined,
-  fatesAreAway: false,
+  outcomesAreAway: false,
   paymentsAreAway: false,
   areManual: false,
   beforePayments: undefined,
@@ -122,8 +122,8 @@ export async function startRefundPlatform() {
       pageInfo: { hasNextPage: false, endCursor: null }
     }
     const order = isReading ? (orders.known.get(idOf(variables.id)) ?? null) : { transactions: [sale] }
-    const fate = made.find(({ id }) => variables.id === `gid://shopify/Refund/${id}`)
-    const status = fate ? { transactions: { nodes: [{ status: fate.status }] } } : null
+    const known = made.find(({ id }) => variables.id === `gid://shopify/Refund/${id}`)
+    const status = known ? { transactions: { nodes: [{ status: known.status }] } } : null
     const refund = { id: `gid://shopify/Refund/${ids.get(key)}` }
     const data = input
       ? { refundCreate: { refund, userErrors: [] } }
@@ -131,7 +131,7 @@ export async function startRefundPlatform() {
         ? { orders: listed, disputes: { ...listed, nodes: orders.disputes } }
         : { order, refund: status }
     const isAway =
-      (isReading && orders.isAway) || (isPaid && replies.paymentsAreAway) || (isFate && replies.fatesAreAway)
+      (isReading && orders.isAway) || (isPaid && replies.paymentsAreAway) || (isFate && replies.outcomesAreAway)
     const broken = input ? replies.as : isAway ? 'error' : 'whole'
     const timeout = {
       message: 'Timeout',

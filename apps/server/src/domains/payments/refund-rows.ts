@@ -5,7 +5,7 @@ import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { downToCents } from './paid-order.ts'
-import { REFUND_TRANSITIONS, UNDERWAY_STATES } from './states.ts'
+import { REFUND_TRANSITIONS, STATES_WITHOUT_RESULT } from './states.ts'
 import { paymentRefunds, type payments } from './tables.ts'
 
 export type RefundRow = typeof paymentRefunds.$inferSelect
@@ -43,7 +43,7 @@ export const totalOf = (rows: readonly { amount: string | null }[], charged: str
   rows.reduce((cents, { amount }) => cents + toCents(amount ?? charged), 0n)
 
 /** Was the whole payment refunded, without counting disputes that may still be won? */
-export const isBackForGood = (rows: readonly RefundRow[], charged: string): boolean =>
+export const isRefundedForGood = (rows: readonly RefundRow[], charged: string): boolean =>
   sumRefunds(
     counted(rows).filter(({ key, lost }) => lost || !key.startsWith('dispute:')),
     charged
@@ -70,29 +70,27 @@ export const UNDERWAY = 10 * MINUTE
 export const MOST_PENDING = 14 * DAY
 
 /** The request for which a report of the payment waits. */
-export const underwayOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
-  rows.find(row => isRequest(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY)
+export const recentRequestOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
+  rows.find(row => hasNoResult(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY)
 
 /** The request that blocks decisions about a payment, also while the platform has the refund as pending. */
-export const blockerOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
-  underwayOf(rows, now) ??
-  rows.find(
-    row => row.state === 'answered' && row.awaitsDecision && row.createdAt.getTime() > now.getTime() - MOST_PENDING
-  )
+export const blockingRefundOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
+  recentRequestOf(rows, now) ??
+  rows.find(row => row.state === 'answered' && row.awaitsRead && row.createdAt.getTime() > now.getTime() - MOST_PENDING)
 
 /** Was it requested, and is the platform's result still unknown? */
-export const isRequest = ({ state }: Pick<RefundRow, 'state'>): boolean =>
-  (UNDERWAY_STATES as readonly RefundState[]).includes(state)
+export const hasNoResult = ({ state }: Pick<RefundRow, 'state'>): boolean =>
+  (STATES_WITHOUT_RESULT as readonly RefundState[]).includes(state)
 
-/** `blockerOf` as a condition on rows of `payment_refunds`. */
-export const isBlocker = (now: Date) =>
+/** `blockingRefundOf` as a condition on rows of `payment_refunds`. */
+export const isBlocking = (now: Date) =>
   and(
-    inArray(paymentRefunds.state, [...UNDERWAY_STATES]),
+    inArray(paymentRefunds.state, [...STATES_WITHOUT_RESULT]),
     or(
       gt(paymentRefunds.createdAt, new Date(now.getTime() - UNDERWAY)),
       and(
         eq(paymentRefunds.state, 'answered'),
-        paymentRefunds.awaitsDecision,
+        paymentRefunds.awaitsRead,
         gt(paymentRefunds.createdAt, new Date(now.getTime() - MOST_PENDING))
       )
     )
@@ -139,7 +137,7 @@ export const isListed = (key: string): boolean => /^(?:refund|reported):/.test(k
 export type Rate = Pick<typeof payments.$inferSelect, 'currency' | 'charged' | 'buyerAmount' | 'buyerCurrency'>
 
 /** Money as the platform reports it; without a currency it is in the payment's. */
-export type Told = { amount: string; currency?: string | null | undefined }
+export type ReportedMoney = { amount: string; currency?: string | null | undefined }
 
 /**
  * Converts to the payment's currency at the payment's rate. Rounds up, so that all parts add up to at least the whole.
@@ -149,7 +147,7 @@ export type Told = { amount: string; currency?: string | null | undefined }
 export function toPaymentCurrency(
   rate: Rate | null,
   currency: string,
-  { amount, currency: told }: Told
+  { amount, currency: told }: ReportedMoney
 ): string | null {
   if (!told || told === (rate?.currency ?? currency)) return downToCents(amount)
   if (!rate?.buyerAmount || rate.buyerCurrency !== told || toCents(rate.buyerAmount) === 0n) return null
@@ -178,9 +176,9 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
 export const endAwaitedRead = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
   tx
     .update(paymentRefunds)
-    .set({ awaitsDecision: false })
-    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsDecision, which))
+    .set({ awaitsRead: false })
+    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsRead, which))
 
 /** The platform's order was read, and has no result of this refund yet, or has one. */
-export const recordRead = ({ tx, now: readAt }: Unit, { id }: Pick<RefundRow, 'id'>, awaitsDecision: boolean) =>
-  tx.update(paymentRefunds).set({ readAt, awaitsDecision }).where(eq(paymentRefunds.id, id))
+export const recordRead = ({ tx, now: readAt }: Unit, { id }: Pick<RefundRow, 'id'>, awaitsRead: boolean) =>
+  tx.update(paymentRefunds).set({ readAt, awaitsRead }).where(eq(paymentRefunds.id, id))

@@ -10,7 +10,7 @@ import { EventWaits, handleEvent, storeEvent } from '../commerce/index.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { one, tell } from './told.fixture.ts'
+import { one, tell } from './event-row.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { failLastRefund } from '../reconciliation/platform-orders.fixture.ts'
 

@@ -8,7 +8,7 @@ import { users } from '../accounts/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { blockerOf, isBlocker, refundRowsOf, UNDERWAY, type RefundRow } from './refund-rows.ts'
+import { blockingRefundOf, isBlocking, refundRowsOf, UNDERWAY, type RefundRow } from './refund-rows.ts'
 import { paymentOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -20,7 +20,7 @@ export const refusedByRequest = (
 
 /** The same refusal while a request blocks the payment; null if none does. */
 export async function refusedByRefund(db: Executor, payment: PaymentRow, now: Date): Promise<Refusal | null> {
-  const blocker = blockerOf(await refundRowsOf(db, payment.platformOrderId), now)
+  const blocker = blockingRefundOf(await refundRowsOf(db, payment.platformOrderId), now)
   return blocker ? refusedByRequest(blocker, payment) : null
 }
 
@@ -43,7 +43,7 @@ export function deliveryRefusalSql(by: Actor, now: Date): SQL<Reason | null> {
   return sql<Reason | null>`case when ${ofDeleted} then 'order_of_deleted' else (select case
       when not ${payments.accepted} and not ${decidesAboutMoney(by)}::boolean then 'role_not_allowed'
       when exists (select 1 from ${paymentRefunds}
-        where ${paymentRefunds.platformOrderId} = ${payments.platformOrderId} and ${isBlocker(now)}) then 'refund_running'
+        where ${paymentRefunds.platformOrderId} = ${payments.platformOrderId} and ${isBlocking(now)}) then 'refund_running'
     end from ${payments} where ${payments.platformOrderId} = ${orders.platformOrderId}) end`
 }
 

@@ -6,7 +6,7 @@ import { audit } from '../inventory/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, paidOrder, tell, tellRefund } from './telling.fixture.ts'
+import { nextId, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
 let world: OrderShop
 let admin: Buyer

@@ -8,7 +8,7 @@ import type { OrderRow } from '../orders/index.ts'
 import { timeOutOrders } from '../orders/index.ts'
 import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { one, tell } from './told.fixture.ts'
+import { one, tell } from './event-row.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

@@ -6,7 +6,7 @@ import { migrationStatements } from '../../testing/migrations.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { WHOLE_REPLIES } from './refund-platform.fixture.ts'
-import { tell } from './told.fixture.ts'
+import { tell } from './event-row.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

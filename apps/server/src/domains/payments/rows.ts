@@ -73,7 +73,7 @@ function columnsOf(unit: Unit, { paid, money, refunds, payment: known }: Report)
     discount: downToCents(paid.total_discounts),
     ...rate,
     lines: paid.line_items.map(paidLine),
-    refundedAmount: givenBackOf(amount, back.sum),
+    refundedAmount: refundedPartOf(amount, back.sum),
     refundedAt: back.all ? unit.now : null,
     reportedAt: reportedAt(paid)
   }
@@ -107,7 +107,7 @@ export function reportedAt({ updated_at }: Pick<PaidOrder, 'updated_at'>): Date 
 }
 
 /** The refunded part of a payment, at most what it brought. @param sum cents */
-export const givenBackOf = (amount: string, sum: bigint): string => {
+export const refundedPartOf = (amount: string, sum: bigint): string => {
   const most = toCents(amount)
   return fromCents(sum < most ? sum : most)
 }

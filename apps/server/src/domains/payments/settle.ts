@@ -16,13 +16,13 @@ import {
   soldToday
 } from '../orders/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { type Settling, apply, earnAgain } from './apply.ts'
+import { type Settling, applyDecision, updateEarnings } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
 import { withKnownCharge } from './paid-order.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
 import { returnMoney } from './apply-return.ts'
-import { gatherBalance } from './give-back.ts'
+import { gatherBalance } from './refund-payment.ts'
 
 /**
  * The platform's order was edited, and the customer paid the rest. It earns points and coins and can be refunded. If
@@ -38,7 +38,7 @@ async function grow(unit: Unit, ctx: Settling, facts: Facts, known: PaymentRow):
   if (order && (known.accepted || order.platformOrderId === known.platformOrderId)) {
     const lastAmount = (await lastAmountOf(unit.tx, order.id)) ?? payment.amount
     await addToPaid(unit, order, { more, lastAmount, ...(isBack ? { refunded: more } : {}) })
-    if (!isBack && known.accepted) await earnAgain(unit, ctx, order, payment)
+    if (!isBack && known.accepted) await updateEarnings(unit, ctx, order, payment)
   }
   if (isBack) {
     // The added money came back from a payment that was refunded whole.
@@ -59,12 +59,13 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
   const { customer, ...facts } = await gather(unit, ctx, paid)
   const decision = judge(facts)
   const result =
-    decision.do === 'grow' ? await grow(unit, ctx, facts, decision.payment) : await apply(unit, ctx, facts, decision)
-  const { named } = facts
+    decision.do === 'grow'
+      ? await grow(unit, ctx, facts, decision.payment)
+      : await applyDecision(unit, ctx, facts, decision)
   const about = {
     platformOrderId: paid.id,
     platformOrderName: paid.name.slice(0, 100),
-    orderPublicId: named !== null && /^[\w-]{1,40}$/.test(named) ? named : null
+    orderPublicId: facts.named !== null && /^[\w-]{1,40}$/.test(facts.named) ? facts.named : null
   }
   return { ...result, about, customer }
 }

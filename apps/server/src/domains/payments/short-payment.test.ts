@@ -6,7 +6,7 @@ import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { audit } from '../inventory/index.ts'
 import { compareFigures } from './figures.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell, tellRefund } from './telling.fixture.ts'
+import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

@@ -37,7 +37,7 @@ export const REFUND_TRANSITIONS = {
 } as const satisfies Record<string, { from: readonly RefundState[]; to: RefundState }>
 
 /** States in which the platform's result is not known yet. */
-export const UNDERWAY_STATES = REFUND_TRANSITIONS.refuse.from
+export const STATES_WITHOUT_RESULT = REFUND_TRANSITIONS.refuse.from
 
 /** Outcomes of a payment that close when its order is delivered or renewed. */
 export const ENDED_BY_DELIVERY = [

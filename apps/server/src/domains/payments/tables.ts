@@ -95,7 +95,7 @@ export const paymentRefunds = pgTable(
      * The platform's order is still to be read: after a won dispute, and after a refund, which may be pending, may have
      * been reported late, or may have failed since.
      */
-    awaitsDecision: boolean().notNull().default(false),
+    awaitsRead: boolean('awaits_decision').notNull().default(false),
     /** When that order was last read and the platform had no final result. */
     readAt: instant(),
     /** A dispute that the buyer's bank has decided for the buyer. */
@@ -110,7 +110,7 @@ export const paymentRefunds = pgTable(
     // The reconciliation reads it every five minutes.
     index('payment_refunds_unread')
       .on(t.id)
-      .where(sql`${t.awaitsDecision}`),
+      .where(sql`${t.awaitsRead}`),
     check('payment_refunds_state', sql`${t.state} in (${sql.raw(REFUND_STATES.map(state => `'${state}'`).join(', '))})`)
   ]
 )

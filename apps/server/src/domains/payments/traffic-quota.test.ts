@@ -7,7 +7,7 @@ import { agentUsers, orderTraffic } from '../servers/tables.ts'
 import { orderTrafficHours } from '../traffic/tables.ts'
 import { trafficPorts, type OrderRow } from '../orders/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { tell } from './told.fixture.ts'
+import { tell } from './event-row.fixture.ts'
 
 const GB = 1_000_000_000
 let world: OrderShop

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { paidEvent } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { tell } from './told.fixture.ts'
+import { tell } from './event-row.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

@@ -19,10 +19,10 @@ let openOf: Books['openOf']
 let act: Books['act']
 let reopen: Books['reopen']
 let daysLeft: Books['daysLeft']
-let FATES: Books['FATES']
+let chargeback: Books['chargeback']
 
 beforeAll(async () => {
-  ;({ world, db, tell, paymentFor, refund, delivered, paymentRow, books, openOf, act, reopen, daysLeft, FATES } =
+  ;({ world, db, tell, paymentFor, refund, delivered, paymentRow, books, openOf, act, reopen, daysLeft, chargeback } =
     await startBooks())
 }, 60_000)
 afterAll(() => world?.close())
@@ -116,9 +116,9 @@ test('a renewal that was given back while the order was refunded is no time that
   const { order, paid } = await delivered()
   const renewal = paymentFor(order, { renewal: true })
   expect(await tell('orders/paid', renewal)).toBe('settled')
-  expect(await FATES.opened(paid)).toBe('renewals_unserved')
+  expect(await chargeback.opened(paid)).toBe('renewals_unserved')
   expect(await refund(renewal, '20.00')).toBe('refunded')
-  expect(await FATES.won(paid)).toBe('dispute_won')
+  expect(await chargeback.won(paid)).toBe('dispute_won')
   await world.confirm()
   expect(await reopen(order)).toMatchObject({ code: 2000 })
   await world.confirm()
@@ -131,10 +131,10 @@ test.for(['refund', 'dispute'] as const)(
     const { order, paid } = await delivered()
     const renewal = paymentFor(order, { renewal: true })
     expect(await tell('orders/paid', renewal)).toBe('settled')
-    await FATES.opened(renewal)
+    await chargeback.opened(renewal)
     if (how === 'refund') expect(await refund(paid, '20.00')).toBe('refunded')
-    else expect(await FATES.opened(paid)).toBe('refunded')
-    expect(await FATES.won(renewal)).toBe('renewals_unserved')
+    else expect(await chargeback.opened(paid)).toBe('refunded')
+    expect(await chargeback.won(renewal)).toBe('renewals_unserved')
     const [open] = await openOf(renewal)
     expect(open).toMatchObject({ outcome: 'renewals_unserved', payment: 'accepted', params: { amount: '20.00 USD' } })
     expect(await act(open, 'refunded', { note: 'given back by hand' })).toMatchObject({ code: 2000 })

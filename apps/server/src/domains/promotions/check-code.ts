@@ -31,7 +31,7 @@ export async function checkCodeOnPlatform(
     const wanted = await wantedCode(ctx.db, ref)
     const platform = await openPlatform(ctx)
     if (!wanted || !platform.ok) return command(ctx, SYSTEM, unit => noteCode(unit, ref, wanted, { state: 'unknown' }))
-    const { found, isWritten } = await looked(platform.data, wanted, { act, now: ctx.now() })
+    const { found, isWritten } = await checkAndCorrect(platform.data, wanted, { act, now: ctx.now() })
     const failure = isFailure(found) ? found : null
     const mayRetry = failure !== null && failure.reason !== 'rejected' && failure.reason !== 'not_found'
     const seen: Seen = isFailure(found) ? { state: mayRetry ? 'waiting' : 'refused', problem: found.message } : found
@@ -48,31 +48,31 @@ export async function checkCodeOnPlatform(
 const isFailure = (found: Seen | ShopifyFailure): found is ShopifyFailure => 'ok' in found
 
 /** `isWritten`: the platform was asked to write, with any answer. */
-type Looked = { found: Seen | ShopifyFailure; isWritten: boolean }
+type Checked = { found: Seen | ShopifyFailure; isWritten: boolean }
 
-async function looked(
+async function checkAndCorrect(
   platform: Shopify,
   wanted: WantedDiscount,
   { act, now }: { act: CodeAct | 'follow'; now: Date }
-): Promise<Looked> {
+): Promise<Checked> {
   const read = await platform.discounts([wanted])
   if (!read.ok) return { found: read, isWritten: false }
   const there = read.value.get(wanted.code) ?? null
-  const seen = compare(there, wanted)
-  const isLeft = there ? !isOurs(there) || !canMend(seen) : act === 'follow'
+  const seen = compareDiscount(there, wanted)
+  const isLeft = there ? !isOurs(there) || !canCorrect(seen) : act === 'follow'
   if (act === 'check' || isLeft) return { found: seen, isWritten: false }
   const written = there ? await platform.updateDiscount(there, wanted) : await platform.createDiscount(wanted, now)
   if (!written.ok) return { found: written, isWritten: true }
   // Reads it again: another discount may have come first, or the platform may have changed ours.
   const after = await platform.discounts([wanted])
-  return { found: after.ok ? compare(after.value.get(wanted.code) ?? null, wanted) : after, isWritten: true }
+  return { found: after.ok ? compareDiscount(after.value.get(wanted.code) ?? null, wanted) : after, isWritten: true }
 }
 
 /** A change cannot undo uses that the platform has counted. */
-const canMend = ({ differs = [] }: Seen): boolean => differs.some(one => one !== 'used')
+const canCorrect = ({ differs = [] }: Seen): boolean => differs.some(one => one !== 'used')
 
 /** Compares what the platform has under a code with what it should have. */
-export function compare(there: FoundDiscount | null, wanted: WantedDiscount): Seen {
+export function compareDiscount(there: FoundDiscount | null, wanted: WantedDiscount): Seen {
   if (!there) return { state: 'missing' }
   const differs = differencesOf(there, wanted)
   if (differs.length === 0) return { state: 'present' }

@@ -31,14 +31,18 @@ export async function tagCustomer(ctx: AppContext, { userId }: { userId: number 
   const customer = await platform.data.customer(user.email)
   if (!customer.ok) throw new Error(customer.message)
   if (!customer.value) return
-  const tagged = await correct(platform.data, customer.value, levelOf(user.points, await levelThresholds(ctx.db)))
+  const tagged = await correctTags(platform.data, customer.value, levelOf(user.points, await levelThresholds(ctx.db)))
   if (tagged.ok) return
   if (tagged.reason !== 'rejected') throw new Error(tagged.message)
   ctx.log.error({ userId, reason: tagged.message }, 'the platform did not tag a customer')
 }
 
 /** @returns whether anything was changed */
-async function correct(platform: Shopify, customer: ShopifyCustomer, level: number): Promise<ShopifyResult<boolean>> {
+async function correctTags(
+  platform: Shopify,
+  customer: ShopifyCustomer,
+  level: number
+): Promise<ShopifyResult<boolean>> {
   const wanted = wantedTags(level)
   const add = wanted.filter(tag => !customer.tags.includes(tag))
   const remove = customer.tags.filter(tag => TAG.test(tag) && !wanted.includes(tag))
@@ -48,7 +52,7 @@ async function correct(platform: Shopify, customer: ShopifyCustomer, level: numb
 }
 
 /** Limits of one run: pages of 100 customers that it reads, and customers that it tags. */
-const BOUNDS = { pages: 20, changes: 100 }
+const RUN_LIMITS = { pages: 20, changes: 100 }
 
 /**
  * Corrects the level tags of all the platform's customers. Customers without a user here get none; those whose address
@@ -58,7 +62,7 @@ const BOUNDS = { pages: 20, changes: 100 }
 export async function compareCustomers(
   ctx: AppContext,
   { after = null }: { after?: string | null },
-  { pages, changes }: typeof BOUNDS = BOUNDS
+  { pages, changes }: typeof RUN_LIMITS = RUN_LIMITS
 ): Promise<{ read: number; changed: number } | undefined> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return undefined
@@ -67,10 +71,10 @@ export async function compareCustomers(
   for (let count = 0; count < pages && counts.changed < changes; count++) {
     const page: Awaited<ReturnType<Shopify['customers']>> = await platform.data.customers(cursor)
     if (!page.ok) throw new Error(page.message)
-    const levelFor = await levels(ctx.db, page.value.nodes)
+    const levelFor = await levelsOf(ctx.db, page.value.nodes)
     for (const customer of page.value.nodes) {
       if (customer.email === undefined) continue
-      const corrected = await correct(platform.data, customer, levelFor(customer))
+      const corrected = await correctTags(platform.data, customer, levelFor(customer))
       if (!corrected.ok && corrected.reason !== 'rejected') throw new Error(corrected.message)
       if (!corrected.ok) ctx.log.error({ reason: corrected.message }, 'the platform did not tag a customer')
       else if (corrected.value) counts.changed++
@@ -87,7 +91,7 @@ export async function compareCustomers(
 }
 
 /** The level of each of these customers, with two queries for a page. */
-async function levels(db: Executor, customers: readonly ListedCustomer[]) {
+async function levelsOf(db: Executor, customers: readonly ListedCustomer[]) {
   const emails = customers.flatMap(({ email }) => (email ? [email.toLowerCase()] : []))
   const thresholds = await levelThresholds(db)
   const rows =

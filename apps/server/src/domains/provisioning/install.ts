@@ -4,7 +4,7 @@ import { startOf } from '../../infra/text.ts'
 import { goBack, removeLeftovers, requireRoom } from './roll-back.ts'
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
-import { requiredLevel, ensureKept, keepGood, mayReplace, type Service } from './kept-program.ts'
+import { requiredLevel, ensureKept, keepGood, mayReplaceKept, type Service } from './kept-program.ts'
 import { CLIENT_LIST, closedToOthers, shutsOut } from './client-list.ts'
 import { serviceOf } from './tunnel-effect.ts'
 import type { Found, Installation, Installed, RowUpdates, Place, Progress } from './installation.ts'
@@ -61,7 +61,7 @@ export async function installAgent(
     throw reason
   }
   const keep = async (level: ProxyLevel | null): Promise<void> => {
-    if (mayReplace(good, level)) await keepGood(machine, layout, service, level)
+    if (mayReplaceKept(good, level)) await keepGood(machine, layout, service, level)
   }
   try {
     const said = await replace(place, found, settings, updates)

@@ -104,7 +104,7 @@ export function requiredLevel(found: Kept | null, before: ProxyLevel | null): Pr
 }
 
 /** A silent program never replaces one that served. */
-export const mayReplace = (found: Kept | null, after: ProxyLevel | null): boolean =>
+export const mayReplaceKept = (found: Kept | null, after: ProxyLevel | null): boolean =>
   after !== 'silent' || rank(found?.level ?? null) <= rank('silent')
 
 /**

@@ -7,8 +7,8 @@ import {
   applyReturn,
   atOwnInstant,
   counted,
-  giveBack,
-  isRequest,
+  recordRefund,
+  hasNoResult,
   keyAfter,
   moveRefund,
   paymentAndOrderOf,
@@ -39,11 +39,11 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
     await reverse(own, counted(rows), { less: -more, next: keyAfter(rows, key) })
     return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
-  const awaited = rows.find(isRequest)
+  const awaited = rows.find(hasNoResult)
   const rest = more === null ? 0n : restOf(awaited, more)
   const isPart = rest > 0n
   const refundId = refundIdOf({ key })
-  const result = await giveBack(unit, ctx, {
+  const result = await recordRefund(unit, ctx, {
     platformOrderId,
     key: awaited && !(isPart && awaited.key !== key) ? awaited.key : keyAfter(rows, key),
     amount: more === null ? null : fromCents(more),
@@ -68,7 +68,7 @@ async function awaitRest(
       amount,
       askedBy,
       state: 'answered',
-      awaitsDecision: true
+      awaitsRead: true
     })
 }
 

@@ -48,7 +48,7 @@ test('a chargeback whose webhook was lost takes the money once, and is won, lost
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   expect(await readAgain(paid)).toBe(0)
   // The webhook was late.
-  expect(await b.FATES.opened(paid)).toBe('ignored')
+  expect(await b.chargeback.opened(paid)).toBe('ignored')
   await b.world.confirm()
   for (const [status, books] of [
     ['WON', paidBooks],
@@ -70,7 +70,7 @@ test('a dispute that had ended before its order was read takes nothing, and its 
     disputed(paid, 'WON', { initiatedAs })
     expect(await reconcile(b)).toBe(initiatedAs === 'INQUIRY' ? 0 : 1)
     expect(await readAgain(paid)).toBe(0)
-    if (initiatedAs === 'CHARGEBACK') expect(await b.FATES.opened(paid)).toBe('ignored')
+    if (initiatedAs === 'CHARGEBACK') expect(await b.chargeback.opened(paid)).toBe('ignored')
     expect(await b.books()).toEqual(before)
     expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
     expect(await openOutcomes(paid)).toEqual([])
@@ -115,7 +115,7 @@ test('a loss that no webhook reported frees the promo code of an order that was 
   const discount_codes = [{ code: 'LOST-1', amount: '5.00', type: 'fixed_amount' }]
   const paid = { ...b.paymentFor(placed), discount_codes }
   expect(await b.tell('orders/paid', paid)).toBe('settled')
-  await b.FATES.opened(paid)
+  await b.chargeback.opened(paid)
   expect(await isUsed()).toMatchObject({ rows: [{ is_used: true }] })
   disputed(paid, 'LOST')
   expect(await reconcile(b)).toBe(1)
@@ -125,7 +125,7 @@ test('a loss that no webhook reported frees the promo code of an order that was 
 
 test('a dispute whose status the platform takes back in between ends as the platform says last', async () => {
   const { order, paid } = await b.delivered()
-  await b.FATES.opened(paid)
+  await b.chargeback.opened(paid)
   await b.world.confirm()
   disputed(paid, 'WON')
   await reconcile(b)

@@ -13,14 +13,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   await b.world.endAll()
   b.world.platformOrders.known.clear()
-  await b.db().update(paymentRefunds).set({ awaitsDecision: false })
+  await b.db().update(paymentRefunds).set({ awaitsRead: false })
 })
 afterAll(() => b?.world.close())
 
 const { begin, list, tell, readFor, statesOf } = pendingIn(() => b)
 const outcomes = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
 const counted = (amount: string) => ({ state: 'counted', amount })
-const pending = (amount: string) => ({ state: 'answered', amount, awaitsDecision: true })
+const pending = (amount: string) => ({ state: 'answered', amount, awaitsRead: true })
 
 test('of a refund in parts each counts once the platform made it', async () => {
   const { order, paid } = await b.delivered()
@@ -136,7 +136,7 @@ test.for(['asked for in the console', 'reported as wholly pending'])(
     list(paid, [{ id: made.id, amount: '12.00' }])
     await readFor(2 * HOUR)
     expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '12.00' })
-    expect((await statesOf(paid)).map(({ awaitsDecision }) => awaitsDecision)).not.toContain(true)
+    expect((await statesOf(paid)).map(({ awaitsRead }) => awaitsRead)).not.toContain(true)
     expect(await outcomes(paid)).not.toContain('refund_failed')
   }
 )

@@ -41,9 +41,9 @@ export const pendingIn = (books: () => Books) => ({
   },
 
   statesOf: async (paid: Paid) =>
-    (await refundRowsOf(books().db(), String(paid.id))).map(({ state, amount, awaitsDecision }) => ({
+    (await refundRowsOf(books().db(), String(paid.id))).map(({ state, amount, awaitsRead }) => ({
       state,
       amount,
-      awaitsDecision
+      awaitsRead
     }))
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await b.world.endAll()
   b.world.platformOrders.known.clear()
-  await b.db().update(paymentRefunds).set({ awaitsDecision: false })
+  await b.db().update(paymentRefunds).set({ awaitsRead: false })
   b.world.platformOrders.isAway = false
 })
 afterAll(() => b?.world.close())
@@ -42,13 +42,13 @@ test('a refund that is wholly pending when it is reported is asked about each ho
   expect(await tell(paid, made, [['pending', '20.00']])).toBe('ignored')
   expect(await readFor(5 * HOUR)).toBe(5)
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
-  expect(await statesOf(paid)).toEqual([{ state: 'answered', amount: '20.00', awaitsDecision: true }])
+  expect(await statesOf(paid)).toEqual([{ state: 'answered', amount: '20.00', awaitsRead: true }])
   made.status = 'SUCCESS'
   list(paid, [{ id: made.id, amount: '20.00' }])
   await readFor(HOUR)
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   await readFor(HOUR)
-  expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '20.00', awaitsDecision: false }])
+  expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '20.00', awaitsRead: false }])
 })
 
 test('while a refund is pending, its payment is neither marked as refunded nor applied', async () => {
@@ -62,7 +62,7 @@ test('while a refund is pending, its payment is neither marked as refunded nor a
   expect((await b.act(event, 'apply', { order: placed.publicId })).status).toBe(409)
   // Fourteen days later an administrator has been told, and decides.
   await readFor(DAY)
-  await b.db().update(paymentRefunds).set({ awaitsDecision: false })
+  await b.db().update(paymentRefunds).set({ awaitsRead: false })
   expect((await b.act(event, 'refunded', { note: 'by bank' })).status).toBe(200)
 })
 
@@ -118,7 +118,7 @@ test('a pending refund that no webhook reported is found with its order, and a r
   expect(await reconcile(b)).toBe(2)
   expect(await reconcile(b)).toBe(0)
   await readFor(HOUR)
-  expect(await statesOf(goods.paid)).toEqual([{ state: 'refused', amount: '0.00', awaitsDecision: false }])
+  expect(await statesOf(goods.paid)).toEqual([{ state: 'refused', amount: '0.00', awaitsRead: false }])
   made.status = 'SUCCESS'
   list(begun.paid, [{ id: made.id, amount: '20.00' }])
   await readFor(HOUR)
@@ -135,7 +135,7 @@ test('a pending refund that fails ends, and another one can be asked for', async
   expect(await askRefund(b.admin, order, {})).toMatchObject({ data: { reason: 'refund_pending' } })
   made.status = 'FAILURE'
   await readFor(HOUR)
-  expect(await statesOf(paid)).toEqual([{ state: 'refused', amount: '20.00', awaitsDecision: false }])
+  expect(await statesOf(paid)).toEqual([{ state: 'refused', amount: '20.00', awaitsRead: false }])
   expect(await askRefund(b.admin, order, {})).toMatchObject({ code: 2000 })
 })
 
@@ -157,10 +157,10 @@ test('a platform that is away is asked again every five minutes, and a missing a
   b.world.platformOrders.isAway = true
   expect(await readFor(HOUR)).toBe(11)
   b.world.platformOrders.isAway = false
-  b.world.refundReplies.fatesAreAway = true
+  b.world.refundReplies.outcomesAreAway = true
   expect(await readFor(2 * HOUR)).toBe(2)
-  b.world.refundReplies.fatesAreAway = false
-  expect(await statesOf(paid)).toEqual([{ state: 'answered', amount: '20.00', awaitsDecision: true }])
+  b.world.refundReplies.outcomesAreAway = false
+  expect(await statesOf(paid)).toEqual([{ state: 'answered', amount: '20.00', awaitsRead: true }])
 })
 
 test('a refund without a result for fourteen days waits for an administrator, once, and is not asked about again', async () => {

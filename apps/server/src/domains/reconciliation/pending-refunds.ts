@@ -2,7 +2,7 @@ import { and, isNull, lte, or, sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { RefundFate, Shopify, ShopifyOrder } from '../../integrations/shopify/index.ts'
+import type { RefundOutcome, Shopify, ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { type DoubtfulRefund, RECONCILED, storeEvent } from '../commerce/index.ts'
 import {
   MOST_PENDING,
@@ -31,43 +31,43 @@ export const isRefundDue = (now: Date) =>
 
 const awaitedRefunds = async (db: AppContext['db'] | Unit['tx'], platformOrderId: string, now: Date) =>
   (await refundRowsOf(db, platformOrderId)).filter(
-    ({ key, awaitsDecision, createdAt }) =>
-      awaitsDecision && !key.startsWith('dispute:') && createdAt <= before(now, VOID_AFTER)
+    ({ key, awaitsRead, createdAt }) =>
+      awaitsRead && !key.startsWith('dispute:') && createdAt <= before(now, VOID_AFTER)
   )
 
 /** What became of the refunds of an order that wait for it, by the platform's id. No answer means still pending. */
-export async function readFates(
+export async function readRefundOutcomes(
   ctx: AppContext,
   platform: Pick<Shopify, 'refundOutcome'>,
   platformOrderId: string
-): Promise<Map<string, RefundFate>> {
+): Promise<Map<string, RefundOutcome>> {
   const rows = await awaitedRefunds(ctx.db, platformOrderId, ctx.now())
-  const fates = new Map<string, RefundFate>()
+  const outcomes = new Map<string, RefundOutcome>()
   for (const id of new Set(rows.flatMap(row => refundIdOf(row) ?? []))) {
-    const fate = await platform.refundOutcome(id)
-    fates.set(id, fate.ok ? fate.value : 'pending')
+    const outcome = await platform.refundOutcome(id)
+    outcomes.set(id, outcome.ok ? outcome.value : 'pending')
   }
-  return fates
+  return outcomes
 }
 
 /** After an order was read: ends the wait for refunds with a result. An administrator looks at one that has none. */
 export async function endAwaitedRefunds(
   unit: Unit,
   { id: platformOrderId, name }: Pick<ShopifyOrder, 'id' | 'name'>,
-  fates: ReadonlyMap<string, RefundFate>
+  outcomes: ReadonlyMap<string, RefundOutcome>
 ): Promise<void> {
   for (const row of await awaitedRefunds(unit.tx, platformOrderId, unit.now)) {
     const id = refundIdOf(row)
-    const fate = fates.get(id ?? '')
+    const outcome = outcomes.get(id ?? '')
     // The platform was not asked about it: it has just become due.
-    if (id !== undefined && fate === undefined) continue
+    if (id !== undefined && outcome === undefined) continue
     // The platform may have made it after its order was read, which is then read again.
     const isPart = row.key === pendingKey(`refund:${id}`)
-    const isOpen = fate === 'pending' || (row.state === 'answered' && fate === 'made' && !isPart)
+    const isOpen = outcome === 'pending' || (row.state === 'answered' && outcome === 'made' && !isPart)
     const isOver = row.createdAt <= before(unit.now, MOST_PENDING)
     // A part that was made is counted by now, as a change of its refund.
-    if (row.state === 'answered' && (fate === 'failed' || (isPart && !isOpen))) {
-      await moveRefund(unit, row, 'refuse', { awaitsDecision: false })
+    if (row.state === 'answered' && (outcome === 'failed' || (isPart && !isOpen))) {
+      await moveRefund(unit, row, 'refuse', { awaitsRead: false })
       if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE' })
     } else await recordRead(unit, row, isOpen && !isOver)
     if (isOpen && isOver) await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })

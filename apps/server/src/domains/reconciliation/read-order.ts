@@ -11,14 +11,14 @@ import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
 import {
   downToCents,
   endAwaitedRead,
-  isRequest,
+  hasNoResult,
   paymentOf,
   paymentStateOf,
   queueOrderRead,
   refundRowsOf
 } from '../payments/index.ts'
 import { asEvent, findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
-import { endAwaitedRefunds, isRefundDue, readFates } from './pending-refunds.ts'
+import { endAwaitedRefunds, isRefundDue, readRefundOutcomes } from './pending-refunds.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 const MOST_ORDERS = 50
@@ -33,7 +33,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
   // A refund that is made in between counts as pending, and the order already lists it.
-  const fates = await readFates(ctx, platform.data, platformOrderId)
+  const outcomes = await readRefundOutcomes(ctx, platform.data, platformOrderId)
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
@@ -53,7 +53,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await endAwaitedRead(unit, platformOrderId, isDispute)
-    if (areHandled) await endAwaitedRefunds(unit, read.value, fates)
+    if (areHandled) await endAwaitedRefunds(unit, read.value, outcomes)
     await judgeAgain(unit, read.value)
     unit.publish('platform_event')
   })
@@ -66,7 +66,7 @@ async function judgeAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
   const isMore = payment && toCents(downToCents(order.received)) > toCents(payment.charged)
   if (state !== 'held' && !(state === 'refunded' && isMore)) return
   // The number of refunds that have a result allows one more judgement after each of them.
-  const known = (await refundRowsOf(unit.tx, order.id)).filter(row => !isRequest(row)).length
+  const known = (await refundRowsOf(unit.tx, order.id)).filter(row => !hasNoResult(row)).length
   const eventId = `${EDITED}${order.id}:${order.updatedAt}:refunds:${known}`
   await storeEvent(unit, { eventId, topic: 'orders/paid', payload: asEvent(order) })
 }
@@ -85,7 +85,7 @@ function unreadOrders(db: Executor, now: Date) {
   return db
     .select({ platformOrderId: paymentRefunds.platformOrderId })
     .from(paymentRefunds)
-    .where(and(paymentRefunds.awaitsDecision, or(isRefundDue(now), and(isDispute, notExists(isBack)))))
+    .where(and(paymentRefunds.awaitsRead, or(isRefundDue(now), and(isDispute, notExists(isBack)))))
     .groupBy(paymentRefunds.platformOrderId)
     .orderBy(asc(sql`min(${paymentRefunds.id})`))
 }

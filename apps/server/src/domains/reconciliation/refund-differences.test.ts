@@ -17,7 +17,7 @@ const row = (key: string, amount: string | null, more: Partial<RefundRow> = {}):
   input: null,
   sentAt: null,
   foreignAmount: null,
-  awaitsDecision: false,
+  awaitsRead: false,
   readAt: null,
   lost: false,
   reversedAt: null,

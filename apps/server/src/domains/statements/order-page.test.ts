@@ -5,7 +5,7 @@ import { paidEvent } from '../../testing/buying.ts'
 import { mails } from '../mail/tables.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { isAbout } from './order-timeline.ts'
-import { tell } from '../payments/told.fixture.ts'
+import { tell } from '../payments/event-row.fixture.ts'
 import { addRow, addRows } from '../../testing/rows.ts'
 import { auditLog } from '../../infra/tables.ts'
 

@@ -9,7 +9,7 @@ import { userActor } from '../../testing/session.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { payments } from '../payments/tables.ts'
-import { NOTHING, paidOrder, tell, tellRefund } from '../payments/telling.fixture.ts'
+import { NOTHING, paidOrder, tell, tellRefund } from '../payments/event-outcome.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer

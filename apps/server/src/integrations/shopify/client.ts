@@ -13,7 +13,7 @@ import {
 import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
 import { orderNotShown } from './old-orders.ts'
-import { readRefundFate, readRefundInput, refundOrder, type RefundFate, type RefundInput } from './refund.ts'
+import { readRefundOutcome, readRefundInput, refundOrder, type RefundOutcome, type RefundInput } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
@@ -210,7 +210,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       refundOrder(execute, input, key),
 
     /** The state of a refund that `refund` started, by its id. */
-    refundOutcome: (refundId: string): Promise<ShopifyResult<RefundFate>> => readRefundFate(execute, refundId),
+    refundOutcome: (refundId: string): Promise<ShopifyResult<RefundOutcome>> => readRefundOutcome(execute, refundId),
 
     /** Adds tags, removes those in `without`, and with `note` replaces the order's note. Idempotent. */
     async tagOrder(

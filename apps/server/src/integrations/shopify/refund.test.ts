@@ -54,14 +54,14 @@ test('nothing is refunded if the conversion is unknown', async () => {
 })
 
 test.for([
-  { statuses: ['SUCCESS'], fate: 'made' },
-  { statuses: ['SUCCESS', 'FAILURE'], fate: 'made' },
-  { statuses: ['SUCCESS', 'PENDING'], fate: 'pending' },
-  { statuses: ['AWAITING_RESPONSE'], fate: 'pending' },
-  { statuses: ['a status of tomorrow'], fate: 'pending' },
-  { statuses: ['FAILURE', 'ERROR'], fate: 'failed' },
-  { statuses: null, fate: 'failed' }
-])('a refund of $statuses is $fate', async ({ statuses, fate }) => {
+  { statuses: ['SUCCESS'], outcome: 'made' },
+  { statuses: ['SUCCESS', 'FAILURE'], outcome: 'made' },
+  { statuses: ['SUCCESS', 'PENDING'], outcome: 'pending' },
+  { statuses: ['AWAITING_RESPONSE'], outcome: 'pending' },
+  { statuses: ['a status of tomorrow'], outcome: 'pending' },
+  { statuses: ['FAILURE', 'ERROR'], outcome: 'failed' },
+  { statuses: null, outcome: 'failed' }
+])('a refund of $statuses is $outcome', async ({ statuses, outcome }) => {
   const nodes = statuses?.map(status => ({ status }))
   const platform = createShopify({
     shopUrl: 'shop.example',
@@ -69,7 +69,7 @@ test.for([
     apiSecret: 'secret',
     fetch: () => Promise.resolve(Response.json({ data: { refund: nodes ? { transactions: { nodes } } : null } }))
   })
-  expect(await platform.refundOutcome('1')).toEqual({ ok: true, value: fate })
+  expect(await platform.refundOutcome('1')).toEqual({ ok: true, value: outcome })
 })
 
 /** How the answer to a refund is understood. */

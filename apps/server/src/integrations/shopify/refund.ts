@@ -97,13 +97,13 @@ const FAILED_KEY = /previous request with this idempotency key failed/i
 /** Errors about the key, which have no code: the same key with another input, or its first call still runs. */
 const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)
 
-export type RefundFate = 'made' | 'pending' | 'failed'
+export type RefundOutcome = 'made' | 'pending' | 'failed'
 
 const Transactions = z.object({ nodes: z.array(z.object({ status: z.string() })) })
 const AskedRefund = z.object({ refund: z.object({ transactions: Transactions }).nullable() })
 
 /** @returns 'pending' while any transaction is open; 'failed' also if the platform has no such refund */
-export async function readRefundFate(execute: Execute, refundId: string): Promise<ShopifyResult<RefundFate>> {
+export async function readRefundOutcome(execute: Execute, refundId: string): Promise<ShopifyResult<RefundOutcome>> {
   const reply = await execute(documents.refundStatus, { id: toGid('Refund', refundId) }, AskedRefund)
   if (!reply.ok) return reply
   const statuses = new Set(reply.value.refund?.transactions.nodes.map(({ status }) => status))

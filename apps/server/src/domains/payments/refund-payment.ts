@@ -25,15 +25,15 @@ import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBac
 import { readSettings } from '../settings/index.ts'
 import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
-import { downToCents, isPaidBack } from './paid-order.ts'
+import { downToCents, isRefundedOrVoided } from './paid-order.ts'
 import { queueOrderRead } from './jobs.ts'
 import {
   addRefund,
   counted,
   toPaymentCurrency,
-  isBackForGood,
+  isRefundedForGood,
   isListed,
-  isRequest,
+  hasNoResult,
   keyAfter,
   moveRefund,
   pendingKey,
@@ -41,15 +41,15 @@ import {
   rowsOf,
   sumRefunds,
   type RefundRow,
-  type Told
+  type ReportedMoney
 } from './refund-rows.ts'
 import { keptOf, lastAmountOf, paymentOf, reportedAt, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
-import { mailRefunded, type Telling } from './tell.ts'
+import { mailRefunded, type Mailing } from './mails-and-tags.ts'
 
-export type Refunding = Telling & Pick<AppContext, 'secrets'>
+export type Refunding = Mailing & Pick<AppContext, 'secrets'>
 
-type Returned = {
+type RefundReport = {
   platformOrderId: string
   /** Identifies the refund or dispute, so that a repeated report counts once. */
   key: string
@@ -87,10 +87,10 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
   const manual = made.filter(one => one.manual_payment_gateway === true)
   const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
-  const result = await giveBack(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
+  const result = await recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
   if (pending.length > 0) {
     const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
-    await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsDecision: true })
+    await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsRead: true })
   }
   return result
 }
@@ -101,12 +101,12 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
  */
 async function awaitRefund(
   unit: Unit,
-  { platformOrderId, key, amount }: Pick<Returned, 'platformOrderId' | 'key' | 'amount'>
+  { platformOrderId, key, amount }: Pick<RefundReport, 'platformOrderId' | 'key' | 'amount'>
 ): Promise<void> {
   const rows = await refundRowsOf(unit.tx, platformOrderId)
   if (rows.some(row => row.key === key)) return
   const asked = requestOf(rows, { key, amount, now: unit.now })
-  const answered = { key, awaitsDecision: true }
+  const answered = { key, awaitsRead: true }
   if (asked) await moveRefund(unit, asked, 'answer', answered)
   else await addRefund(unit, { ...answered, platformOrderId, amount, state: 'answered' })
 }
@@ -116,8 +116,8 @@ export async function reportedMoney(
   { tx }: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
   platformOrderId: string,
-  told: readonly Told[]
-): Promise<Pick<Returned, 'amount' | 'foreignAmount'>> {
+  told: readonly ReportedMoney[]
+): Promise<Pick<RefundReport, 'amount' | 'foreignAmount'>> {
   const rate = (await paymentOf(tx, platformOrderId)) ?? null
   const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
   const known = told.map(one => toPaymentCurrency(rate, own, one))
@@ -133,7 +133,7 @@ export async function reportedMoney(
 export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
   const { id: platformOrderId } = cancelled
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  if (isPaidBack(cancelled)) return recordFullRefund(unit, ctx, cancelled)
+  if (isRefundedOrVoided(cancelled)) return recordFullRefund(unit, ctx, cancelled)
   const subject = await paymentAndOrderOf(unit, platformOrderId)
   const { payment, about, detail } = subject
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
@@ -163,14 +163,14 @@ export async function recordFullRefund(
   const isLater = at !== null && (!known?.reportedAt || at > known.reportedAt)
   if (rows.length > 0 && !(isLater && counted(rows).length === 0))
     return { outcome: 'ignored', about: { platformOrderId } }
-  return giveBack(unit, ctx, { platformOrderId, key: keyAfter(rows, first), amount: null, reason: 'refund' })
+  return recordRefund(unit, ctx, { platformOrderId, key: keyAfter(rows, first), amount: null, reason: 'refund' })
 }
 
 /** Records a refund or dispute once, even before its payment is known, and applies its effects. */
-export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): Promise<EventResult> {
-  const { platformOrderId, key, reason } = returned
+export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundReport): Promise<EventResult> {
+  const { platformOrderId, key, reason } = report
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const row = await count(unit, returned)
+  const row = await countRefund(unit, report)
   if (!row) return { outcome: 'ignored', about: { platformOrderId } }
   const facts = await gatherBalance(unit, ctx, platformOrderId)
   if (!facts) return { outcome: 'refunded', about: { platformOrderId } }
@@ -178,7 +178,7 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
   const { about } = subjectIn(payment, order, platformOrderId)
   if (reason === 'chargeback') {
     const money = row.foreignAmount ?? `${row.amount ?? payment.charged} ${payment.currency}`
-    await tellOfDispute(unit, { key, money, payment: payment.platformOrderNumber, order: order?.publicId })
+    await notifyOfDispute(unit, { key, money, payment: payment.platformOrderNumber, order: order?.publicId })
   }
   if (row.foreignAmount !== null) {
     queueOrderRead(unit, platformOrderId)
@@ -186,7 +186,7 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
   }
   const decision = judgeRefund(facts)
   const result: EventResult = decision
-    ? await apply(unit, ctx, facts, { decision, row, reason, byHand: returned.byHand })
+    ? await applyRefund(unit, ctx, facts, { decision, row, reason, byHand: report.byHand })
     : { outcome: 'ignored' }
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
@@ -194,9 +194,9 @@ export async function giveBack(unit: Unit, ctx: Refunding, returned: Returned): 
 }
 
 /** The row of a report: our own request's, or a new one. Undefined if it counts already. */
-async function count(unit: Unit, returned: Returned): Promise<RefundRow | undefined> {
-  const { key, platformOrderId, amount, foreignAmount = null, refundId } = returned
-  const told = { key, amount, foreignAmount, awaitsDecision: isListed(key), createdAt: unit.now }
+async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow | undefined> {
+  const { key, platformOrderId, amount, foreignAmount = null, refundId } = report
+  const told = { key, amount, foreignAmount, awaitsRead: isListed(key), createdAt: unit.now }
   const rows = await refundRowsOf(unit.tx, platformOrderId)
   const asked = refundId === undefined ? undefined : requestOf(rows, { key, amount, now: unit.now })
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
@@ -218,7 +218,7 @@ function requestOf(
   { key, amount, now }: { key: string; amount: string | null; now: Date }
 ): RefundRow | undefined {
   const named = rows.find(row => row.key === key)
-  if (named) return isRequest(named) || named.state === 'refused' ? named : undefined
+  if (named) return hasNoResult(named) || named.state === 'refused' ? named : undefined
   const open = rows.filter(({ state }) => state === 'asked' || state === 'unanswered')
   if (open.some(row => row.state === 'asked' && row.createdAt.getTime() > now.getTime() - ANSWERED_WITHIN))
     throw new EventWaits('the platform has yet to answer a request for a refund')
@@ -255,14 +255,14 @@ export async function balanceOf<Refund>(
     payment,
     order,
     refunds,
-    otherDays: isRenewal ? await daysBut(tx, order, payment.id) : 0,
+    otherDays: isRenewal ? await daysOfOtherPayments(tx, order, payment.id) : 0,
     soldDays: isRenewal ? await termOf(tx, order.variantId) : 0,
     graceHours: (await readSettings(tx, secrets)).grace_hours
   }
 }
 
 /** Days that an order's other payments gave, if they count and were not refunded. */
-async function daysBut(db: Executor, { id, proxyTime }: OrderRow, paymentId: number): Promise<number> {
+async function daysOfOtherPayments(db: Executor, { id, proxyTime }: OrderRow, paymentId: number): Promise<number> {
   const [row] = await db
     .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
     .from(payments)
@@ -286,7 +286,7 @@ function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | und
 }
 
 /** The bank gives the shop a few days to respond, and nothing else reminds an operator. */
-const tellOfDispute = (
+const notifyOfDispute = (
   unit: Unit,
   { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }
 ) =>
@@ -297,10 +297,10 @@ const tellOfDispute = (
     cause: 'dispute'
   })
 
-type Applied = { decision: RefundDecision; row: RefundRow } & Pick<Returned, 'reason' | 'byHand'>
+type Applied = { decision: RefundDecision; row: RefundRow } & Pick<RefundReport, 'reason' | 'byHand'>
 
 /** Writes the effects of a refund or dispute. */
-async function apply(
+async function applyRefund(
   unit: Unit,
   ctx: Refunding,
   { payment, order, refunds, graceHours, otherDays, now }: Balance,
@@ -324,8 +324,8 @@ async function apply(
     ...(disputed ? { reason } : {})
   }
   const given = { amount, told, platformOrderNumber, reason }
-  if (isAll) await loseEarnings(unit, ctx, payment, order)
-  if (isAll) await freeUndelivered(unit, payment, order)
+  if (isAll) await takeBackEarnings(unit, ctx, payment, order)
+  if (isAll) await freeUnusedCodes(unit, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
     mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
@@ -385,7 +385,7 @@ async function apply(
 }
 
 /** Takes back what a payment earned. If it had rewarded an invitation, another payment of the user does so instead. */
-async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, order: OrderRow): Promise<void> {
+async function takeBackEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, order: OrderRow): Promise<void> {
   await lockEarners(unit.tx, order.userId)
   await takeBackForPayment(unit, payment.platformOrderId)
   const standing = await standingPayment(unit, order.userId)
@@ -398,11 +398,11 @@ async function loseEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow, ord
  * Frees the promo codes of a payment that was refunded before anything was delivered for it. They stay used while a
  * dispute may bring the money back.
  */
-export async function freeUndelivered(unit: Unit, payment: PaymentRow, order: OrderRow): Promise<void> {
+export async function freeUnusedCodes(unit: Unit, payment: PaymentRow, order: OrderRow): Promise<void> {
   const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
   if (isDelivered) return
   const rows = await refundRowsOf(unit.tx, payment.platformOrderId)
-  if (isBackForGood(rows, payment.charged)) await freeCoupons(unit, payment.platformOrderId)
+  if (isRefundedForGood(rows, payment.charged)) await freeCoupons(unit, payment.platformOrderId)
 }
 
 /** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */

@@ -8,8 +8,8 @@ import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/in
 import { isOver, isServed, orderMail, rulesIn, type OrderRow } from '../orders/index.ts'
 import { partsOf, refundRowsOf } from './refund-rows.ts'
 
-export type Telling = Pick<AppContext, 'config'>
-export type ToldPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
+export type Mailing = Pick<AppContext, 'config'>
+export type MailedPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
 
 /** Notes on the platform's order that nothing was delivered, and why. */
 export function tagFailed(unit: Unit, platformOrderId: string, note: string): void {
@@ -22,7 +22,7 @@ export function tagOutcome(unit: Unit, platformOrderId: string, tag: string, not
 }
 
 /** The first mail about a payment. Sends one more for each part that was refunded before. */
-async function firstMail(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment) {
+async function firstMail(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment) {
   for (const { key, amount, isDispute } of partsOf(await refundRowsOf(unit.tx, payment.platformOrderId))) {
     const part = { amount, key }
     await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: isDispute, part })
@@ -30,7 +30,7 @@ async function firstMail(unit: Unit, ctx: Telling, order: OrderRow, payment: Tol
   return paymentMail(unit, ctx, order, payment)
 }
 
-async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, payment: ToldPayment) {
+async function paymentMail(unit: Unit, { config }: Mailing, order: OrderRow, payment: MailedPayment) {
   const mail = await orderMail(unit.tx, order.id)
   if (!mail) return null
   return {
@@ -44,7 +44,7 @@ async function paymentMail(unit: Unit, { config }: Telling, order: OrderRow, pay
   }
 }
 
-export async function mailReceipt(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
+export async function mailReceipt(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   const texts = await ruleTexts(unit.tx)
@@ -78,9 +78,9 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
 /** @param expiresAt the order's new end; null if its term starts with the delivery. `days`: the days that were added */
 export async function mailRenewal(
   unit: Unit,
-  ctx: Telling,
+  ctx: Mailing,
   order: OrderRow,
-  { expiresAt, days, ...payment }: ToldPayment & { days: number; expiresAt: Date | null }
+  { expiresAt, days, ...payment }: MailedPayment & { days: number; expiresAt: Date | null }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
@@ -94,9 +94,9 @@ export async function mailRenewal(
 
 export async function mailNotDelivered(
   unit: Unit,
-  ctx: Telling,
+  ctx: Mailing,
   order: OrderRow,
-  { why, ...payment }: ToldPayment & { why: WhyNotDelivered }
+  { why, ...payment }: MailedPayment & { why: WhyNotDelivered }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
@@ -110,9 +110,9 @@ export async function mailNotDelivered(
 
 export async function mailNotRenewed(
   unit: Unit,
-  ctx: Telling,
+  ctx: Mailing,
   order: OrderRow,
-  { why, ...payment }: ToldPayment & { why: WhyNotDelivered }
+  { why, ...payment }: MailedPayment & { why: WhyNotDelivered }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
@@ -125,7 +125,7 @@ export async function mailNotRenewed(
 }
 
 /** Tells the customer that the second payment will be refunded. */
-export async function mailPaidAgain(unit: Unit, ctx: Telling, order: OrderRow, payment: ToldPayment): Promise<void> {
+export async function mailPaidAgain(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
@@ -147,9 +147,9 @@ type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | unde
  */
 export async function mailRefunded(
   unit: Unit,
-  ctx: Telling,
+  ctx: Mailing,
   order: OrderRow,
-  payment: ToldPayment,
+  payment: MailedPayment,
   { ended, disputed, byHand, part }: Refunded
 ): Promise<void> {
   const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })

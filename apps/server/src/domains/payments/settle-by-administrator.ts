@@ -24,7 +24,7 @@ type Open = { event: Pick<EventRow, 'outcome'>; paid: PaidOrder | null; payment:
 const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed'])
 
 /** Settles an open event's payment on the order that an administrator names, as its purchase or as a renewal. */
-export async function applyByHand(
+export async function applyToNamedOrder(
   unit: Unit,
   ctx: Settling,
   { event, paid, payment }: Open,
@@ -84,7 +84,7 @@ async function moveTo({ tx }: Unit, order: OrderRow, payment: PaymentRow, kind: 
  * After a failed order was delivered by hand, its payment counts. If an administrator asked for the delivery, closes
  * the events in the inbox and tags the platform's order.
  */
-export const acceptByHand =
+export const acceptDelivered =
   (ctx: Pick<AppContext, 'secrets'>) =>
   async (unit: Unit, order: OrderRow): Promise<void> => {
     const { platformOrderId } = order
