@@ -1,18 +1,15 @@
 import type { AbuseAlarm } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
-import { Link, useLocation } from 'react-router'
+import { Link } from 'react-router'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { fleet, home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import { Ago } from '../../kit/time.tsx'
-import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
+import { type Column, ListSection, useCommand, WorkButton } from '../kit/index.ts'
 
-/** The panel's anchor: `#abuse`. */
-const ID = 'abuse'
 /** Milliseconds between polls. Servers are polled every minute. */
 const EVERY = 60_000
 
@@ -27,17 +24,12 @@ type Props = {
 export function AbuseAlarms({ of, quiet = false }: Props) {
   const t = useT()
   const { mayCall } = useMay()
-  const { data, isPending, error, refetch } = useQuery({
+  const query = useQuery({
     ...read(fleet.alarms, { query: of ?? {} }),
     refetchInterval: EVERY,
     enabled: mayCall(fleet.alarms)
   })
-  const place = useRef<HTMLElement>(null)
-  const { hash } = useLocation()
-  const loaded = data !== undefined
-  useEffect(() => {
-    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
-  }, [hash, loaded])
+  const { data, error } = query
   if (!mayCall(fleet.alarms) || (quiet && !error && !data?.alarms.length)) return null
   const columns: Column<AbuseAlarm>[] = [
     { key: 'kind', title: t('abuse.kind'), lead: true, render: row => t(`abuse.is.${row.kind}`) },
@@ -65,19 +57,15 @@ export function AbuseAlarms({ of, quiet = false }: Props) {
     { key: 'actions', title: t('list.actions'), hidden: true, render: row => <Acknowledge alarm={row} /> }
   ]
   return (
-    <section ref={place} id={ID} aria-label={t('abuse.title')}>
-      <h3>{t('abuse.title')}</h3>
-      <DataTable
-        label={t('abuse.title')}
-        columns={columns}
-        rows={data?.alarms}
-        rowKey={row => row.id}
-        pending={isPending}
-        error={error}
-        onRetry={() => void refetch()}
-        empty={{ title: t('abuse.none'), body: t('abuse.noneHint') }}
-      />
-    </section>
+    <ListSection
+      id="abuse"
+      title={t('abuse.title')}
+      query={query}
+      columns={columns}
+      rows={data?.alarms}
+      rowKey={row => row.id}
+      empty={{ title: t('abuse.none'), body: t('abuse.noneHint') }}
+    />
   )
 }
 

@@ -1,37 +1,34 @@
 import '../kit/styles.ts'
+import type { PriceDrift } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useLocation } from 'react-router'
+import { Link } from 'react-router'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
+import { money } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { useAddressPaging } from '../../kit/use-paging.ts'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
+import { type Column, ListSection, May, WorkButton, useCommand } from '../kit/index.ts'
+import { PriceChoices } from '../price-drift/choices.tsx'
 import { ProofAlarms } from '../proofs/alarms.tsx'
-import { type Column, DataTable, May, WorkButton, useCommand } from '../kit/index.ts'
 import classes from './health.module.css'
 import { problemsOf } from './problems.ts'
 import { RetentionPanel } from './retention-panel.tsx'
 import { Sections } from './sections.tsx'
-import type { PriceDrift } from '@netlet/contract'
-import { useEffect, useRef } from 'react'
-import { money } from '../../kit/money.ts'
-import { Ago } from '../../kit/time.tsx'
-import { useAddressPaging } from '../../kit/use-paging.ts'
-import { PriceChoices } from '../price-drift/choices.tsx'
 
-/** The panel's anchor: `#prices`. */
-const ID = 'prices'
+/** The section's anchor, and the name of its pages in the address. */
+const PRICES = 'prices'
 
 /** Prices that differ from the platform's, with buttons to resolve each. */
 function PriceDriftList() {
   const t = useT()
-  const paging = useAddressPaging(20, { name: ID })
-  const { data, isPending, error, refetch } = useQuery(
-    read(catalog.priceDrift, { query: { limit: paging.size, offset: paging.offset } })
-  )
+  const paging = useAddressPaging(20, { name: PRICES })
+  const query = useQuery(read(catalog.priceDrift, { query: { limit: paging.size, offset: paging.offset } }))
   const columns: Column<PriceDrift>[] = [
     { key: 'name', title: t('health.drift.name'), render: row => row.name, lead: true },
     { key: 'price', title: t('health.drift.ours'), render: row => money(row.price), align: 'end' },
@@ -39,29 +36,18 @@ function PriceDriftList() {
     { key: 'since', title: t('health.drift.since'), render: row => <Ago at={row.since} /> },
     { key: 'actions', title: t('list.actions'), hidden: true, render: row => <PriceChoices drift={row} /> }
   ]
-  const place = useRef<HTMLElement>(null)
-  const { hash } = useLocation()
-  const loaded = data !== undefined
-  useEffect(() => {
-    // Scroll once the rows are loaded: everything above then has its final height.
-    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
-  }, [hash, loaded])
   return (
-    <section ref={place} id={ID} aria-label={t('health.drift.title')}>
-      <h3>{t('health.drift.title')}</h3>
-      <DataTable
-        label={t('health.drift.title')}
-        columns={columns}
-        rows={data?.data}
-        rowKey={row => row.id}
-        pending={isPending}
-        error={error}
-        onRetry={() => void refetch()}
-        empty={{ title: t('health.drift.none'), body: t('health.drift.noneHint') }}
-        paging={paging}
-        total={data?.total}
-      />
-    </section>
+    <ListSection
+      id={PRICES}
+      title={t('health.drift.title')}
+      query={query}
+      columns={columns}
+      rows={query.data?.data}
+      rowKey={row => row.id}
+      empty={{ title: t('health.drift.none'), body: t('health.drift.noneHint') }}
+      paging={paging}
+      total={query.data?.total}
+    />
   )
 }
 

@@ -1,17 +1,14 @@
 import type { AccessProof } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
-import { Link, useLocation } from 'react-router'
+import { Link } from 'react-router'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { fleet, home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { Ago } from '../../kit/time.tsx'
-import { type Column, DataTable, useCommand, WorkButton } from '../kit/index.ts'
+import { type Column, ListSection, useCommand, WorkButton } from '../kit/index.ts'
 
-/** The panel's anchor: `#proofs`. */
-const ID = 'proofs'
 /** Milliseconds between polls. Open ones are tried every three minutes. */
 const EVERY = 60_000
 
@@ -19,17 +16,11 @@ const EVERY = 60_000
 export function ProofAlarms() {
   const t = useT()
   const { mayCall } = useMay()
-  const { data, isPending, error, refetch } = useQuery({
+  const query = useQuery({
     ...read(fleet.proofs, { query: {} }),
     refetchInterval: EVERY,
     enabled: mayCall(fleet.proofs)
   })
-  const place = useRef<HTMLElement>(null)
-  const { hash } = useLocation()
-  const loaded = data !== undefined
-  useEffect(() => {
-    if (loaded && hash === `#${ID}`) place.current?.scrollIntoView()
-  }, [hash, loaded])
   if (!mayCall(fleet.proofs)) return null
   const columns: Column<AccessProof>[] = [
     { key: 'kind', title: t('proofs.what'), lead: true, render: row => t(`proofs.open.${row.kind}`) },
@@ -53,19 +44,15 @@ export function ProofAlarms() {
     { key: 'actions', title: t('list.actions'), hidden: true, render: row => <Acknowledge proof={row} /> }
   ]
   return (
-    <section ref={place} id={ID} aria-label={t('proofs.title')}>
-      <h3>{t('proofs.title')}</h3>
-      <DataTable
-        label={t('proofs.title')}
-        columns={columns}
-        rows={data?.proofs}
-        rowKey={row => row.id}
-        pending={isPending}
-        error={error}
-        onRetry={() => void refetch()}
-        empty={{ title: t('proofs.none'), body: t('proofs.noneHint') }}
-      />
-    </section>
+    <ListSection
+      id="proofs"
+      title={t('proofs.title')}
+      query={query}
+      columns={columns}
+      rows={query.data?.proofs}
+      rowKey={row => row.id}
+      empty={{ title: t('proofs.none'), body: t('proofs.noneHint') }}
+    />
   )
 }
 
