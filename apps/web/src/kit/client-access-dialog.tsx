@@ -6,13 +6,12 @@ import { useEffect, useState } from 'react'
 import { ApiError, call } from '../api/client.ts'
 import { read, refresh } from '../api/query.ts'
 import { orders } from '../api/routes.ts'
-import { useSession } from '../api/session.ts'
 import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
 import { failureText, fieldTexts, saidAgain } from '../i18n/failures.ts'
 import { Dialog } from './dialog.tsx'
-import { draftOf } from './draft.ts'
+import { useDraft, useKeptDraft } from './draft.ts'
 import { FormAlert } from './form-failure.tsx'
 import { useLeaveGuard } from './leave-guard.ts'
 import { merge } from './merge.ts'
@@ -22,10 +21,6 @@ import { useIsShown } from './use-is-shown.ts'
 const KINDS: readonly ClientAccessKind[] = ['password', 'address', 'password_and_address']
 /** Milliseconds between polls while servers still have to apply a change. */
 const WATCH = 2500
-
-/** Unsaved changes to one version. The key has the user: a customer and operators may edit the same order. */
-const draftFor = (orderId: number, userId: number) =>
-  draftOf(`clients-${orderId}-by-${userId}`, { access: '', text: '', version: '' })
 
 type DialogProps = {
   orderId: number
@@ -37,17 +32,8 @@ type DialogProps = {
 /** The form for how an order's proxies authenticate clients. */
 export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: DialogProps) {
   const t = useT()
-  const { user } = useSession()
-  // Fixed at mount: a user who signs in later must not save over this draft.
-  const [draft] = useState(() => draftFor(orderId, user?.id ?? 0))
   // Escape, a click outside and the browser's Back ask before they discard changes.
-  const guard = useLeaveGuard(false, {
-    keepsDraft: true,
-    onRelease: () => {
-      draft.forget()
-      onClose()
-    }
-  })
+  const guard = useLeaveGuard(false, { keepsDraft: true, onRelease: onClose })
   const isShown = useIsShown()
   const leave = async () => {
     if (await guard.mayLeave()) onClose()
@@ -66,12 +52,12 @@ export function ClientAccessDialog({ orderId, onClose, ofOperator = false }: Dia
         <ClientAccessForm
           key={shown.version}
           orderId={orderId}
-          draft={draft}
           current={shown}
           onClose={() => void leave()}
           // If another dialog has been opened since, leave it open.
           onSaved={() => isShown() && onClose()}
           onChanged={guard.mark}
+          isUnsaved={guard.isUnsaved}
           onSending={setSending}
           ofOperator={ofOperator}
         />
@@ -92,42 +78,35 @@ const linesOf = (text: string) =>
     .filter(line => line !== '')
 
 type Props = Required<DialogProps> & {
-  draft: ReturnType<typeof draftFor>
   current: ClientAccess
   onSaved: () => void
   /** Whether the form differs from what is saved. */
   onChanged: (changed: boolean) => void
+  isUnsaved: () => boolean
   /** Whether the call is in flight. */
   onSending: (sending: boolean) => void
 }
 
 function ClientAccessForm({
   orderId,
-  draft,
   current: opened,
   onClose,
   onSaved,
   onChanged,
+  isUnsaved,
   onSending,
   ofOperator
 }: Props) {
   const t = useT()
   const [current, setCurrent] = useState(opened)
-  const [kept] = useState(() => {
-    const { access, text, version } = draft.read()
-    const kind = KINDS.find(one => one === access)
-    return kind && version === current.version ? { access: kind, text } : null
-  })
-  const [access, setAccess] = useState(kept?.access ?? current.access)
-  const [text, setText] = useState(kept?.text ?? current.client_ips.join('\n'))
+  const saved = { access: current.access, text: current.client_ips.join('\n') }
+  const draft = useDraft(`clients-${orderId}`, saved, current.version)
+  const [access, setAccess] = useState(KINDS.find(kind => kind === draft.kept.access) ?? saved.access)
+  const [text, setText] = useState(draft.kept.text ?? saved.text)
   const [wrong, setWrong] = useState<{ list?: string; form?: string }>({})
   const lines = linesOf(text)
   const changed = access !== current.access || (access !== 'password' && lines.join() !== current.client_ips.join())
   useEffect(() => onChanged(changed), [changed, onChanged])
-  useEffect(() => {
-    if (changed) draft.keep({ access, text, version: current.version })
-    else draft.forget()
-  }, [changed, access, text, draft, current.version])
   const isShown = useIsShown()
   /** Merges another user's save with what is entered, so that the next save succeeds. Returns the conflicts. */
   const mergeSaved = (now: ClientAccess) => {
@@ -170,6 +149,11 @@ function ClientAccessForm({
       setWrong(list ? { list } : { form: [failureText(error), ...clashes].join(' ') })
     },
     onSettled: () => onSending(false)
+  })
+  useKeptDraft(draft, {
+    entered: changed ? { access, text } : {},
+    version: current.version,
+    isUnsaved: () => save.isPending || isUnsaved()
   })
   return (
     <form

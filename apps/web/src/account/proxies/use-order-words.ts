@@ -6,7 +6,7 @@ import { orders } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/proxies.ts'
-import { draftOf } from '../../kit/draft.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 
@@ -18,22 +18,15 @@ import { notify } from '../../kit/notify.ts'
 export function useOrderWords(order: Order, field: 'label' | 'note') {
   const t = useT()
   const before = order[field] ?? ''
-  const draft = draftOf(`${field}-${order.id}`, { text: '', before: '' })
-  const [text, setText] = useState(() => {
-    const kept = draft.read()
-    // If another browser saved other words, show those instead of overwriting them unseen.
-    return kept.before === before && kept.text ? kept.text : null
-  })
+  // If another browser saved other words, show those instead of overwriting them unseen.
+  const draft = useDraft(`${field}-${order.id}`, { text: '' }, before)
+  const [text, setText] = useState(draft.kept.text || null)
+  useKeptDraft(draft, { entered: text === null || text.trim() === before ? {} : { text }, version: before })
   const [takesFocus, setTakesFocus] = useState(false)
   const button = useFocusAfterReplace(text !== null)
   const open = () => {
     setTakesFocus(true)
     setText(before)
-  }
-  const change = (words: string) => {
-    setText(words)
-    if (words.trim() === before) draft.forget()
-    else draft.keep({ text: words, before })
   }
   const close = () => {
     draft.forget()
@@ -62,5 +55,5 @@ export function useOrderWords(order: Order, field: 'label' | 'note') {
       close()
     }
   }
-  return { text, change, open, takesFocus, close, button, form, isSaving: save.isPending }
+  return { text, change: setText, open, takesFocus, close, button, form, isSaving: save.isPending }
 }

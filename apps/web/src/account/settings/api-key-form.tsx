@@ -2,14 +2,13 @@ import type { Scope } from '@netlet/contract'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useState, type RefObject } from 'react'
+import { type RefObject } from 'react'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
-import { useSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { draftOf } from '../../kit/draft.ts'
+import { useFormDraft } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { rules } from '../../kit/form.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
@@ -25,25 +24,14 @@ type Props = {
   button: RefObject<HTMLButtonElement | null>
 }
 
-/** Unsaved input, restored after a reload or an expired session. */
-const draftFor = (userId: number) => draftOf(`api-key-by-${userId}`, { name: '', scopes: 'read' })
-
 export function ApiKeyForm({ onMade, button }: Props) {
   const t = useT()
-  const { user } = useSession()
-  const [draft] = useState(() => draftFor(user?.id ?? 0))
-  const [kept] = useState(() => draft.read())
   const form = useForm<Values>({
     name: 'api-key',
-    initialValues: {
-      name: kept.name,
-      scopes: API_KEY_SCOPES.filter(scope => kept.scopes.split(',').includes(scope)),
-      password: ''
-    },
+    initialValues: { name: '', scopes: ['read'], password: '' },
     validate: rules(ApiKeyRules)
   })
-  const { name, scopes } = form.values
-  useEffect(() => draft.keep({ name, scopes: scopes.join(',') }), [draft, name, scopes])
+  const draft = useFormDraft('api-key', form, { secrets: ['password'] })
   const failure = useFormFailure(form)
   const create = useMutation({
     mutationFn: (body: Values) => call(accounts.createApiKey, { body }),

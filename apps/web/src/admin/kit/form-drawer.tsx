@@ -1,15 +1,16 @@
 import { Button, Drawer } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useEffect, useRef, useState, type ComponentType } from 'react'
+import { useLocation } from 'react-router'
 import { ApiError, call, type Endpoint } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
+import { useFormDraft } from '../../kit/draft.ts'
 import { rules } from '../../kit/form.ts'
 import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { FormAlert } from './form-alert.tsx'
-import { useBegunDraft, useFormDraft, useKeptDraft } from './form-draft.ts'
 import classes from './kit.module.css'
 import { useOpenForm } from './open-form.ts'
 import type { Asking, Field, FormSchema, PlanProps } from './resource.ts'
@@ -151,6 +152,7 @@ type TaskFormProps = Pick<Props, 'labelOf'> & {
 function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCancel, onSaved }: TaskFormProps) {
   const t = useT()
   const { schema, row, route, plan: Plan } = task
+  const { pathname } = useLocation()
   const fields = task.fields.filter(({ only }) => !only || (only === 'edit') === Boolean(row))
   const valuesOf = (row: Row | undefined) =>
     Object.fromEntries(fields.map(field => [keyOf(field), shownOf(field, row)]))
@@ -170,15 +172,11 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
     initialValues: valuesOf(row),
     validate: values => errorsByKey(fields, check(sentOf(values)))
   })
-  const draft = useFormDraft<Record<string, string>>(task.id, versionOf(row))
-  useBegunDraft(draft, form)
-  const saved = valuesOf(base.current)
-  const open = fields.filter(field => !field.secret).map(keyOf)
-  const entered = open.flatMap(key => (form.values[key] === saved[key] ? [] : [[key, form.values[key] ?? '']]))
-  useKeptDraft(draft, { entered: Object.fromEntries(entered), version: versionOf(base.current), isUnsaved })
+  const secrets = fields.filter(field => field.secret).map(keyOf)
+  useFormDraft(`${pathname}-${task.id}`, form, { version: versionOf(base.current), secrets, isUnsaved })
   const dirty = form.isDirty()
   useEffect(() => onDirty(dirty), [dirty, onDirty])
-  const hasSecret = fields.some(field => field.secret && form.isDirty(keyOf(field)))
+  const hasSecret = secrets.some(key => form.isDirty(key))
   useEffect(() => onSecret(hasSecret), [hasSecret, onSecret])
 
   const focusFirst = (errors: object) => {

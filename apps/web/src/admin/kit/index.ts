@@ -29,7 +29,6 @@ export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesN
 export { Keyed } from './keyed.tsx'
 export { ListSection } from './list-section.tsx'
 export { instantOf, localTime } from './time-input.tsx'
-export { useBegunDraft, useFormDraft, useKeptDraft } from './form-draft.ts'
 export { useOpenForm } from './open-form.ts'
 export type {
   DialogProps,

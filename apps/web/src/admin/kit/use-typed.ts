@@ -1,7 +1,7 @@
 import { useState } from 'react'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useLeaveGuard, type LeaveOptions } from '../../kit/leave-guard.ts'
 import { merge, withValue, type Path } from '../../kit/merge.ts'
-import { useFormDraft, useKeptDraft } from './form-draft.ts'
 
 type Options<D, V> = {
   /** The draft's name. */
@@ -24,7 +24,7 @@ export function useTyped<D extends { version: string }, V extends Record<string,
   loaded: D,
   { name, param, valuesOf, toldOf = valuesOf, isSecret = () => false }: Options<D, V>
 ) {
-  const draft = useFormDraft<{ base: D; typed: Partial<V> }>(name, '')
+  const draft = useDraft<{ base: D; typed: Partial<V> }>(name, { base: loaded, typed: {} })
   const [base, setBase] = useState(draft.kept.base ?? loaded)
   const [typed, setTyped] = useState<Partial<V>>(draft.kept.typed ?? {})
   const saved = valuesOf(loaded)
@@ -40,7 +40,7 @@ export function useTyped<D extends { version: string }, V extends Record<string,
   const { isUnsaved } = useLeaveGuard(dirty, { param, keepsDraft: !Object.keys(entered).some(isSecret) })
   const open = Object.fromEntries(Object.entries(entered).filter(([field]) => !isSecret(field))) as Partial<V>
   const hasOpen = Object.keys(open).length > 0
-  useKeptDraft(draft, { entered: hasOpen ? { base, typed: open } : {}, version: '', isUnsaved })
+  useKeptDraft(draft, { entered: hasOpen ? { base, typed: open } : {}, isUnsaved })
   const { taken, clashes } = merge(was, { ...was, ...entered }, is)
   const take = (data: D) => {
     setBase(data)

@@ -9,21 +9,13 @@ import { read, refresh } from '../../api/query.ts'
 import { notices, settings } from '../../api/routes.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { isSame, merge, withValue, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { useLatest } from '../../kit/use-latest.ts'
-import {
-  AllowedFields,
-  AuditLink,
-  FormAlert,
-  sayDone,
-  type T,
-  useFormDraft,
-  useKeptDraft,
-  WorkButton
-} from '../kit/index.ts'
+import { AllowedFields, AuditLink, FormAlert, sayDone, type T, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels, useLevelsText } from './stock-levels.tsx'
 
@@ -42,7 +34,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
   const t = useT()
   const mayChange = useMay().mayCall(notices.saveRules)
   const [base, setBase] = useState(loaded)
-  const draft = useFormDraft<Rules>('notice-rules', loaded.version)
+  const draft = useDraft<Rules>('notice-rules', rulesOf(loaded), loaded.version)
   const [typed, setTyped] = useState(draft.kept)
   const [failure, setFailure] = useState('')
   const [errors, setErrors] = useState<Record<string, string>>({})

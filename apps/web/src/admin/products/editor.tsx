@@ -12,10 +12,11 @@ import { catalog, fleet, orders, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { isSame } from '../../kit/merge.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AllowedFields, type T, type Undo, WorkButton, sayDone, useFormDraft, useKeptDraft } from '../kit/index.ts'
+import { AllowedFields, type T, type Undo, WorkButton, sayDone } from '../kit/index.ts'
 import { type Draft, type VariantDraft, draftOf, mergeDrafts, withTheirs, wordsOf } from './draft.ts'
 import { Chosen, Ticks } from './ticks.tsx'
 import { useBack } from './paths.ts'
@@ -103,7 +104,7 @@ export function Editor(props: Props) {
   const [params, setParams] = useSearchParams()
   // When adding, the version covers the platform's product that the form starts from.
   const version = product?.version ?? JSON.stringify(start)
-  const stored = useFormDraft<Draft>('product', version)
+  const stored = useDraft(`product-${product?.id ?? 'new'}`, start, version)
   const [draft, setDraft] = useState({ ...start, ...stored.kept })
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [failure, setFailure] = useState('')

@@ -4,12 +4,12 @@ import { useForm } from '@mantine/form'
 import { useEffect } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
+import { useFormDraft } from '../../kit/draft.ts'
 import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { VariantForm } from '../../kit/schemas.ts'
-import { useBegunDraft, useFormDraft, useKeptDraft } from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
@@ -58,9 +58,7 @@ export function VariantDialog(props: Props) {
     keepsDraft: true
   })
   const version = JSON.stringify(variant)
-  const draft = useFormDraft<VariantDraft>(`variant-${variant.shopify_variant_id}`, version)
-  useBegunDraft(draft, form)
-  useKeptDraft(draft, { entered: dirty ? form.values : {}, version, isUnsaved: guard.isUnsaved })
+  useFormDraft(`variant-${variant.shopify_variant_id}`, form, { version, isUnsaved: guard.isUnsaved })
   useEffect(() => {
     onDirty(dirty)
     return () => onDirty(false)

@@ -6,22 +6,13 @@ import { keyOf, queryClient, read, refresh } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
 import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { rules } from '../../kit/form.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import {
-  AuditLink,
-  FormAlert,
-  May,
-  type T,
-  WorkButton,
-  sayDone,
-  useCommand,
-  useFormDraft,
-  useKeptDraft
-} from '../kit/index.ts'
+import { AuditLink, FormAlert, May, type T, WorkButton, sayDone, useCommand } from '../kit/index.ts'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
 import { SenderDomain } from './sender-check.tsx'
@@ -131,7 +122,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
   const t = useT()
   // The answer that typed values are compared with. A newer one replaces it while nothing is typed.
   const [base, setBase] = useState(loaded)
-  const draft = useFormDraft<Values>('settings', loaded.version)
+  const draft = useDraft('settings', valuesOf(loaded), loaded.version)
   const [typed, setTyped] = useState(draft.kept as Values)
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [failure, setFailure] = useState('')

@@ -13,20 +13,10 @@ import { formMessage, rules } from '../../kit/form.ts'
 import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
+import { useFormDraft } from '../../kit/draft.ts'
 import { MAX_COINS, UserForm as Schema } from '../../kit/schemas.ts'
 import { Day } from '../../kit/time.tsx'
-import {
-  FactList,
-  FormAlert,
-  type T,
-  type Undo,
-  WorkButton,
-  figures,
-  useBegunDraft,
-  useCommand,
-  useFormDraft,
-  useKeptDraft
-} from '../kit/index.ts'
+import { FactList, FormAlert, type T, type Undo, WorkButton, figures, useCommand } from '../kit/index.ts'
 import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { PasswordReset, useNewPassword } from './password-reset.tsx'
 import classes from './users.module.css'
@@ -168,10 +158,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
       }
     }
   })
-  const draft = useFormDraft<Values>(`user-${user.id}`, user.version)
-  useBegunDraft(draft, form)
-  const entered = form.isDirty() ? form.values : {}
-  useKeptDraft(draft, { entered, version: base.current.version, isUnsaved })
+  useFormDraft(`user-${user.id}`, form, { version: base.current.version, isUnsaved })
   const password = useNewPassword()
   const hasSecret = password.value !== ''
   const dirty = form.isDirty() || hasSecret

@@ -1,15 +1,14 @@
 import type { WebhookEndpoint } from '@netlet/contract'
 import { Button, Checkbox, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
-import { useSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { Dialog } from '../dialog.tsx'
-import { draftOf } from '../draft.ts'
+import { useFormDraft } from '../draft.ts'
 import { useFormFailure } from '../form-failure.tsx'
 import { rules } from '../form.ts'
 import { useLeaveGuard } from '../leave-guard.ts'
@@ -36,22 +35,8 @@ const valuesOf = ({ url, description, events, enabled }: WebhookEndpoint): Endpo
   enabled
 })
 
-/** Unsaved changes to one version, restored after a reload or an expired session. */
-const draftFor = (owner: 'own' | 'operators', endpointId: number, userId: number) =>
-  draftOf(`endpoint-${owner}-${endpointId}-by-${userId}`, {
-    url: '',
-    description: '',
-    events: '',
-    enabled: '',
-    version: ''
-  })
-
 export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
   const t = useT()
-  const { user } = useSession()
-  const [draft] = useState(() =>
-    draftFor(calls === ownEndpoints ? 'own' : 'operators', endpoint?.id ?? 0, user?.id ?? 0)
-  )
   const form = useForm<EndpointValues>({
     name: 'endpoint',
     initialValues: endpoint
@@ -60,20 +45,7 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     validate: rules(calls === ownEndpoints ? WebhookForm : OperatorWebhookForm)
   })
   const [version, setVersion] = useState(endpoint?.version ?? 'new')
-  const [kept] = useState(() => draft.read())
-  useEffect(() => {
-    const { url, description, events, enabled } = kept
-    const chosen = calls.events.filter(event => events.split(',').includes(event))
-    if (kept.version === version) form.setValues({ url, description, events: chosen, enabled: enabled === 'true' })
-    // oxlint-disable-next-line react/exhaustive-deps -- once, over what is saved
-  }, [])
-  const { values } = form
   const isChanged = form.isDirty()
-  useEffect(() => {
-    const { url, description, events, enabled } = values
-    if (isChanged) draft.keep({ url, description, events: events.join(','), enabled: String(enabled), version })
-    else draft.forget()
-  }, [draft, values, isChanged, version])
   const failure = useFormFailure(form)
   const isShown = useIsShown()
   /** Merges what another user saved with what is entered here, so that the next save can succeed. */
@@ -116,12 +88,11 @@ export function EndpointForm({ calls, endpoint, onClose, onMade }: Props) {
     }
   })
   // Changes in flight need no discard question.
-  const guard = useLeaveGuard(isChanged && !save.isPending, {
-    keepsDraft: true,
-    onRelease: () => {
-      draft.forget()
-      onClose()
-    }
+  const guard = useLeaveGuard(isChanged && !save.isPending, { keepsDraft: true, onRelease: onClose })
+  const owner = calls === ownEndpoints ? 'own' : 'operators'
+  const draft = useFormDraft(`endpoint-${owner}-${endpoint?.id ?? 0}`, form, {
+    version,
+    isUnsaved: () => save.isPending || guard.isUnsaved()
   })
   const leave = async () => {
     if (await guard.mayLeave()) onClose()

@@ -1,12 +1,12 @@
 import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/index.ts'
-import { draftOf } from '../../kit/draft.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { ForgotVerifyBody } from '../../kit/schemas.ts'
@@ -14,11 +14,12 @@ import { SendCode, type MailedCode } from '../send-code.tsx'
 
 type Props = { backTo: string; onVerified: (proof: { email: string; verifyId: string }) => void }
 
-const draft = draftOf('forgot', { email: '', code_id: '', code_until: 0 })
+const KEPT = { email: '', code_id: '', code_until: 0 }
 
 export function ForgotForm({ backTo, onVerified }: Props) {
   const t = useT()
-  const [kept] = useState(() => draft.read())
+  const draft = useDraft('forgot', KEPT)
+  const kept = { ...KEPT, ...draft.kept }
   const [mailed, setMailed] = useState<MailedCode>({ id: kept.code_id, until: kept.code_until })
   const form = useForm({
     initialValues: { email: kept.email, email_code: '' },
@@ -30,7 +31,7 @@ export function ForgotForm({ backTo, onVerified }: Props) {
     }
   })
   const { email } = form.values
-  useEffect(() => draft.keep({ email, code_id: mailed.id, code_until: mailed.until }), [email, mailed])
+  useKeptDraft(draft, { entered: { email, code_id: mailed.id, code_until: mailed.until } })
   const failure = useFormFailure(form, { email_code_id: 'email_code' })
   const next = useMutation({
     mutationFn: (values: typeof form.values) =>

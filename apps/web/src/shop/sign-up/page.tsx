@@ -1,7 +1,7 @@
 import { pageAt } from '@netlet/contract/pages'
 import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useState, type MouseEvent } from 'react'
+import { useState, type MouseEvent } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
@@ -9,7 +9,7 @@ import { setSessionUser } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { t as word, useT } from '../../i18n/index.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { draftOf } from '../../kit/draft.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
@@ -20,15 +20,8 @@ import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 import { SendCode, type MailedCode } from '../send-code.tsx'
 
-/** Survives a reload, because the user may open the mail in the same tab. */
-const draft = draftOf('sign-up', {
-  username: '',
-  email: '',
-  email_code: '',
-  invite_code: '',
-  code_id: '',
-  code_until: 0
-})
+/** What survives a reload, because the user may open the mail in the same tab. */
+const KEPT = { username: '', email: '', email_code: '', invite_code: '', code_id: '', code_until: 0 }
 const OPTIONAL = ['invite_code', 'discord_id']
 
 /** Keeps the focus on a press: an error shown on blur would move the button away before the click ends. */
@@ -40,7 +33,8 @@ export default function SignUpPage() {
   const t = useT()
   const navigate = useNavigate()
   const [query] = useSearchParams()
-  const [kept] = useState(() => draft.read())
+  const draft = useDraft('sign-up', KEPT)
+  const kept = { ...KEPT, ...draft.kept }
   const [mailed, setMailed] = useState<MailedCode>({ id: kept.code_id, until: kept.code_until })
   const after = query.get('return')
   useTitle(t('signUp.create'))
@@ -66,10 +60,9 @@ export default function SignUpPage() {
   })
   const failure = useFormFailure(form, { email_code_id: 'email_code' })
   const { username, email, email_code, invite_code } = form.values
-  useEffect(
-    () => draft.keep({ username, email, email_code, invite_code, code_id: mailed.id, code_until: mailed.until }),
-    [username, email, email_code, invite_code, mailed]
-  )
+  useKeptDraft(draft, {
+    entered: { username, email, email_code, invite_code, code_id: mailed.id, code_until: mailed.until }
+  })
   const signUp = useMutation({
     mutationFn: () =>
       call(accounts.signUp, { body: { ...form.values, email_code_id: mailed.id, language: currentLanguage() } }),

@@ -134,10 +134,11 @@ describe('the sign-up form', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: at })
     sessionStorage.setItem(
       'netlet-draft-sign-up',
-      JSON.stringify({ at: at - 3_700_000, username: 'Alice1', email: 'a@example.com' })
+      JSON.stringify({ at: at - 3_700_000, version: '', entered: { username: 'Alice1', email: 'a@example.com' } })
     )
     open().unmount()
-    for (const hostile of ['{', '[]', 'null', JSON.stringify({ at, username: { length: 3 }, code_until: 'x' })]) {
+    const entered = { username: { length: 3 }, code_until: 'x' }
+    for (const hostile of ['{', '[]', 'null', JSON.stringify({ at, version: '', entered })]) {
       sessionStorage.setItem('netlet-draft-sign-up', hostile)
       const { unmount } = open()
       expect(text('Username')).toHaveProperty('value', '')
