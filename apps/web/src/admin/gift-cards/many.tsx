@@ -96,7 +96,7 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
       {made ? (
         <div className="stack">
           <p role="status">{t('gift-cards.manyDone', { count: numberText(made.length) })}</p>
-          <div className="bar">
+          <div className="row to-end">
             <Button autoFocus onClick={() => saveFile(`gift_cards_${stamp(new Date())}.csv`, codesAsCsv(made))}>
               {t('gift-cards.manyCsv')}
             </Button>
@@ -140,7 +140,7 @@ function ManyDialog({ onClose }: { onClose: () => void }) {
             {...form.getInputProps('point')}
           />
           {failure.alert}
-          <div className="bar">
+          <div className="row to-end">
             <Button variant="default" onClick={leave}>
               {t('form.cancel')}
             </Button>
