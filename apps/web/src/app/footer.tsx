@@ -69,7 +69,7 @@ function Columns() {
   return (
     <>
       <div className={classes.columns}>
-        <div className={classes.about}>
+        <div className={`stack start dim ${classes.about}`} style={{ gap: '0.75rem', maxWidth: '20rem' }}>
           <Link to={pageAt('home')} className="brand">
             <img src="/icon.svg" alt="" width={26} height={26} />
             Netlet

@@ -39,7 +39,7 @@ export function Header({ isConsole }: { /** As wide as the dashboard. */ isConso
         <nav aria-label={t('nav.main')} className={classes.nav}>
           <Pages />
         </nav>
-        <div className={classes.tools}>
+        <div className="row unwrapped push" style={{ gap: '0.15rem' }}>
           <LanguageMenu />
           <SchemeMenu />
           <div className={classes.wideOnly}>
@@ -107,7 +107,7 @@ function UserMenu() {
   const t = useT()
   const { user, pending } = useSession()
   const logout = useLogout()
-  if (pending) return <div className={classes.userSpace} />
+  if (pending) return <div style={{ width: '5.5rem', height: '2.25rem' }} />
   if (!user)
     return (
       <Button component={Link} to={pageAt('login')} size="sm">

@@ -2,7 +2,6 @@ import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import type { FocusEvent } from 'react'
 import { t } from '../i18n/index.ts'
-import classes from './action-toast.module.css'
 
 /** A button in a message. `about`: what the message concerns. `onGone` runs when the message closes, pressed or not. */
 export type ToastAction = { label: string; about?: string | undefined; run: () => void; onGone?: () => void }
@@ -53,16 +52,16 @@ export function showActionToast({ color, message, action, ms }: Options): void {
     },
     onBlurCapture: note('focus', false),
     message: (
-      <span className={classes.toast}>
-        <span className={classes.words}>
+      <span className="row unwrapped between">
+        <span className="breaks shrinks">
           <span>{message}</span>
           {action.about && (
-            <span className={classes.about} title={action.about}>
+            <span className="clamped dim" title={action.about}>
               {action.about}
             </span>
           )}
         </span>
-        <Button size="compact-sm" variant="default" className={classes.button} onClick={act}>
+        <Button size="compact-sm" variant="default" className="rigid" onClick={act}>
           {action.label}
         </Button>
       </span>

@@ -25,7 +25,7 @@ export function CaptchaField({ captcha, ...input }: Props) {
   const t = useT()
   const source = captcha.image?.startsWith('data:') ? captcha.image : `data:image/png;base64,${captcha.image}`
   return (
-    <div className={classes.field}>
+    <div className={`row start ${classes.field}`} style={{ gap: '0.6rem' }}>
       <TextInput
         label={t('captcha.label')}
         inputMode="numeric"

@@ -26,7 +26,7 @@ function Opener({ asked }: Props) {
   useFocusReturn(asked !== null)
   useEffect(() => {
     if (!asked) return
-    const body = <p className={`dim ${classes.body}`}>{asked.body}</p>
+    const body = <p className="dim lines">{asked.body}</p>
     const shared = {
       title: asked.title,
       closeButtonProps: { 'aria-label': t('close') },

@@ -88,7 +88,7 @@ export function DataTable<Row>(props: Props<Row>) {
   if (error && !rows) body = <ErrorState error={error} fallback={errorText} onRetry={onRetry} />
   else if (coming)
     body = (
-      <div className={classes.loading} style={height} role="status" aria-label={label}>
+      <div className="awaited" style={height} role="status" aria-label={label}>
         {Array.from({ length: places }, (_, index) => (
           <Skeleton key={index} height={narrow ? 84 : 22} />
         ))}
@@ -173,7 +173,7 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, onRow, problem, st
           {columns
             .filter(column => column.lead)
             .map(column => (
-              <div key={column.key} className={classes.lead}>
+              <div key={column.key} className={`breaks ${classes.lead}`}>
                 {column.render(row)}
               </div>
             ))}

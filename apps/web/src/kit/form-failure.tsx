@@ -1,7 +1,6 @@
 import type { UseFormReturnType } from '@mantine/form'
 import { useEffect, useRef, useState } from 'react'
 import { failureText, fieldTexts } from '../i18n/failures.ts'
-import classes from './form-failure.module.css'
 import { useErrorsInLanguage } from './form.ts'
 
 type Form<Values> = Pick<UseFormReturnType<Values>, 'values' | 'errors' | 'setErrors' | 'getInputNode'>
@@ -58,7 +57,7 @@ export function FormAlert({ words, takesFocus }: Omit<Said, 'at'>) {
     if (takesFocus) alert.current?.focus()
   }, [takesFocus])
   return (
-    <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
+    <div ref={alert} role="alert" tabIndex={-1} className="problem">
       {words()}
     </div>
   )

@@ -58,7 +58,11 @@ export function OrderStateBadge({ order }: { order: Order }) {
           {order.delivery_num}/{order.proxy_num}
         </span>
       )}
-      {failure && <span className={classes.reason}>{failure}</span>}
+      {failure && (
+        <span className={`bad size-label ${classes.reason}`} style={{ maxWidth: '16rem' }}>
+          {failure}
+        </span>
+      )}
     </StateWithDetails>
   )
 }

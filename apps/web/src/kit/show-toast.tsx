@@ -3,7 +3,6 @@ import { useEffect } from 'react'
 import { t, useT } from '../i18n/index.ts'
 import { saidAgain } from '../i18n/failures.ts'
 import { useLanguage } from '../i18n/language.ts'
-import classes from './action-toast.module.css'
 import { colors, readingTime, type Kind, type Message } from './message.ts'
 
 type Toast = { count: number; ms: number; timer?: ReturnType<typeof setTimeout> }
@@ -27,7 +26,7 @@ function Words({ id, message, toast }: { id: string; message: Message; toast: To
   useLanguage()
   useEffect(() => wait(id), [id, toast])
   return (
-    <span className={classes.words}>
+    <span className="breaks shrinks">
       {saidAgain(textOf(message))}
       {toast.count > 1 && <span className="dim"> ({word('toast.times', { count: toast.count })})</span>}
     </span>

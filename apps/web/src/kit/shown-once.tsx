@@ -20,7 +20,7 @@ export function ShownOnce({ words, text, name, onDone }: Props) {
   // Before the dialog that made it returns the focus.
   useLayoutEffect(() => box.current?.focus(), [text])
   return (
-    <div ref={box} className={classes.box} role="status" tabIndex={-1}>
+    <div ref={box} className={`stack ${classes.box}`} style={{ gap: '0.75rem' }} role="status" tabIndex={-1}>
       <p>{words}</p>
       <code className="mono">{text}</code>
       <div className="row">

@@ -29,5 +29,7 @@ export function StateBadge({ tone, children }: { tone: Tone; children: ReactNode
 }
 
 export const StateWithDetails = ({ children }: { children: ReactNode }) => (
-  <span className={classes.root}>{children}</span>
+  <span className="stack start inline" style={{ gap: '0.2rem' }}>
+    {children}
+  </span>
 )

@@ -21,7 +21,7 @@ export function EmptyState({ title, body, compact = false, children }: Empty) {
       {!compact && <BlockArt seed={title} cols={9} rows={3} className={classes.art} density={0.12} />}
       <p className={classes.title}>{title}</p>
       {body && <p className={classes.body}>{body}</p>}
-      {children && <div className={classes.action}>{children}</div>}
+      {children && <div style={{ marginTop: '1.25rem' }}>{children}</div>}
     </div>
   )
 }
@@ -34,7 +34,7 @@ export function ErrorState({ error, fallback, onRetry }: { error: unknown; fallb
       <IconAlertCircle className={classes.sign} size={24} aria-hidden />
       <p className={classes.title}>{failureText(error, fallback)}</p>
       {onRetry && (
-        <div className={classes.action}>
+        <div style={{ marginTop: '1.25rem' }}>
           <Button variant="default" onClick={onRetry}>
             {t('retry')}
           </Button>

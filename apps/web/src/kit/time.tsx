@@ -119,7 +119,7 @@ export function Moment({ at, ago = false }: { at: string; ago?: boolean }) {
   )
   if (!ago) return time
   return (
-    <span className={classes.both}>
+    <span className={`row stretch inline ${classes.both}`} style={{ gap: '0 0.6rem' }}>
       {time}
       <span className="dim">
         <Ago at={at} />

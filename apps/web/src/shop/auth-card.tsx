@@ -10,7 +10,9 @@ export function AuthCard({ title, children }: { title: string; children: ReactNo
   return (
     <div className={`wide page ${classes.page}`}>
       <div className={`card ${classes.card}`}>
-        <h1 className={classes.title}>{title}</h1>
+        <h1 className="size-figure" style={{ marginBottom: '1.25rem' }}>
+          {title}
+        </h1>
         {children}
       </div>
       <div className={`band ${classes.side}`}>

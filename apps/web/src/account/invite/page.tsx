@@ -26,8 +26,10 @@ export default function InvitePage() {
   })
   return (
     <div className="stack">
-      <p className={classes.tip}>{t('invite.tip')}</p>
-      <div className={`card ${classes.codes}`}>
+      <p className="dim" style={{ maxWidth: '44rem' }}>
+        {t('invite.tip')}
+      </p>
+      <div className="card" style={{ padding: '0.5rem 1.25rem' }}>
         {invite.error ? (
           <ErrorState error={invite.error} onRetry={() => void invite.refetch()} />
         ) : (
@@ -42,7 +44,9 @@ export default function InvitePage() {
           </>
         )}
       </div>
-      <h2 className={classes.title}>{t('invite.users')}</h2>
+      <h2 className="size-title" style={{ marginTop: '0.75rem' }}>
+        {t('invite.users')}
+      </h2>
       <DataTable
         label={t('invite.users')}
         columns={[
@@ -75,7 +79,7 @@ export default function InvitePage() {
 type LineProps = { name: string; value: string | undefined; sample: string; copied?: boolean }
 
 function Line({ name, value, sample, copied = false }: LineProps) {
-  const text = <code className={`mono ${classes.value}`}>{value ?? sample}</code>
+  const text = <code className="mono breaks">{value ?? sample}</code>
   return (
     <div className={classes.line}>
       <span className="dim">{name}</span>

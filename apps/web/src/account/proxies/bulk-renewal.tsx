@@ -64,7 +64,7 @@ export function BulkRenewal({ renewals: { orders: picked, opened }, onOpen, onCl
         ) : (
           <>
             {data.every(answer => !('checkout_url' in answer)) && <p role="status">{t('bulk.none')}</p>}
-            <ul className={classes.renewals}>
+            <ul className={`stack ${classes.renewals}`} style={{ gap: 0 }}>
               {asked.map(order => (
                 <Renewal
                   key={order.id}
@@ -121,7 +121,7 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
   }
   return (
     <li>
-      <span className={classes.renewed}>
+      <span className="stack breaks shrinks" style={{ gap: 0, flex: '1 1 14rem' }}>
         <strong>
           <bdi>{order.label ?? product_name}</bdi>
         </strong>
@@ -130,7 +130,7 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
           <span className="mono">{order.order_id}</span>
         </span>
         {isPaid ? (
-          <span role="status" className={classes.done}>
+          <span role="status" className="strong good">
             {t('bulk.done', { date: dayText(ends, now, language) })}
           </span>
         ) : answer && 'checkout_url' in answer ? (
@@ -143,7 +143,7 @@ function Renewal({ order, answer, opened, onOpen }: RenewalProps) {
                 : t('bulk.price', { amount: money(answer.price) })}
           </span>
         ) : (
-          <span className={classes.refused}>
+          <span className="bad">
             {answer ? (wordsOf(answer.reason, answer.params) ?? answer.msg) : t('bulk.failed')}
           </span>
         )}

@@ -58,7 +58,7 @@ export function CodeDialog({ proxy, onClose }: { proxy: Credentials; onClose: ()
             )}
           </>
         )}
-        <div className={classes.toolLine}>
+        <div className="row bottom between">
           <NativeSelect
             label={t('code.tool')}
             data-autofocus

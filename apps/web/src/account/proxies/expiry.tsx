@@ -19,6 +19,8 @@ export function urgency(left: number): 'far' | 'soon' | 'verySoon' {
   return left < 7 * DAY ? 'soon' : 'far'
 }
 
+const TONES = { far: '', soon: 'warn strong', verySoon: 'bad strong' } as const
+
 /** The time left, rounded down: days, then hours below two days, minutes below an hour. @param left milliseconds */
 export function timeLeft(left: number, language: string): string {
   const [unit, length] = left >= 2 * DAY ? ['day', DAY] : left >= HOUR ? ['hour', HOUR] : ['minute', 60_000]
@@ -60,8 +62,7 @@ export function Expiry({ order }: { order: Order }) {
     <time
       dateTime={until}
       title={title}
-      className={classes.expiry}
-      data-level={level}
+      className={`row unwrapped inline ${TONES[level]} ${classes.expiry}`}
       data-held={grace_until !== null || undefined}
     >
       {level === 'soon' && <IconClockExclamation size={15} aria-hidden />}
@@ -83,8 +84,7 @@ function PayBy({ deadline }: { deadline: number }) {
     <time
       dateTime={at.toISOString()}
       title={fullText(at, language)}
-      className={classes.expiry}
-      data-level="soon"
+      className={`row unwrapped inline ${TONES.soon} ${classes.expiry}`}
       data-held
     >
       <IconClockExclamation size={15} aria-hidden />

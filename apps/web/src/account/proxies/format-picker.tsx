@@ -47,7 +47,7 @@ export function TemplateField({ choice, onChoose, first }: Props & { first: Cred
   if (choice.format !== 'template') return null
   const shown = first ? { ...first, password: MASK } : SAMPLE
   return (
-    <div className={classes.template}>
+    <div className="stack" style={{ gap: '0.5rem', padding: '0.75rem 0.9rem' }}>
       <TextInput
         size="sm"
         label={t('format.pattern')}
@@ -59,7 +59,7 @@ export function TemplateField({ choice, onChoose, first }: Props & { first: Cred
         value={choice.template}
         onChange={event => onChoose({ ...choice, template: event.currentTarget.value })}
       />
-      <p className={classes.preview}>
+      <p className={`row stretch size-table ${classes.preview}`} style={{ gap: '0.25rem 0.75rem' }}>
         <span id={id} className="dim">
           {t('format.preview')}
         </span>

@@ -1,5 +1,5 @@
 import { useT } from '../../i18n/proxies.ts'
-import { delayLevel } from '../../kit/delay.tsx'
+import { DELAY_TONES, delayLevel } from '../../kit/delay.tsx'
 import classes from './latency.module.css'
 
 /** Milliseconds at which the bar is full. */
@@ -9,7 +9,7 @@ export function Latency({ ms }: { ms: number | null }) {
   const t = useT()
   const level = delayLevel(ms)
   return (
-    <span className={classes.latency} data-level={level}>
+    <span className={`num size-table ${DELAY_TONES[level]} ${classes.latency}`} data-level={level}>
       {ms !== null && (
         <span className={classes.bar} aria-hidden>
           <span style={{ width: `${Math.max(6, Math.min(100, (ms / FULL) * 100))}%` }} />

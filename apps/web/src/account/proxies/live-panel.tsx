@@ -24,16 +24,21 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
   const Icon = { good: IconCircleCheck, bad: IconAlertTriangle, busy: IconLoader2 }[tone]
   const words = { protocol: '', server: '', port: '', username: '', password: '' }
   return (
-    <section className={classes.live} data-tone={tone} aria-labelledby="live-title">
+    <section
+      className={`card row unwrapped start panel ${classes.live}`}
+      style={{ gap: '0.9rem' }}
+      data-tone={tone}
+      aria-labelledby="live-title"
+    >
       <Icon size={24} aria-hidden className={classes.liveIcon} />
-      <div className={classes.liveBody}>
+      <div className="stack shrinks" style={{ gap: '0.75rem', flex: 1 }}>
         <div role="status">
           <h3 id="live-title">
             {isLive ? t('live.title', { count: numberText(done) }) : t(failure ? 'live.trouble' : 'live.coming')}
           </h3>
           {!isLive && (
             <>
-              <p className={classes.progress}>
+              <p className={`row unwrapped num ${classes.progress}`}>
                 <progress value={done} max={total} aria-hidden />
                 {t('live.progress', { done: numberText(done), total: numberText(total) })}
               </p>
@@ -48,7 +53,7 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
           )}
         </div>
         {hasProxies(order) && (
-          <div className={classes.liveActions}>
+          <div className={`row stretch ${classes.liveActions}`} style={{ gap: '0.5rem' }}>
             <Button
               size="sm"
               variant="default"
@@ -72,8 +77,8 @@ export function LivePanel({ order, first, takeOut, onDismiss }: Props) {
         {isLive && first && (
           <div>
             <p className="dim">{t('live.hint')}</p>
-            <p className={classes.command}>
-              <code>{snippetOf('curl', first, words, { masked: true })}</code>
+            <p className="row" style={{ gap: '0.5rem' }}>
+              <code className="breaks shrinks">{snippetOf('curl', first, words, { masked: true })}</code>
               <CopyButton
                 text={snippetOf('curl', first, words)}
                 name={t('live.command')}

@@ -33,11 +33,16 @@ function Rules({ names }: { names: string[] }) {
   const more = names.length - SHOWN
   return (
     <span className={classes.rules} title={names.join(', ')}>
-      <span className={classes.ruleNames} data-all={all || undefined}>
+      <span className={`cut ${classes.ruleNames}`} data-all={all || undefined}>
         {shown.join(', ')}
       </span>
       {more > 0 && (
-        <button type="button" className={classes.more} aria-expanded={all} onClick={() => setAll(!all)}>
+        <button
+          type="button"
+          className={`bare size-table ${classes.more}`}
+          aria-expanded={all}
+          onClick={() => setAll(!all)}
+        >
           {all ? t('orders.fewer') : t('orders.more', { count: more })}
         </button>
       )}
@@ -54,18 +59,18 @@ export function OrderLabel({ order }: { order: Order }) {
       <button
         ref={button}
         type="button"
-        className={classes.label}
+        className={`row unwrapped inline bare strong size-table ${classes.label}`}
         data-empty={order.label === null || undefined}
         aria-label={order.label ? t('label.edit', { label: order.label }) : `${t('label.add')}: ${order.order_id}`}
         title={order.label ?? t('label.add')}
         onClick={open}
       >
         <IconPencil size={14} aria-hidden />
-        {order.label && <bdi>{order.label}</bdi>}
+        {order.label && <bdi className="cut">{order.label}</bdi>}
       </button>
     )
   return (
-    <form className={classes.labelForm} {...form}>
+    <form className="row unwrapped" style={{ gap: '0.25rem' }} {...form}>
       <TextInput
         size="xs"
         aria-label={t('label.of', { order: order.order_id })}
@@ -108,19 +113,19 @@ export const orderColumns = (context: Context): Column<Order>[] => {
       render: order => (
         <span className={classes.order}>
           <Pick order={order} context={context} />
-          <span className={classes.names}>
+          <span className="stack start shrinks" style={{ gap: '0.1rem' }}>
             <button
               type="button"
-              className={classes.select}
+              className={`bare ${classes.select}`}
               aria-pressed={order.id === selected}
               onClick={() => onSelect(order.id)}
             >
               <strong>{names.order(order).product_name}</strong>
-              <span>{names.order(order).variant_name}</span>
+              <span className="dim size-label">{names.order(order).variant_name}</span>
             </button>
-            <span className={classes.second}>
+            <span className="row" style={{ gap: '0 0.5rem' }}>
               <OrderLabel order={order} />
-              <span className={classes.number}>
+              <span className={`dim size-label ${classes.number}`}>
                 <span className="mono">{order.order_id}</span> · <Day at={order.created_at} />
               </span>
             </span>
@@ -156,7 +161,7 @@ function Amount({ order: { pay_amount, amount, discount } }: { order: Order }) {
   return (
     <span title={note(amount, discount)}>
       {money(chargedFor(amount, discount))}
-      {discount && <span className={classes.note}>{short(discount)}</span>}
+      {discount && <span className={`dim size-label ${classes.note}`}>{short(discount)}</span>}
     </span>
   )
 }

@@ -12,7 +12,7 @@ export function OrderNote({ order }: { order: Order }) {
   const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'note')
   if (text === null)
     return (
-      <div className={classes.note}>
+      <div className={`row baseline ${classes.note}`} style={{ gap: '0.25rem 0.5rem' }}>
         {order.note && <p dir="auto">{order.note}</p>}
         <Button
           ref={button}
@@ -27,7 +27,7 @@ export function OrderNote({ order }: { order: Order }) {
       </div>
     )
   return (
-    <form className={classes.noteForm} {...form}>
+    <form className="stack" style={{ gap: '0.6rem', maxWidth: '40rem' }} {...form}>
       <Textarea
         label={t('note.title')}
         description={t('note.hint', { max: NOTE_LENGTH })}

@@ -171,7 +171,12 @@ function Proxies({ collection }: { collection: number | undefined }) {
   return (
     <div className="stack" style={{ gap: '1.5rem' }}>
       {picked.size > 0 && (
-        <div className={classes.picked} role="group" aria-label={t('bulk.title')}>
+        <div
+          className={`row ${classes.picked}`}
+          style={{ gap: '0.5rem 0.75rem' }}
+          role="group"
+          aria-label={t('bulk.title')}
+        >
           <span role="status">{t('orders.selected', { count: picked.size })}</span>
           <Button size="sm" onClick={() => renew({ orders: [...picked.values()], opened: [] })}>
             {t('bulk.renew', { count: picked.size })}

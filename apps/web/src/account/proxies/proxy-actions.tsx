@@ -60,7 +60,11 @@ export function OrderActions({ order, loading, tasks }: Props) {
                 onClick={() => void tasks.ask(task)}
               >
                 {t(`${task}.do`)}{' '}
-                {left !== null && <span className={classes.left}>{t('change.leftShort', { left: left ?? 0 })}</span>}
+                {left !== null && (
+                  <span className="dim" style={{ marginInlineStart: '0.4rem', fontWeight: 400 }}>
+                    {t('change.leftShort', { left: left ?? 0 })}
+                  </span>
+                )}
               </Button>
             </UnavailableHint>
           )

@@ -18,7 +18,7 @@ type PasswordProps = { proxy: Proxy; shown: boolean; onToggle: Reveal['toggle'] 
 export function Password({ proxy, shown, onToggle }: PasswordProps) {
   const t = useT()
   return (
-    <span className={classes.secret}>
+    <span className={`row unwrapped inline ${classes.secret}`} style={{ gap: '0.3rem', maxWidth: '100%' }}>
       {shown ? (
         <span className="mono" data-password>
           {proxy.password}

@@ -26,7 +26,12 @@ export function ProxyFilters({ list, narrow, field }: Props) {
   const tAccount = useAccountT()
   const { filters, typed, clear, sort } = list
   return (
-    <div className={classes.filters} role="search" aria-label={t('proxy.title')}>
+    <div
+      className={`row stretch ${classes.filters}`}
+      style={{ gap: '0.5rem', padding: '0.6rem 0.9rem' }}
+      role="search"
+      aria-label={t('proxy.title')}
+    >
       <TextInput
         ref={field}
         type="search"

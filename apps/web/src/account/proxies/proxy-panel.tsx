@@ -44,13 +44,13 @@ function ExitNote({ order, proxy }: { order: Order; proxy: Proxy | undefined }) 
   if (order.address_family === 'any') return <p className="dim">{t('proxy.ipv6.any')}</p>
   const snippet = order.egress === 'session' && proxy ? sessionSnippet(proxy) : null
   return (
-    <div className={classes.exits}>
+    <div className="stack" style={{ gap: '0.5rem' }}>
       <p className="dim">
         {t('proxy.ipv6')} {t(`proxy.ipv6.${order.egress}`)}
       </p>
       {snippet !== null && (
-        <p className={classes.snippet}>
-          <code>{snippet}</code>
+        <p className="row" style={{ gap: '0.5rem' }}>
+          <code className="breaks shrinks">{snippet}</code>
           <CopyButton text={snippet} name={t('proxy.ipv6.command')} />
         </p>
       )}
@@ -110,9 +110,9 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
   const isListed = Boolean(now) && (list.pending || Boolean(list.rows?.length) || isFiltered(list.filters))
   return (
     <section className="stack" aria-label={t('proxy.title')}>
-      <div className={classes.head}>
-        <div className={classes.which}>
-          <h2 ref={heading} tabIndex={-1}>
+      <div className="row between" style={{ gap: '0.75rem 1.5rem' }}>
+        <div className={`row baseline breaks shrinks ${classes.which}`} style={{ gap: '0.25rem 1rem' }}>
+          <h2 ref={heading} tabIndex={-1} className="size-title">
             {t('proxy.title')}
           </h2>
           {now && (
@@ -130,7 +130,7 @@ export function ProxyPanel({ order, loading, format: [kept, choose], live, onDis
         <OrderActions order={now} loading={loading} tasks={tasks} />
       </div>
       {tasks.refusal !== null && (
-        <p role="alert" className={classes.refusal}>
+        <p role="alert" className="problem">
           {tasks.refusal}
         </p>
       )}
@@ -191,7 +191,7 @@ const isPaid = ({ pay_amount, state }: Order) => pay_amount !== null && state !=
 function Paid({ order: { pay_amount, last_amount } }: { order: Order }) {
   const t = useT()
   return (
-    <p className={`dim num ${classes.paid}`}>
+    <p className="dim num row stretch" style={{ gap: '0 1.5rem' }}>
       <span>{t('proxy.paid', { amount: money(pay_amount ?? '0.00') })}</span>
       {last_amount !== pay_amount && <span>{t('proxy.paidTerm', { amount: money(last_amount) })}</span>}
     </p>
@@ -203,7 +203,7 @@ function CheckProgress({ order }: { order: Order }) {
   const tAccount = useAccountT()
   const { task_done: done, delivery_num: total } = order
   return (
-    <p className={classes.check} role="status">
+    <p className={`row unwrapped num ${classes.progress}`} style={{ padding: '0.75rem 0.9rem 0' }} role="status">
       <progress value={done ?? undefined} max={total} aria-hidden />
       {done === null
         ? tAccount(order.task_waits ? 'task.waits' : 'task.check')

@@ -133,7 +133,7 @@ function Head({ by, title, sort, onSort }: { by: Sort['by']; title: ReactNode } 
       : { by: 'id', order: 'asc' }
   return (
     <th scope="col" aria-sort={active ? (sort.order === 'asc' ? 'ascending' : 'descending') : undefined}>
-      <button type="button" className={classes.sort} onClick={() => onSort(next)}>
+      <button type="button" className={`row unwrapped inline bare ${classes.sort}`} onClick={() => onSort(next)}>
         {title}
         <Icon size={14} aria-hidden data-idle={!active || undefined} />
       </button>
@@ -167,7 +167,7 @@ const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, on
   const tAccount = useAccountT()
   return (
     <li data-selected={isPicked || undefined}>
-      <div className={classes.cardHead}>
+      <div className={`row unwrapped ${classes.cardHead}`} style={{ gap: '0.35rem' }}>
         <PickProxy proxy={proxy} isPicked={isPicked} onPick={onPick} />
         <strong className="mono">{addressOf(proxy)}</strong>
         <CopyProxy proxy={proxy} choice={choice} />

@@ -20,8 +20,12 @@ function Uncounted({ payments }: { payments: UncountedPayment[] }) {
   const t = useT()
   if (payments.length === 0) return null
   return (
-    <section className={`card ${classes.uncounted}`} aria-label={t('uncounted')}>
-      <h2>{t('uncounted')}</h2>
+    <section
+      className={`card stack ${classes.uncounted}`}
+      style={{ gap: '0.75rem', maxWidth: '52rem', padding: '1.25rem' }}
+      aria-label={t('uncounted')}
+    >
+      <h2 className="size-title">{t('uncounted')}</h2>
       <ul>
         {payments.map(payment => (
           <li key={payment.id}>
@@ -50,7 +54,7 @@ function Receipts({ orderId }: { orderId: number }) {
   const { data, isPending, error, refetch } = useQuery(read(orders.receipts, { params: { id: orderId } }))
   return (
     <div className="stack">
-      <div className={classes.tools}>
+      <div className="row between" style={{ minHeight: '2.25rem' }}>
         <Link to={pageAt('receipts')}>{t('all')}</Link>
         {data && data.receipts.length > 0 && (
           <Button leftSection={<IconPrinter size={18} aria-hidden />} onClick={() => window.print()}>
@@ -72,7 +76,11 @@ function Receipts({ orderId }: { orderId: number }) {
         <>
           <Uncounted payments={data.uncounted} />
           {data.receipts.length > 0 && (
-            <section className={classes.print} aria-label={t('of', { order: data.order_id })}>
+            <section
+              className={`stack ${classes.print}`}
+              style={{ gap: '1.5rem' }}
+              aria-label={t('of', { order: data.order_id })}
+            >
               {data.receipts.map(receipt => (
                 <ReceiptSheet key={receipt.id} order={data} receipt={receipt} />
               ))}

@@ -7,6 +7,7 @@ import { useT } from '../../i18n/receipts.ts'
 import { moneyIn } from '../../kit/money.ts'
 import { momentText } from '../../kit/time.tsx'
 import classes from './receipts.module.css'
+import { columns } from '../../kit/columns.ts'
 
 type Line = { title: string; variant: string | null; quantity: number; unit: string | null; amount: string }
 
@@ -19,17 +20,17 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
   const net = fromCents(toCents(receipt.total) - toCents(receipt.refunded))
   const title = `${t('receipt')} ${receipt.platform_order}`
   return (
-    <article className={`card ${classes.sheet}`} aria-label={title}>
-      <header className={classes.head}>
+    <article className={`card stack ${classes.sheet}`} style={{ gap: '1.5rem' }} aria-label={title}>
+      <header className="row stretch between" style={{ gap: '0.5rem 2rem' }}>
         <div>
-          <strong className={classes.shop}>
+          <strong className="row unwrapped size-title" style={{ gap: '0.55rem', marginBottom: '0.25rem' }}>
             <img src="/icon.svg" alt="" width={24} height={24} /> {order.shop}
           </strong>
           <p>{t(receipt.kind)}</p>
         </div>
-        <h2>{title}</h2>
+        <h2 className="size-title">{title}</h2>
       </header>
-      <dl className={classes.facts}>
+      <dl className="breaks" style={columns('12rem', '0.9rem 1.5rem', 'auto-fit')}>
         <Fact title={t('billed')}>
           {order.username}
           <br />

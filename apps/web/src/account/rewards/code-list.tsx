@@ -9,6 +9,7 @@ import { CopyButton } from '../../kit/copy-button.tsx'
 import { discountText } from '../../kit/discount.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
+import { columns } from '../../kit/columns.ts'
 
 /** The user's promo codes; `gifts`: only gift cards. */
 export function CodeList({ gifts = false }: { gifts?: boolean }) {
@@ -32,7 +33,7 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
       </div>
     )
   return (
-    <ul className={classes.cards}>
+    <ul style={columns('15rem', '0.9rem')}>
       {isPending
         ? [1, 2, 3].map(key => (
             <li key={key}>
@@ -40,14 +41,16 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
             </li>
           ))
         : codes?.map(code => (
-            <li key={code.id} className={`card ${classes.code}`} data-used={code.is_used || undefined}>
-              <div className={classes.codeHead}>
+            <li key={code.id} className="card stack" style={{ gap: '0.5rem', padding: '1.1rem 1.2rem' }}>
+              <div className={`row between ${classes.codeHead}`} style={{ gap: '0.5rem' }}>
                 <strong className="num">{discountText(code)}</strong>
                 <span className="dim">{code.code_type === 2 ? t('promo.gift') : t('promo.discount')}</span>
               </div>
-              <p className={classes.codeState}>{code.is_used ? t('promo.used') : t('promo.unused')}</p>
-              <div className={classes.codeLine}>
-                <code className="mono">{code.code}</code>
+              <p className={`size-body ${code.is_used ? 'dim' : 'strong'}`}>
+                {code.is_used ? t('promo.used') : t('promo.unused')}
+              </p>
+              <div className="row between" style={{ gap: '0.5rem' }}>
+                <code className="mono breaks shrinks">{code.code}</code>
                 <CopyButton text={code.code} name={code.code} done={t('code.copied')} failed={t('copyFailed')} />
               </div>
               {code.is_used ? (

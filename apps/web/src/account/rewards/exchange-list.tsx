@@ -16,6 +16,7 @@ import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
+import { columns } from '../../kit/columns.ts'
 
 type Option = { mount: string; point: number }
 
@@ -70,7 +71,7 @@ export function ExchangeList() {
         {t('exchange.coins', { coins: numberText(coins) })}
         {pending > 0 && ` ${t('exchange.pending', { coins: numberText(pending) })}`}
       </p>
-      <ul className={classes.cards}>
+      <ul style={columns('15rem', '0.9rem')}>
         {isPending
           ? [1, 2, 3].map(key => (
               <li key={key}>
@@ -78,7 +79,11 @@ export function ExchangeList() {
               </li>
             ))
           : data?.map(option => (
-              <li key={option.mount} className={`card ${classes.reward}`}>
+              <li
+                key={option.mount}
+                className={`card stack start ${classes.reward}`}
+                style={{ gap: '0.35rem', padding: '1.1rem 1.2rem' }}
+              >
                 <strong className="num">{money(option.mount)}</strong>
                 <span className="dim num">{t('exchange.cost', { coins: numberText(option.point) })}</span>
                 <Button

@@ -52,13 +52,13 @@ export default function RewardsPage() {
     <div className="stack" style={{ gap: '1.75rem' }}>
       <Level />
       <section className="stack" aria-label={t('points.title')}>
-        <h2 className={classes.title}>{t('points.title')}</h2>
+        <h2 className="size-title">{t('points.title')}</h2>
         <Activity {...activity} />
       </section>
       {/* Wait for the rows above, whose number is unknown, or this part would move. */}
       {!activity.isPending && (
         <section className="stack" aria-label={t('exchange.title')}>
-          <h2 className={classes.title}>{t('exchange.title')}</h2>
+          <h2 className="size-title">{t('exchange.title')}</h2>
           <ExchangeList />
         </section>
       )}
@@ -81,14 +81,18 @@ function Level() {
   const thresholds = data.data.map(code => code.point).toSorted((one, other) => one - other)
   const { level, missing } = standingOf(user.level_points, thresholds)
   return (
-    <section className={`card ${classes.level}`} aria-label={t('level.title')}>
-      <div className={classes.now}>
+    <section
+      className={`card stack ${classes.level}`}
+      style={{ gap: '1.25rem', padding: '1.4rem' }}
+      aria-label={t('level.title')}
+    >
+      <div className="row bottom between" style={{ gap: '0.5rem 2rem' }}>
         <div>
           <p className="dim">{t('level.yours')}</p>
-          <h2>{fullNameOf(level)}</h2>
+          <h2 className="size-figure">{fullNameOf(level)}</h2>
         </div>
-        <p className={classes.points}>
-          <strong className="num">{numberText(user.level_points)}</strong>
+        <p className="row baseline" style={{ gap: '0.5rem' }}>
+          <strong className="num size-figure">{numberText(user.level_points)}</strong>
           <span className="dim">{t('level.points')}</span>
         </p>
       </div>

@@ -13,7 +13,6 @@ import { useFormFailure } from '../../kit/form-failure.tsx'
 import { rules } from '../../kit/form.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
-import classes from './api-keys.module.css'
 
 type Values = { name: string; scopes: Scope[]; password: string }
 
@@ -54,7 +53,7 @@ export function ApiKeyForm({ onMade, button }: Props) {
     >
       <TextInput label={t('keys.name')} maxLength={64} autoComplete="off" {...form.getInputProps('name')} />
       <Checkbox.Group label={t('keys.scopes')} {...form.getInputProps('scopes')}>
-        <div className={classes.scopes}>
+        <div className="row stretch" style={{ gap: '0.5rem 1.5rem', paddingBlock: '0.35rem' }}>
           {API_KEY_SCOPES.map(scope => (
             <Checkbox key={scope} value={scope} label={t(`keys.${scope}`)} />
           ))}

@@ -19,6 +19,7 @@ import { PasswordForm } from './password-form.tsx'
 import { Sessions } from './sessions.tsx'
 import { Webhooks } from './webhooks.tsx'
 import classes from './settings.module.css'
+import { columns } from '../../kit/columns.ts'
 
 export default function SettingsPage() {
   const t = useT()
@@ -28,13 +29,13 @@ export default function SettingsPage() {
   useBindNotice()
   if (!user) return null
   return (
-    <div className={classes.page}>
-      <header className={`card ${classes.profile}`}>
+    <div className="start" style={{ ...columns('24rem', '1rem', 'auto-fit'), maxWidth: '62rem' }}>
+      <header className="card row unwrapped" style={{ gap: '1rem', gridColumn: '1 / -1', padding: '1.25rem' }}>
         <span className={classes.avatar} aria-hidden>
           {user.username.slice(0, 2).toUpperCase()}
         </span>
-        <div>
-          <h2>{user.username}</h2>
+        <div className="shrinks" style={{ overflowWrap: 'break-word' }}>
+          <h2 className="size-title">{user.username}</h2>
           <p className="dim">
             <span className="num">{t('settings.points', { points: numberText(user.points) })}</span>
             {user.discord_name && ` · ${user.discord_name}`}
@@ -104,8 +105,8 @@ export default function SettingsPage() {
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className={`card ${classes.part}`} aria-label={title}>
-      <h2>{title}</h2>
+    <section className={`card stack ${classes.part}`} style={{ gap: '0.9rem', padding: '1.25rem' }} aria-label={title}>
+      <h2 className="size-title">{title}</h2>
       {children}
     </section>
   )

@@ -4,6 +4,7 @@ import type { inventory } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import classes from './addresses.module.css'
+import { columns } from '../../kit/columns.ts'
 
 type Texts = ReplyOf<typeof inventory.addressHolders>['texts']
 
@@ -11,14 +12,18 @@ type Texts = ReplyOf<typeof inventory.addressHolders>['texts']
 export function AbuseReply({ texts }: { texts: Texts }) {
   const t = useT()
   return (
-    <section className={`card ${classes.answer}`} aria-label={t('addresses.reply')}>
+    <section
+      className={`card stack breaks ${classes.answer}`}
+      style={{ gap: '0.7rem', padding: '0.9rem 1.1rem' }}
+      aria-label={t('addresses.reply')}
+    >
       <h2>{t('addresses.reply')}</h2>
       <p className="dim">{t('addresses.replyHint')}</p>
-      <div className={classes.texts}>
+      <div style={columns('22rem', '1rem', 'auto-fit')}>
         {(['en', 'zh-CN'] as const).map(language => {
           const name = t(language === 'en' ? 'addresses.english' : 'addresses.chinese')
           return (
-            <div key={language} className={classes.text}>
+            <div key={language} className={`stack start ${classes.text}`} style={{ gap: '0.5rem' }}>
               <Textarea label={name} lang={language} readOnly rows={11} value={texts[language]} />
               <CopyButton text={texts[language]} name={name} />
             </div>

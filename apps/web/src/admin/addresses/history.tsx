@@ -57,7 +57,8 @@ export function History({ address, from, to, onAsk }: Props) {
     <section className="stack" aria-label={t('addresses.history')}>
       <h2 className={classes.title}>{t('addresses.historyOf', { address })}</h2>
       <form
-        className={classes.question}
+        className={`row bottom ${classes.question}`}
+        style={{ gap: '0.6rem' }}
         onSubmit={event => {
           event.preventDefault()
           onAsk({ from: instantOf(first), to: instantOf(last) })

@@ -25,7 +25,11 @@ export function Holders({ address, at }: { address: string; at: string | null })
   if (!data) return <Skeleton height={200} />
   return (
     <>
-      <section className={`card ${classes.answer}`} aria-label={t('addresses.answer')}>
+      <section
+        className={`card stack breaks ${classes.answer}`}
+        style={{ gap: '0.7rem', padding: '0.9rem 1.1rem' }}
+        aria-label={t('addresses.answer')}
+      >
         <h2>
           <span className="mono">{data.address}</span> · <Moment at={data.at} />
         </h2>
@@ -85,7 +89,7 @@ const OrderTerm = ({ lease }: { lease: AddressLease }) => (
 function Neighbour({ title, lease }: { title: Key; lease: AddressLease | null }) {
   const t = useT()
   return (
-    <p className={classes.neighbour}>
+    <p className="size-body">
       <strong>{t(title)}</strong>{' '}
       {lease ? (
         <>

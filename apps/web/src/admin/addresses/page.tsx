@@ -19,7 +19,8 @@ function Question({ address, at, onAsk }: Props) {
   return (
     <form
       role="search"
-      className={classes.question}
+      className={`row bottom ${classes.question}`}
+      style={{ gap: '0.6rem' }}
       onSubmit={event => {
         event.preventDefault()
         if (typed.trim()) onAsk({ address: typed.trim(), at: instantOf(time) })

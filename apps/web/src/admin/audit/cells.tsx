@@ -163,7 +163,7 @@ export function Changes({ entry }: { entry: AuditEntry }) {
   )
   if (changed.length === 0) return none
   return (
-    <ul className={classes.changes}>
+    <ul className={`size-table ${classes.changes}`}>
       {changed.slice(0, SHOWN).map(change => (
         <li key={change.field} onMouseEnter={titleWhole}>
           {change.field && <span className="dim">{labelOf(t, entry.target_type, change.field)}: </span>}
@@ -199,7 +199,7 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value : J
 export function ListText({ of: { added, removed } }: { of: { added: unknown[]; removed: unknown[] } }) {
   const t = useT()
   return (
-    <span className={classes.value}>
+    <span className="breaks">
       {[
         ...(added.length > 0 ? [t('audit.added', { values: joined(added) })] : []),
         ...(removed.length > 0 ? [t('audit.removed', { values: joined(removed) })] : [])
@@ -221,6 +221,6 @@ export function Value({ of, resource, field }: { of: unknown; resource: string; 
     return <>{t(of ? 'list.flag.1' : 'list.flag.0')}</>
   if (typeof of === 'string' && INSTANT.test(of)) return <Moment at={of} />
   if (typeof of === 'string' && isMoneyField(field) && /^-?\d+(\.\d+)?$/.test(of)) return <>{money(of)}</>
-  if (Array.isArray(of)) return <span className={classes.value}>{of.length === 0 ? t('audit.unset') : joined(of)}</span>
-  return <span className={classes.value}>{plain(of)}</span>
+  if (Array.isArray(of)) return <span className="breaks">{of.length === 0 ? t('audit.unset') : joined(of)}</span>
+  return <span className="breaks">{plain(of)}</span>
 }

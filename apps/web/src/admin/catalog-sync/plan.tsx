@@ -68,7 +68,7 @@ function Parts({ plan }: { plan: CatalogPreview }) {
         if (changes.length === 0) return null
         return (
           <section key={part} aria-label={t(`sync.part.${part}`)} className="stack">
-            <h3 className={classes.part}>
+            <h3 className={`row baseline size-body ${classes.part}`} style={{ gap: '0 0.75rem' }}>
               {t(`sync.part.${part}`)}
               <small className="dim num">{t('sync.partCounts', { created, updated, removed })}</small>
             </h3>
@@ -90,8 +90,10 @@ function Aside({ plan: { internal, offered } }: { plan: CatalogPreview }) {
     <>
       {internal.length > 0 && (
         <section aria-label={t('sync.internal')}>
-          <h3 className={classes.part}>{t('sync.internal')}</h3>
-          <ul className={classes.aside}>
+          <h3 className={`row baseline size-body ${classes.part}`} style={{ gap: '0 0.75rem' }}>
+            {t('sync.internal')}
+          </h3>
+          <ul className="breaks size-body">
             {internal.map(({ kind, name, because }) => (
               <li key={`${kind} ${name}`}>
                 <strong>{name}</strong>{' '}
@@ -105,7 +107,7 @@ function Aside({ plan: { internal, offered } }: { plan: CatalogPreview }) {
         <details>
           <summary>{t('sync.offered', { count: offered.length })}</summary>
           <p className="dim">{t('sync.offeredHint')}</p>
-          <ul className={classes.aside}>
+          <ul className="breaks size-body">
             {offered.map(({ id, name }) => (
               <li key={id}>{name}</li>
             ))}

@@ -103,7 +103,7 @@ function Failure({ children }: { children: string }) {
   const alert = useRef<HTMLParagraphElement>(null)
   useEffect(() => alert.current?.focus(), [children])
   return (
-    <p ref={alert} role="alert" tabIndex={-1} className={classes.failure}>
+    <p ref={alert} role="alert" tabIndex={-1} className="bad">
       {children}
     </p>
   )
@@ -113,7 +113,7 @@ function Going({ run }: { run: SyncRun }) {
   const t = useT()
   return (
     <>
-      <div className={classes.going}>
+      <div className="stack" style={{ gap: '0.5rem' }}>
         <strong>{t(`sync.is.${run.state === 'applying' ? 'applying' : 'reading'}`)}</strong>
         <span role="status">
           {stepOf(t, run)} <span className="dim num">{countsOf(t, run)}</span>
@@ -123,7 +123,7 @@ function Going({ run }: { run: SyncRun }) {
           {t('sync.by', { who: run.username })} <Ago at={run.created_at} />. {t('sync.goesOn')}
         </p>
       </div>
-      <div className={classes.foot}>
+      <div className="row to-end">
         <CancelSync run={run} />
       </div>
     </>
@@ -155,7 +155,7 @@ function Ready({ run, start, onApplied, onClose }: ReadyProps) {
   return (
     <>
       {failure && <Failure>{failure}</Failure>}
-      <p className={classes.read}>
+      <p className="row between size-body" style={{ gap: '0.5rem 1rem' }}>
         <span className="dim">
           {t('sync.readBy', { who: run.username })} <Ago at={run.ready_at ?? run.created_at} />
         </span>
@@ -170,7 +170,7 @@ function Ready({ run, start, onApplied, onClose }: ReadyProps) {
       ) : (
         <Skeleton height={160} />
       )}
-      <div className={classes.foot}>
+      <div className="row to-end">
         {/* A plan without changes needs no decision. */}
         <CancelSync run={run} {...(plan && isNothing(plan) ? { words: t('list.close') } : {})} onDone={onClose} />
         {plan && !isNothing(plan) && (
@@ -200,7 +200,7 @@ function Ended({ run, start, onClose }: { run: SyncRun | undefined; start: Start
   return (
     <>
       <EmptyState title={title} body={body} compact />
-      <div className={classes.foot}>
+      <div className="row to-end">
         <Button variant="default" onClick={onClose}>
           {t('list.close')}
         </Button>

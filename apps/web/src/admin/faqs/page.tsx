@@ -2,10 +2,12 @@ import type { Faq } from '@netlet/contract'
 import { support } from '../../api/routes.ts'
 import { FaqForm } from '../../kit/schemas.ts'
 import { column, defineResource, inChinese, integer, areaField } from '../kit/index.ts'
-import classes from './faqs.module.css'
 
 const question = areaField('question', { rows: 2 })
 const answer = areaField('answer', { rows: 10 })
+
+/** Answers are long: the list shows the start, the form all. */
+const LINES = { WebkitLineClamp: 3 }
 
 export default defineResource({
   key: 'faqs',
@@ -13,8 +15,24 @@ export default defineResource({
   nameOf: row => row.question,
   columns: [
     integer('id', { optional: true }),
-    column('question', (row: Faq) => <span className={classes.text}>{row.question}</span>, { lead: true }),
-    column('answer', (row: Faq) => <span className={classes.text}>{row.answer}</span>, { wide: true })
+    column(
+      'question',
+      (row: Faq) => (
+        <span className="clamped lines" style={LINES}>
+          {row.question}
+        </span>
+      ),
+      { lead: true }
+    ),
+    column(
+      'answer',
+      (row: Faq) => (
+        <span className="clamped lines" style={LINES}>
+          {row.answer}
+        </span>
+      ),
+      { wide: true }
+    )
   ],
   sort: ['id'],
   form: {

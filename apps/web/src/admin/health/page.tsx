@@ -74,8 +74,8 @@ export default function HealthPage() {
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   const problems = data ? problemsOf(data, t, may) : []
   return (
-    <div className={classes.page}>
-      <div className={classes.actions}>
+    <div className={`stack ${classes.page}`}>
+      <div className="row" style={{ gap: '0.6rem' }}>
         <May make={settings.checkHealth}>
           <WorkButton
             leftSection={<IconRefresh size={18} aria-hidden />}

@@ -10,7 +10,7 @@ import classes from './health.module.css'
 function Section({ title, facts }: { title: string; facts: readonly Fact[] | null }) {
   const t = useT()
   return (
-    <section className={`card ${classes.section}`} aria-label={title}>
+    <section className="card stack panel breaks" style={{ gap: '0.8rem' }} aria-label={title}>
       <h3>{title}</h3>
       {facts ? <FactList layout="rows" facts={facts} /> : <p className="dim">{t('health.unread')}</p>}
     </section>

@@ -7,6 +7,7 @@ import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
+import { columns } from '../../kit/columns.ts'
 
 /** The list, filtered to exactly the rows counted. */
 const PLACES: Record<AttentionItem, string> = {
@@ -41,11 +42,13 @@ function AttentionList({ list }: { list: ReplyOf<typeof home.attention> }) {
   const open = list.filter(({ count }) => count !== 0)
   if (open.length === 0) return <p className={classes.quiet}>{t('home.nothing')}</p>
   return (
-    <ul className={classes.items}>
+    <ul className={classes.items} style={columns('17rem', '0.5rem')}>
       {open.map(({ what, count }) => (
         <li key={what}>
           <Link to={PLACES[what]} className={classes.item}>
-            <strong className="num">{count === null ? '?' : numberText(count)}</strong>
+            <strong className="num size-title" style={{ fontWeight: 650 }}>
+              {count === null ? '?' : numberText(count)}
+            </strong>
             <span>
               {t(`home.attention.${what}`)}
               {count === null && <span className="dim"> ({t('home.uncounted')})</span>}
@@ -53,7 +56,7 @@ function AttentionList({ list }: { list: ReplyOf<typeof home.attention> }) {
             <IconChevronRight size={16} aria-hidden />
           </Link>
           {what === 'servers' && (
-            <Link to={`${pageAt('outages')}?state=lasts`} className={classes.beside}>
+            <Link to={`${pageAt('outages')}?state=lasts`} className="size-table" style={{ padding: '0.3rem 0.7rem 0' }}>
               {t('home.outages')}
             </Link>
           )}

@@ -58,17 +58,17 @@ function Times({ times }: { times: DeliveryTimes }) {
       </table>
       {times.slowest.length > 0 && (
         <>
-          <h4>{t('home.slowest')}</h4>
-          <ul className={classes.slowest}>
+          <h4 className="size-body">{t('home.slowest')}</h4>
+          <ul className="stack size-body" style={{ gap: '0.3rem' }}>
             {times.slowest.map(({ id, order, delivered_at, seconds }) => (
-              <li key={id}>
+              <li key={id} className="row stretch" style={{ gap: '0.2rem 0.8rem' }}>
                 <Link to={`${pageAt('Orders')}?open=${id}`} className="mono">
                   {order}
                 </Link>
                 <span className="dim">
                   <Ago at={delivered_at} />
                 </span>
-                <span className="num">{durationText(seconds, language)}</span>
+                <span className="num push">{durationText(seconds, language)}</span>
               </li>
             ))}
           </ul>

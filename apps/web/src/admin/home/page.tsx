@@ -17,6 +17,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
+import { columns } from '../../kit/columns.ts'
 
 const PLACES: Record<SetupStep, string> = {
   platform: `${pageAt('WebsiteSettings')}?tab=shopify`,
@@ -40,10 +41,15 @@ function Steps() {
   const { data } = useQuery({ ...read(home.setup), refetchInterval: EVERY })
   if (!data || data.every(({ done }) => done)) return null
   return (
-    <section className={`card ${classes.panel}`} aria-labelledby={id} data-wide>
+    <section
+      className={`card stack panel shrinks ${classes.panel}`}
+      style={{ gap: '0.8rem' }}
+      aria-labelledby={id}
+      data-wide
+    >
       <h3 id={id}>{t('home.setup')}</h3>
       <p className="dim">{t('home.setupHint')}</p>
-      <ol className={classes.steps}>
+      <ol style={columns('19rem', '0.5rem')}>
         {data.map(({ step, done }, at) => (
           <li key={step}>
             <Link to={PLACES[step]} className={classes.item} data-done={done}>
@@ -54,7 +60,9 @@ function Steps() {
               )}
               <span>
                 <span>{t(`home.step.${step}`)}</span>
-                <small className={classes.stepHint}>{t(`home.stepHint.${step}`)}</small>
+                <small className="dim size-label" style={{ display: 'block' }}>
+                  {t(`home.stepHint.${step}`)}
+                </small>
               </span>
               <IconChevronRight size={16} aria-hidden />
             </Link>
@@ -86,7 +94,7 @@ function Days({ endings }: { endings: Endings }) {
     timeZone: 'UTC'
   })
   return (
-    <ul className={classes.days} aria-label={t('home.endings')}>
+    <ul className="stack size-body" style={{ gap: 0 }} aria-label={t('home.endings')}>
       {endings.map(({ day, orders }) => {
         const inside = (
           <>
@@ -116,7 +124,7 @@ function Days({ endings }: { endings: Endings }) {
 /** The operator's start page: what needs attention, and how the shop is doing. */
 export default function HomePage() {
   return (
-    <div className={classes.page}>
+    <div className="start" style={columns('24rem', '1rem', 'auto-fit')}>
       <SetupPanel />
       <AttentionPanel />
       <SalesPanel />

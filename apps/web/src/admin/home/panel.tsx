@@ -32,7 +32,13 @@ function Shown<R extends Endpoint>({ title, route, wide = false, children }: Pro
     refetchInterval: EVERY
   })
   return (
-    <section className={`card ${classes.panel}`} aria-labelledby={id} aria-busy={!data && !error} data-wide={wide}>
+    <section
+      className={`card stack panel shrinks ${classes.panel}`}
+      style={{ gap: '0.8rem' }}
+      aria-labelledby={id}
+      aria-busy={!data && !error}
+      data-wide={wide}
+    >
       <h3 id={id}>{title}</h3>
       {data !== undefined ? (
         children(data)

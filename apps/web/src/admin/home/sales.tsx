@@ -11,6 +11,7 @@ import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 import { paidOn } from './sales-chart.tsx'
+import { columns } from '../../kit/columns.ts'
 
 // The chart library is larger than the rest of the console's screens.
 const SalesChart = lazy(() => import('./sales-chart.tsx'))
@@ -51,14 +52,14 @@ function Figures({ sales }: { sales: Sales }) {
   ] as const
   return (
     <>
-      <dl className={classes.figures}>
+      <dl className={classes.figures} style={columns('8.5rem', '0.75rem 1rem', 'auto-fit')}>
         {figures.map(([name, days, places]) => (
           <div key={name}>
-            <dt>{name}</dt>
-            <dd className="num">
+            <dt className="size-label">{name}</dt>
+            <dd className="num size-title" style={{ fontWeight: 650 }}>
               <ToRows to={days[0] && places?.revenue(days[0].day)}>{revenueOf(days)}</ToRows>
             </dd>
-            <dd className="dim">
+            <dd className="dim size-table">
               <ToRows to={days[0] && places?.paid(days[0].day)}>{t('home.paidOrders', { count: paidOf(days) })}</ToRows>
             </dd>
           </div>
@@ -68,7 +69,7 @@ function Figures({ sales }: { sales: Sales }) {
         <SalesChart sales={sales} />
       </Suspense>
       <SalesTable sales={sales} />
-      <p className={classes.links}>
+      <p className="row stretch" style={{ gap: '0.4rem 1.2rem' }}>
         <Link to={`${pageAt('Orders')}?pay_status=1`}>{t('home.allPaid')}</Link>
         {[...new Set([...month, ...before].map(({ day }) => day.slice(0, 7)))].map(name => (
           <a key={name} href={address(home.salesCsv.path, {}, { in_month: name })} download={`sales_${name}.csv`}>

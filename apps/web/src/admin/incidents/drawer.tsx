@@ -12,7 +12,6 @@ import { ErrorState } from '../../kit/states.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { AuditLink, FactList, May, useCommand, WorkButton, type Fact, type Tools } from '../kit/index.ts'
 import { SeverityCell, StateCell } from './cells.tsx'
-import classes from './incidents.module.css'
 
 type Props = { id: number; row: Incident | undefined; tools: Tools }
 
@@ -37,8 +36,8 @@ export function IncidentDrawer({ id, row, tools }: Props) {
         </May>
       )}
       <section className="stack" aria-label={t('incidents.updates')}>
-        <h3 className={classes.heading}>{t('incidents.updates')}</h3>
-        <ol className={classes.updates}>
+        <h3 className="size-lead">{t('incidents.updates')}</h3>
+        <ol className="stack">
           {incident.updates.map(update => (
             <Update key={update.id} update={update} />
           ))}
@@ -104,7 +103,7 @@ function Update({ update: { id, state, text, at } }: { update: IncidentUpdate })
         )}
       </span>
       {typed === null ? (
-        <p className={classes.words}>{text || t('incidents.ownEnd')}</p>
+        <p className="lines">{text || t('incidents.ownEnd')}</p>
       ) : (
         <>
           <Textarea

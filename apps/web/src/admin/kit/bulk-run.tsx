@@ -50,7 +50,7 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
     return (
       <section className="card" aria-label={t('run.label')}>
         <ErrorState error={error} onRetry={() => void refetch()} />
-        <div className={classes.runFoot}>
+        <div className="row unwrapped" style={{ paddingTop: '0.5rem' }}>
           <Button size="compact-sm" variant="default" onClick={close}>
             {t('list.close')}
           </Button>
@@ -58,16 +58,14 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
       </section>
     )
   return (
-    <section className={`card ${classes.run}`} aria-label={t('run.label')}>
-      <div className={classes.runHead}>
-        <h2>{data ? actionName(t, data.action) : t('run.label')}</h2>
-        <span className={classes.runState} data-state={data?.state}>
-          {data && t(`run.${data.state}`)}
-        </span>
+    <section className="card stack" style={{ gap: '0.7rem', padding: '0.9rem 1rem' }} aria-label={t('run.label')}>
+      <div className="row" style={{ gap: '0.3rem 1rem' }}>
+        <h2 className="size-lead">{data ? actionName(t, data.action) : t('run.label')}</h2>
+        <span className={`strong size-label ${toneOf(data?.state)}`}>{data && t(`run.${data.state}`)}</span>
         <span className="dim num" role="status">
           {data && countsOf(t, data)}
         </span>
-        <span className={classes.runButtons}>
+        <span className="row push" style={{ gap: '0.5rem' }}>
           {data && <CancelRun run={data} />}
           <Button size="compact-sm" variant="default" onClick={close}>
             {t('list.close')}
@@ -75,11 +73,15 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
         </span>
       </div>
       <RunProgress run={data} label={t('run.progress')} />
-      {data?.msg && <p className={classes.runFailure}>{reasonOf(data)}</p>}
+      {data?.msg && <p className="bad">{reasonOf(data)}</p>}
       {data && data.total > 0 && <Results run={data} />}
     </section>
   )
 }
+
+const TONES = { good: ['done', 'succeeded'], bad: ['failed', 'refused'], dim: ['cancelled', 'pending'] }
+/** The colour of a run's or a row's state. */
+const toneOf = (state = ''): string => Object.entries(TONES).find(([, states]) => states.includes(state))?.[0] ?? 'info'
 
 function Results({ run }: { run: BulkRun }) {
   const t = useT()
@@ -104,7 +106,7 @@ function Results({ run }: { run: BulkRun }) {
     <details className={classes.results} open={open || undefined}>
       <summary>{t('run.results')}</summary>
       <NativeSelect
-        className={classes.which}
+        style={{ maxWidth: '12rem' }}
         size="xs"
         aria-label={t('run.filter')}
         value={state ?? ''}
@@ -120,19 +122,17 @@ function Results({ run }: { run: BulkRun }) {
         }}
       />
       {error && <ErrorState error={error} onRetry={() => void refetch()} />}
-      <ul className={classes.resultList} aria-label={t('run.results')}>
+      <ul className={`size-body ${classes.resultList}`} style={{ marginTop: '0.5rem' }} aria-label={t('run.results')}>
         {data?.data.map(row => (
           <li key={row.id}>
             <span className="mono">{row.label}</span>
-            <span className={classes.runState} data-state={row.state}>
-              {t(`run.row.${row.state}`)}
-            </span>
+            <span className={`strong size-label ${toneOf(row.state)}`}>{t(`run.row.${row.state}`)}</span>
             {row.state === 'refused' && <span>{reasonOf(row)}</span>}
           </li>
         ))}
       </ul>
       {total > ROWS && (
-        <div className={classes.runFoot}>
+        <div className="row unwrapped" style={{ paddingTop: '0.5rem' }}>
           <UnavailableHint why={page <= 1 ? t('list.isFirst') : undefined}>
             <Button size="compact-sm" variant="default" onClick={() => setPage(page - 1)}>
               {t('list.previous')}

@@ -70,7 +70,7 @@ export function ChangedMeanwhile({ taken, clashes, labelOf, told = plain, onTake
 export function UndecidedClashes({ onKeep, ...meanwhile }: Props & { onKeep: () => void }) {
   const t = useT()
   return (
-    <div role="alert" className={classes.alert}>
+    <div role="alert" className={`stack start ${classes.alert}`}>
       <p>{t('form.changedMeanwhile')}</p>
       <ChangedMeanwhile {...meanwhile} />
       <Button size="compact-sm" variant="default" onClick={onKeep}>

@@ -28,9 +28,9 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
   const shown = arranged.filter(one => one.shown).length
   return (
     <ToolbarPopover title="columns.title" icon={IconColumns} opened={opened} onChange={setOpened}>
-      <ul className={classes.choices}>
+      <ul className={`stack ${classes.choices}`} style={{ gap: 0 }}>
         {arranged.map(({ key, shown: on }, at) => (
-          <li key={key}>
+          <li key={key} className="row unwrapped between" style={{ gap: '0.5rem', minHeight: '2rem' }}>
             <UnavailableHint why={on && shown === 1 ? t('columns.last') : undefined}>
               <Checkbox
                 size="xs"
@@ -39,7 +39,7 @@ export function ColumnsMenu({ resource, arranged, onChange }: Props) {
                 onChange={() => onChange(arranged.map(one => (one.key === key ? { key, shown: !on } : one)))}
               />
             </UnavailableHint>
-            <span className={classes.moves}>
+            <span className={`row unwrapped inline ${classes.moves}`} style={{ gap: 0 }}>
               <UnavailableHint why={at === 0 ? t('columns.isFirst') : undefined}>
                 <ActionIcon
                   variant="subtle"

@@ -3,7 +3,6 @@ import { useT } from '../../i18n/admin.ts'
 import { money as moneyText } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { Day, Moment } from '../../kit/time.tsx'
-import classes from './kit.module.css'
 import type { Column } from './resource.ts'
 import { none } from '../../kit/none.tsx'
 
@@ -58,9 +57,5 @@ export const moment = <const C extends string>(key: C, look: Look = {}): Column<
 
 function YesNo({ value }: { value: boolean }) {
   const t = useT()
-  return (
-    <span className={classes.flag} data-on={value}>
-      {t(value ? 'list.yes' : 'list.no')}
-    </span>
-  )
+  return <span className={`strong size-label ${value ? 'good' : 'dim'}`}>{t(value ? 'list.yes' : 'list.no')}</span>
 }

@@ -4,7 +4,7 @@ import classes from './facts.module.css'
 /** A title and its value; `wide` gives it its own line. Facts without a value are not shown. */
 export type Fact = readonly [title: string, value: ReactNode, width?: 'wide']
 
-type Props = {
+type FactListProps = {
   facts: readonly Fact[]
   /** The list's name, if it has no heading. */
   label?: string
@@ -14,7 +14,7 @@ type Props = {
 
 const hasValue = (value: ReactNode) => value !== null && value !== undefined && value !== false && value !== ''
 
-export function FactList({ facts, label, layout = 'columns' }: Props) {
+export function FactList({ facts, label, layout = 'columns' }: FactListProps) {
   return (
     <dl className={`${classes.facts} ${classes[layout]}`} aria-label={label}>
       {facts.map(
@@ -26,6 +26,26 @@ export function FactList({ facts, label, layout = 'columns' }: Props) {
             </div>
           )
       )}
+    </dl>
+  )
+}
+
+type StatListProps = {
+  stats: readonly (readonly [title: string, value: ReactNode])[]
+  label?: string
+  pending?: boolean
+}
+
+/** A card with a screen's key figures. */
+export function StatList({ stats, label, pending }: StatListProps) {
+  return (
+    <dl className={`card ${classes.stats}`} aria-label={label} aria-busy={pending}>
+      {stats.map(([title, value]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
     </dl>
   )
 }

@@ -11,7 +11,7 @@ export function FormAlert({ failure, ...meanwhile }: { failure: string } & Compo
   }, [failure])
   if (!failure) return null
   return (
-    <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
+    <div ref={alert} role="alert" tabIndex={-1} className={`stack start ${classes.alert}`}>
       <p>{failure}</p>
       <ChangedMeanwhile {...meanwhile} />
     </div>

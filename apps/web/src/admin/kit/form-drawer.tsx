@@ -111,7 +111,7 @@ export function FormDrawer({ task, labelOf, onClose, onSaved }: Props) {
       size="md"
       // Above the dashboard's full view, below questions.
       zIndex={250}
-      classNames={{ title: classes.drawerTitle }}
+      classNames={{ title: `shrinks breaks size-title ${classes.drawerTitle}` }}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('list.close') }}
     >
@@ -279,7 +279,7 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
         </SecondLanguage>
       )}
       {Plan && <Plan values={form.values} row={row} set={(name, value) => form.setFieldValue(name, value)} />}
-      <div className={classes.drawerFoot}>
+      <div className="row to-end" style={{ gap: '0.6rem', marginTop: '1rem' }}>
         <Button variant="default" onClick={onCancel}>
           {t('form.cancel')}
         </Button>

@@ -22,7 +22,7 @@ export {
   textField,
   timeField
 } from './fields.tsx'
-export { FactList, type Fact } from './facts.tsx'
+export { FactList, StatList, type Fact } from './facts.tsx'
 export { FormAlert } from './form-alert.tsx'
 export { areaField, hiddenField, idsField } from './long-fields.tsx'
 export { askingFilter, dayFilter, idFilter, monthFilter, oneOf, textFilter, yesNoFilter } from './filters.ts'
@@ -52,7 +52,6 @@ export { May } from './may.tsx'
 export { stateBack, type Undo } from './undo.ts'
 export { deletion, sayDone, useCommand } from './use-command.ts'
 export { figures } from './words.ts'
-export { StatList } from './stat-list.tsx'
 export { useSideways } from './sideways.ts'
 export { TabBar } from './tab-bar.tsx'
 export { TimeInput } from './time-input.tsx'

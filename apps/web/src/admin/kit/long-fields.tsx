@@ -78,10 +78,15 @@ function Picker({ label, withAsterisk, value, onChange, error, description, useO
     onChange([...next].join(','))
   }
   return (
-    <fieldset className={classes.picker} aria-describedby={error ? `${id}-error` : undefined}>
-      <legend>
+    <fieldset className={`size-body ${classes.picker}`} aria-describedby={error ? `${id}-error` : undefined}>
+      <legend className="strong" style={{ marginBottom: '0.25rem' }}>
         {label}
-        {withAsterisk && <span aria-hidden> *</span>}
+        {withAsterisk && (
+          <span aria-hidden style={{ color: 'var(--mantine-color-error)' }}>
+            {' '}
+            *
+          </span>
+        )}
         <span className="dim num"> {t('list.selected', { count: chosen.size })}</span>
       </legend>
       {description && <p className="dim">{description}</p>}
@@ -101,7 +106,7 @@ function Picker({ label, withAsterisk, value, onChange, error, description, useO
       />
       <ul tabIndex={-1}>
         {found.map(option => (
-          <li key={option.value}>
+          <li key={option.value} className="row unwrapped" style={{ minHeight: '1.75rem' }}>
             <Checkbox
               size="sm"
               label={option.label}
@@ -113,7 +118,7 @@ function Picker({ label, withAsterisk, value, onChange, error, description, useO
         {options && found.length === 0 && <li className="dim">{t('list.nothing')}</li>}
       </ul>
       {error && (
-        <p id={`${id}-error`} className={classes.fieldError}>
+        <p id={`${id}-error`} className="bad size-label" style={{ marginTop: '0.3rem' }}>
           {error}
         </p>
       )}

@@ -4,7 +4,6 @@ import { useT } from '../../i18n/admin.ts'
 import shared from '../../kit/data-table.module.css'
 import { numberText } from '../../kit/number.ts'
 import { pageWithin } from '../../kit/use-paging.ts'
-import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
 import { countText } from './words.ts'
@@ -26,7 +25,7 @@ export function Pager({ list, page, sizes }: Props) {
   const names = { previous: t('list.previous'), next: t('list.next'), first: t('list.first'), last: t('list.last') }
   return (
     <div className={shared.foot}>
-      <span className={classes.range}>
+      <span className="row inline" style={{ gap: '0.4rem 1rem' }}>
         <span className="dim num">
           {t('list.range', {
             from: numberText(first),

@@ -70,13 +70,13 @@ function Known<Row, Key extends QueryKey>({
 /** The header of such a page: a link to the list, the row's name and its actions. */
 export function RowPageHead({ back, actions, children }: { back: Back; actions: ReactNode; children: ReactNode }) {
   return (
-    <div className={classes.head}>
-      <Link to={back.to} className={classes.back}>
+    <div className={`row ${classes.head}`} style={{ gap: '0.5rem 1rem' }}>
+      <Link to={back.to} className={`row unwrapped inline size-body ${classes.back}`} style={{ gap: '0.35rem' }}>
         <IconArrowLeft size={16} aria-hidden />
         {back.title}
       </Link>
       {children}
-      <span className={classes.actions}>{actions}</span>
+      <span className="push">{actions}</span>
     </div>
   )
 }

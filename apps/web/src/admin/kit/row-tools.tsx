@@ -7,7 +7,6 @@ import { refresh } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
 import { registerPaletteActions } from '../../kit/palette.ts'
 import { Forms } from './forms.tsx'
-import classes from './kit.module.css'
 import type { Resource, Row, Tools } from './resource.ts'
 import { useRowActions, type Action, type Place } from './row-actions.tsx'
 import { ActionButton, RowActions } from './row-menu.tsx'
@@ -56,7 +55,7 @@ function ActionsAndForms<R extends Row>({ of: { resource }, row, buttons = [], w
   usePaletteActions(`${resource.key}.${row.id}`, resource.nameOf(row), actions)
   return (
     <>
-      <span className={classes.rowTools}>
+      <span className="row inline" style={{ gap: '0.4rem' }}>
         {actions
           .filter(({ name, whyNot }) => buttons.includes(name) && whyNot === undefined)
           .map(action => (

@@ -212,7 +212,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         />
       </Toolbar>
       {(!online || (page.error && rows)) && (
-        <div className={classes.notice} role="status">
+        <div className="notice warn row between" style={{ gap: '0.5rem 1rem' }} role="status">
           <span>{online ? failureText(page.error, resource.failure) : t('list.offline')}</span>
           <Button size="compact-sm" variant="default" onClick={() => void page.refetch()}>
             {t('list.retry')}
@@ -272,7 +272,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
 
 const Loading = ({ label, size, narrow }: { label: string; size: number; narrow: boolean }) => (
   <div
-    className={classes.loading}
+    className="awaited"
     style={{ minHeight: `${Math.min(size, 10) * (narrow ? 7.5 : 2.9) + 2.5}rem` }}
     role="status"
     aria-label={label}
@@ -305,7 +305,7 @@ function SideDrawer({ list, title, children }: SideDrawerProps) {
       size="lg"
       // Above the dashboard's full view, below forms, which it may open.
       zIndex={240}
-      classNames={{ title: classes.drawerTitle }}
+      classNames={{ title: `shrinks breaks size-title ${classes.drawerTitle}` }}
       attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('list.close') }}
     >

@@ -22,7 +22,7 @@ export function SecondLanguage({ filled, wrong, children }: Props) {
   return (
     <section className={classes.second} aria-label={t('form.chinese')}>
       <UnstyledButton
-        className={classes.secondTitle}
+        className={`row unwrapped strong ${classes.secondTitle}`}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}

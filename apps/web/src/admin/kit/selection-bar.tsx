@@ -93,7 +93,7 @@ export function SelectionBar<R extends Row>({
     batch.current?.focus()
   }
   return (
-    <div className={classes.selection}>
+    <div className="row size-body" style={{ gap: '0.25rem 0.75rem', minHeight: '2rem' }}>
       <span className="num" role="status">
         {some
           ? t('list.selected', { count })

@@ -105,7 +105,11 @@ export function Grid<R extends Row>(props: Props<R>) {
                   aria-sort={ariaSort(column.getIsSorted(), column.getCanSort())}
                 >
                   {column.getCanSort() ? (
-                    <button type="button" className={classes.sort} onClick={() => column.toggleSorting()}>
+                    <button
+                      type="button"
+                      className={`row unwrapped inline bare ${classes.sort}`}
+                      onClick={() => column.toggleSorting()}
+                    >
                       {words(column.id)}
                       <SortIcon sorted={column.getIsSorted()} />
                     </button>
@@ -177,7 +181,7 @@ export function Cards<R extends Row>(props: Props<R>) {
               data-selected={all || row.getIsSelected() || list.open === row.original.id || undefined}
               data-problem={resource.problem?.(row.original) || undefined}
             >
-              <div className={classes.cardHead}>
+              <div className={`row unwrapped start ${classes.cardHead}`} style={{ marginBottom: '0.5rem' }}>
                 {resource.batch && (
                   <RowTick
                     name={resource.nameOf(row.original)}

@@ -17,7 +17,7 @@ export function Tick({ label, indeterminate = false, ...rest }: Props) {
   const box = <input ref={input} type="checkbox" className={classes.box} {...rest} />
   if (label === undefined) return box
   return (
-    <label className={classes.boxed}>
+    <label className={`row unwrapped inline ${classes.boxed}`} style={{ gap: '0.6rem' }}>
       {box}
       {label}
     </label>

@@ -30,7 +30,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
   const Own = resource.toolbar
   return (
     <>
-      <div className={classes.toolbar}>
+      <div className="row" style={{ gap: '0.6rem' }}>
         <form
           role="search"
           className={classes.search}
@@ -60,7 +60,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
             {t('list.search')}
           </Button>
         </form>
-        <div className={classes.tools}>
+        <div className={`row stretch push ${classes.tools}`} style={{ gap: '0.5rem' }}>
           {(resource.filters.length > 0 || (narrow && resource.sort.length > 0)) && (
             <Button
               variant="default"

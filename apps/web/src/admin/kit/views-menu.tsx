@@ -46,10 +46,10 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
   return (
     <ToolbarPopover title="views.title" icon={IconBookmark} opened={opened} onChange={setOpened}>
       {views.length === 0 && <p className="dim">{t('views.none')}</p>}
-      <ul className={classes.choices}>
+      <ul className={`stack ${classes.choices}`} style={{ gap: 0 }}>
         {views.map(view => (
-          <li key={view.name}>
-            <button type="button" className={classes.choice} onClick={() => open(view)}>
+          <li key={view.name} className="row unwrapped between" style={{ gap: '0.5rem', minHeight: '2rem' }}>
+            <button type="button" className={`bare breaks ${classes.choice}`} onClick={() => open(view)}>
               {view.name}
             </button>
             <ActionIcon
@@ -64,7 +64,8 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
         ))}
       </ul>
       <form
-        className={classes.inline}
+        className="row unwrapped stretch"
+        style={{ gap: '0.5rem' }}
         onSubmit={event => {
           event.preventDefault()
           keep()
@@ -72,6 +73,7 @@ export function ViewsMenu<R extends Row>({ resource, list, preferences, save }: 
       >
         <TextInput
           size="xs"
+          style={{ flex: 1 }}
           aria-label={t('views.name')}
           placeholder={t('views.name')}
           maxLength={60}

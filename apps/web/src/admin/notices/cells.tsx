@@ -4,7 +4,6 @@ import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { Ago, Moment } from '../../kit/time.tsx'
-import classes from './notices.module.css'
 
 /** The notice's text in the current language, linked to the rows behind it. */
 export function Title({ row }: { row: Notice }) {
@@ -56,7 +55,7 @@ export function Told({ row: { sends } }: { row: Notice }) {
   return (
     <>
       {some.map(state => (
-        <div key={state} className={state === 'failed' ? classes.failed : undefined}>
+        <div key={state} className={state === 'failed' ? 'bad' : undefined}>
           {t(`notices.sendIs.${state}`)}: <span className="num">{sends[state]}</span>
         </div>
       ))}
@@ -73,7 +72,7 @@ export function Failure({
   const t = useT()
   if (!failure) return null
   return (
-    <div className={classes.failed}>
+    <div className="bad">
       {t(`notices.why.${failure}`, { status: status ?? '–' })}
       {detail && <div className="dim">{detail}</div>}
     </div>
@@ -111,7 +110,7 @@ export function ChannelState({ row }: { row: NoticeChannel }) {
   if (!row.enabled) return <>{t('notice-channels.off')}</>
   if (row.failing_since && row.failure)
     return (
-      <div className={classes.failed}>
+      <div className="bad">
         {t('notice-channels.failingSince')} <Ago at={row.failing_since} />
         <div>{t(`notices.why.${row.failure}`, { status: '' })}</div>
       </div>

@@ -21,7 +21,7 @@ export function NoticeDrawer({ id }: { id: number; row: Notice | undefined; tool
   if (!data) return <Skeleton height={360} />
   return (
     <div className="stack">
-      <h3 className={classes.title}>{data.title[language]}</h3>
+      <h3 className="size-lead">{data.title[language]}</h3>
       {data.text[language].split(/\n{2,}/).map(paragraph => (
         <p key={paragraph}>{paragraph}</p>
       ))}
@@ -52,7 +52,7 @@ function Log({ of: sends }: { of: readonly NoticeSend[] }) {
   const t = useT()
   return (
     <section className="stack" aria-label={t('notices.log')}>
-      <h3 className={classes.title}>{t('notices.log')}</h3>
+      <h3 className="size-lead">{t('notices.log')}</h3>
       {sends.length === 0 && <p className="dim">{t('notices.noLog')}</p>}
       <ul className={classes.log}>
         {sends.map(send => (
@@ -64,7 +64,7 @@ function Log({ of: sends }: { of: readonly NoticeSend[] }) {
             </div>
             <Failure of={send} />
             {send.mails.map(mail => (
-              <div key={mail.to} className={mail.state === 'failed' ? classes.failed : 'dim'}>
+              <div key={mail.to} className={mail.state === 'failed' ? 'bad' : 'dim'}>
                 {mail.to}: {t(`mails.is.${mail.state}`)}
               </div>
             ))}

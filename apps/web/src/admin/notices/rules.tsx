@@ -18,6 +18,7 @@ import { useLatest } from '../../kit/use-latest.ts'
 import { AllowedFields, AuditLink, FormAlert, sayDone, type T, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels, useLevelsText } from './stock-levels.tsx'
+import { columns } from '../../kit/columns.ts'
 
 type Rules = Omit<ShownNoticeRules, 'version'>
 type Edit = (change: Partial<Rules>) => void
@@ -121,7 +122,9 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       <AllowedFields allowed={mayChange} className="stack">
         <Times now={now} edit={edit} errors={errors} />
         <fieldset className={`card ${classes.group}`}>
-          <legend className={classes.legend}>{t('noticeRules.causes')}</legend>
+          <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
+            {t('noticeRules.causes')}
+          </legend>
           <ul className={classes.causes}>
             {NOTICE_CAUSE_NAMES.map(cause => (
               <CauseRow key={cause} cause={cause} now={now} edit={edit} error={errors[`causes.${cause}.threshold`]} />
@@ -130,7 +133,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
         </fieldset>
         <StockLevels levels={now.stock} onChange={stock => edit({ stock })} />
       </AllowedFields>
-      <div className={classes.foot}>
+      <div className="row">
         {mayChange && (
           <WorkButton type="submit" working={saving}>
             {t('form.save')}
@@ -179,8 +182,10 @@ function Times({ now, edit, errors }: PartProps & { errors: Record<string, strin
   })
   return (
     <fieldset className={`card ${classes.group}`}>
-      <legend className={classes.legend}>{t('noticeRules.times')}</legend>
-      <div className={classes.fields}>
+      <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
+        {t('noticeRules.times')}
+      </legend>
+      <div className="bottom" style={columns('14rem', '1rem 1.5rem')}>
         <TextInput {...input('time_zone')} description={t('noticeRules.zoneHelp')} spellCheck={false} />
         <Switch
           label={t('noticeRules.quiet_hours')}
@@ -238,7 +243,11 @@ function CauseRow({ cause, now, edit, error }: PartProps & { cause: NoticeCause;
           inputMode="numeric"
           value={String(setting.threshold ?? 0)}
           error={error}
-          rightSection={<span className={classes.unit}>{t(`noticeRules.unit.${limits.unit}`)}</span>}
+          rightSection={
+            <span className="unbroken dim" style={{ paddingInlineEnd: '0.75rem' }}>
+              {t(`noticeRules.unit.${limits.unit}`)}
+            </span>
+          }
           rightSectionWidth="auto"
           onChange={event => change({ threshold: numberOf(event.currentTarget.value) })}
         />

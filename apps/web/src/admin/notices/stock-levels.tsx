@@ -41,7 +41,9 @@ export function StockLevels({
     onChange(levels.map((level, index) => (index === at ? { ...level, ...part } : level)))
   return (
     <fieldset className={`card ${classes.group}`}>
-      <legend className={classes.legend}>{t('noticeRules.stock')}</legend>
+      <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
+        {t('noticeRules.stock')}
+      </legend>
       <p className="dim">{t('noticeRules.stockHelp')}</p>
       <ul className={`${classes.causes} ${classes.levels}`}>
         {levels.map((level, at) => (

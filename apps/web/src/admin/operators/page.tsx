@@ -63,7 +63,7 @@ function Matrix() {
   const cell = (role: OperatorRole, permission: Permission) => mayOperate(role, permission)
   return (
     <div className="card">
-      <h2 id="matrix" className={classes.title}>
+      <h2 id="matrix" className="size-lead" style={{ padding: '1rem 1rem 0' }}>
         {t('operators.matrix')}
       </h2>
       <div className={classes.scroll} role="region" aria-labelledby="matrix" tabIndex={0}>

@@ -13,7 +13,7 @@ import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
 
 export const OrderCell = ({ order }: { order: Order }) => (
-  <div className={classes.order}>
+  <div className={`stack start ${classes.order}`} style={{ gap: 0 }}>
     <OrderLink id={order.id} number={order.order_id} />
     {order.shopify_order_number && <span className="mono">{order.shopify_order_number}</span>}
   </div>
@@ -21,7 +21,7 @@ export const OrderCell = ({ order }: { order: Order }) => (
 
 /** Links to the user by username. */
 export const UserCell = ({ order }: { order: Order }) => (
-  <div className={`${classes.order} ${classes.clip}`}>
+  <div className={`stack start ${classes.order} ${classes.clip}`} style={{ gap: 0 }}>
     <Link to={`${pageAt('userList')}?search=${encodeURIComponent(order.username)}`} title={order.username}>
       {order.username}
     </Link>
@@ -30,7 +30,7 @@ export const UserCell = ({ order }: { order: Order }) => (
 )
 
 export const ProductCell = ({ order }: { order: Order }) => (
-  <div className={`${classes.order} ${classes.clip}`}>
+  <div className={`stack start ${classes.order} ${classes.clip}`} style={{ gap: 0 }}>
     <strong title={order.product_name}>{order.product_name}</strong>
     <span title={order.variant_name}>{order.variant_name}</span>
   </div>
@@ -40,7 +40,7 @@ export const ProductCell = ({ order }: { order: Order }) => (
 export function AmountCell({ order: { amount, pay_amount } }: { order: Order }) {
   const t = useT()
   return (
-    <div className={`${classes.order} ${classes.amount}`}>
+    <div className={`stack start ${classes.order} ${classes.amount}`} style={{ gap: 0 }}>
       {money(amount)}
       {pay_amount !== null && pay_amount !== amount && (
         <span>{t('orders.paidOther', { paid: money(pay_amount) })}</span>

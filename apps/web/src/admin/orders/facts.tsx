@@ -8,7 +8,6 @@ import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { FactList, type Fact } from '../kit/index.ts'
 import { UserCell } from './cells.tsx'
-import classes from './orders.module.css'
 
 /** The family of the order's addresses, and how connections leave. */
 const addressKind = ({ address_family: family, egress }: Order, t: ReturnType<typeof useT>) =>
@@ -39,7 +38,7 @@ export function Facts({ order }: { order: Order }) {
     [t('orders.grace_until'), order.grace_until && <Moment at={order.grace_until} ago />],
     [t('orders.reset_time'), order.reset_time && <Moment at={order.reset_time} ago />],
     [t('orders.rules'), order.acl_names.join(', ')],
-    [t('orders.ownNote'), order.note && <span className={classes.note}>{order.note}</span>, 'wide'],
+    [t('orders.ownNote'), order.note && <span className="lines">{order.note}</span>, 'wide'],
     [t('orders.failure'), orderFailure(accountT, order)]
   ]
   return <FactList label={t('orders.facts')} facts={facts} />

@@ -22,7 +22,9 @@ export function Money({ order }: { order: Order }) {
   )
   return (
     <section className="stack" aria-label={t('orders.money')}>
-      <h3 className={classes.heading}>{t('orders.money')}</h3>
+      <h3 className="size-lead" style={{ marginBottom: '0.4rem' }}>
+        {t('orders.money')}
+      </h3>
       <DataTable<OrderPayment>
         label={t('orders.money')}
         rows={data?.data}
@@ -51,7 +53,7 @@ export function Money({ order }: { order: Order }) {
             align: 'end',
             render: payment => (
               <>
-                <span className={`num ${classes.whole}`}>{moneyIn(payment.charged, payment.currency)}</span>
+                <span className="num unbroken">{moneyIn(payment.charged, payment.currency)}</span>
                 {payment.discount !== '0.00' && (
                   <div className="dim">
                     {t('orders.discount', { amount: moneyIn(payment.discount, payment.currency) })}
@@ -94,7 +96,8 @@ function PlatformOrder({ payment }: { payment: OrderPayment }) {
           href={url}
           target="_blank"
           rel="noopener noreferrer"
-          className={`mono ${classes.out}`}
+          className="mono row unwrapped inline unbroken"
+          style={{ gap: '0.25rem' }}
           aria-label={t('orders.onPlatform', { number })}
         >
           {number}
@@ -115,7 +118,7 @@ function Lines({ payment }: { payment: OrderPayment }) {
   const { lines } = payment
   if (lines.length === 0) return <span className="dim">{t('orders.noLines')}</span>
   return (
-    <ul className={classes.lines}>
+    <ul className={`size-table ${classes.lines}`}>
       {lines.map((line, at) => (
         <li key={`${line.title} ${at}`}>
           <span className="num">{`${line.quantity} × ${moneyIn(line.price, payment.currency)}`}</span> {line.title}
@@ -130,7 +133,7 @@ function GivenBack({ payment }: { payment: OrderPayment }) {
   if (payment.refunds.length === 0)
     return <>{payment.refunded_amount === '0.00' ? none : moneyIn(payment.refunded_amount, payment.currency)}</>
   return (
-    <ul className={classes.lines}>
+    <ul className={`size-table ${classes.lines}`}>
       {payment.refunds.map((refund, at) => (
         <li key={`${refund.at} ${at}`}>
           <span className="num">

@@ -122,7 +122,7 @@ function Shown({ order }: { order: Order }) {
     enabled: order.pay_status === 1
   })
   return (
-    <div className={classes.page}>
+    <div className={`stack ${classes.page}`}>
       <RowPageHead
         back={{ to: list, title: t('orders.back') }}
         actions={
@@ -138,8 +138,8 @@ function Shown({ order }: { order: Order }) {
         <h2 className="mono">{order.order_id}</h2>
       </RowPageHead>
       <div className={classes.columns}>
-        <div className={classes.main}>
-          <div className={`card stack ${classes.panel}`}>
+        <div className={`stack shrinks ${classes.main}`} style={{ gap: '1.25rem' }}>
+          <div className="card stack panel">
             <Facts order={order} />
             <OrderClientAccess order={order} />
             {order.pay_status === 1 && <OrderCredits orderId={order.id} />}
@@ -149,15 +149,15 @@ function Shown({ order }: { order: Order }) {
             <Money order={order} />
           </May>
         </div>
-        <div className={`card ${classes.panel} ${classes.aside}`}>
+        <div className={`card panel shrinks ${classes.aside}`}>
           <Timeline order={order} />
           <May make={settings.audit}>
-            <p className={classes.more}>
+            <p className="size-body" style={{ marginTop: '0.75rem' }}>
               <AuditLink of="order" id={order.id} />
             </p>
           </May>
         </div>
-        <div className={`stack ${classes.proxies}`}>
+        <div className={`stack shrinks ${classes.proxies}`}>
           <AbuseAlarms of={{ order_id: order.id }} quiet />
           <OrderProxies order={order} />
           {order.pay_status === 1 && (

@@ -19,7 +19,6 @@ import { isMoving } from '../../kit/order-state.tsx'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { DataTable, WorkButton } from '../kit/index.ts'
-import classes from './orders.module.css'
 
 const SIZES = [10, 20, 50, 100]
 const STANDARD = 10
@@ -71,15 +70,15 @@ export function OrderProxies({ order }: { order: Order }) {
   })
   return (
     <section className="stack" aria-label={t('orders.proxies')}>
-      <div className={classes.bar}>
-        <h3 className={classes.heading}>{t('orders.proxies')}</h3>
+      <div className="row" style={{ gap: '0.5rem 1rem' }}>
+        <h3 className="size-lead">{t('orders.proxies')}</h3>
         <Switch
           size="xs"
           label={t('orders.showRetired')}
           checked={retired}
           onChange={event => setRetired(event.currentTarget.checked)}
         />
-        <span className={classes.end}>
+        <span className="push">
           <Credentials order={order} />
         </span>
       </div>
@@ -179,7 +178,7 @@ function Credentials({ order }: { order: Order }) {
     return (
       <>
         {wanted && !isFetching && (error || data) && (
-          <span role="alert" className={classes.secretFailure}>
+          <span role="alert" className="bad size-table">
             {error ? failureText(error) : t('orders.noProxies')}
           </span>
         )}
@@ -195,7 +194,7 @@ function Credentials({ order }: { order: Order }) {
     )
   const text = `${proxy.username}:${proxy.password}`
   return (
-    <span className={classes.secret}>
+    <span className="row inline breaks" style={{ gap: '0.5rem' }}>
       <span className="mono">{text}</span>
       <CopyButton text={text} size="compact-sm" name={t('orders.copyPassword')} />
     </span>

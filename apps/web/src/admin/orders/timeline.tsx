@@ -42,11 +42,13 @@ export function Timeline({ order, latest }: { order: Order; latest?: number }) {
   const entries = data?.pages.flatMap(page => page.data)
   return (
     <section aria-label={t('orders.history')}>
-      <h3 className={classes.heading}>{t('orders.history')}</h3>
+      <h3 className="size-lead" style={{ marginBottom: '0.4rem' }}>
+        {t('orders.history')}
+      </h3>
       {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton height={160} role="status" aria-label={t('orders.history')} />}
       {entries?.length === 0 && <p className="dim">{t('orders.noHistory')}</p>}
-      <ol className={classes.timeline}>
+      <ol className={`size-body ${classes.timeline}`}>
         {entries?.map(entry => (
           <Entry key={`${entry.source} ${entry.id}`} entry={entry} />
         ))}
@@ -82,20 +84,20 @@ function Entry({ entry }: { entry: TimelineEntry }) {
   const detail = detailOf({ t, accountT, language }, entry)
   return (
     <li data-source={source} data-bad={isBad(entry) || undefined}>
-      <div className={classes.what}>
+      <div className="row stretch" style={{ gap: '0 0.5rem' }}>
         {source === 'platform' && mayCall(payments.inbox) ? (
           <Link to={`${pageAt('payments')}?open=${entry.id}`}>{title}</Link>
         ) : (
-          <strong>{title}</strong>
+          <strong className="strong">{title}</strong>
         )}
         {actor && (
-          <span>
+          <span className="dim">
             {viewed_as ? t('orders.byAs', { name: actor, user: viewed_as }) : t('orders.by', { name: actor })}
           </span>
         )}
       </div>
-      {detail && <div className={classes.why}>{detail}</div>}
-      <div className={classes.moment}>
+      {detail && <div className="breaks">{detail}</div>}
+      <div className="dim size-label">
         <Moment at={entry.at} ago />
       </div>
       {entry.can_resend && mayCall(mail.sendAgain) && <Resend entry={entry} />}

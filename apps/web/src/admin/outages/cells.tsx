@@ -7,7 +7,6 @@ import { durationText } from '../../kit/duration.ts'
 import { StateBadge, StateWithDetails, type Tone } from '../../kit/state-badge.tsx'
 import { Moment } from '../../kit/time.tsx'
 import { type Question, type T, figures, ofMany } from '../kit/index.ts'
-import classes from './outages.module.css'
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 
@@ -55,11 +54,7 @@ export const ServerCell = ({ outage: { server } }: Props) => (
 
 export function EndCell({ outage }: Props) {
   const t = useT()
-  return outage.ended_at ? (
-    <Moment at={outage.ended_at} />
-  ) : (
-    <span className={classes.lasts}>{t('outages.lasting')}</span>
-  )
+  return outage.ended_at ? <Moment at={outage.ended_at} /> : <span className="bad">{t('outages.lasting')}</span>
 }
 
 export function LengthCell({ outage }: Props) {

@@ -23,7 +23,6 @@ import {
   incidentLine,
   planLines
 } from './cells.tsx'
-import classes from './outages.module.css'
 import { call } from '../../api/client.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
@@ -90,12 +89,12 @@ function Plan({ outage, tools }: { outage: OutageEntry; tools: Tools }) {
   })
   return (
     <section className="stack" aria-label={t('outages.plan')}>
-      <h3 className={classes.heading}>{t('outages.plan')}</h3>
+      <h3 className="size-lead">{t('outages.plan')}</h3>
       {!over && <p className="dim">{t('outages.notYet')}</p>}
       {over && error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
       {over && !error && !data && <Skeleton height={90} />}
       {over && data && (
-        <ul className={classes.plan}>
+        <ul className="stack" style={{ gap: '0.3rem', paddingInlineStart: '1.1rem', listStyle: 'disc' }}>
           {[...planLines(t, data, language), incidentLine(t, outage)].map(line => (
             <li key={line}>{line}</li>
           ))}
@@ -144,7 +143,7 @@ function Orders({ outage }: { outage: OutageEntry }) {
   ]
   return (
     <section className="stack" aria-label={t('outages.concerned')}>
-      <h3 className={classes.heading}>{t('outages.concerned')}</h3>
+      <h3 className="size-lead">{t('outages.concerned')}</h3>
       <DataTable
         label={t('outages.concerned')}
         columns={columns}

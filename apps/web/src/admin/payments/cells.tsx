@@ -7,7 +7,6 @@ import type { Translate } from '../../i18n/words.ts'
 import { moneyIn, withMoney } from '../../kit/money.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
 import { OrderLink } from '../orders/order-link.tsx'
-import classes from './payments.module.css'
 import { none } from '../../kit/none.tsx'
 
 export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
@@ -29,8 +28,16 @@ export function OutcomeBadge({ entry }: { entry: InboxEntry }) {
         {disputed ? t('payments.disputed') : t(outcome ? (`payments.is.${outcome}` as Key) : 'payments.waiting')}
       </StateBadge>
       {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
-      {waitsFor && <span className={classes.summary}>{waitsFor}</span>}
-      {unresolved && <span className={classes.summary}>{attentionWords(t, entry)}</span>}
+      {waitsFor && (
+        <span className="dim size-table" style={{ maxWidth: '28rem' }}>
+          {waitsFor}
+        </span>
+      )}
+      {unresolved && (
+        <span className="dim size-table" style={{ maxWidth: '28rem' }}>
+          {attentionWords(t, entry)}
+        </span>
+      )}
     </StateWithDetails>
   )
 }

@@ -21,9 +21,11 @@ export function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined;
     <div className="stack">
       <Facts entry={entry} email={email} proposed={proposed} />
       <section aria-label={t('payments.lines')}>
-        <h3 className={classes.heading}>{t('payments.lines')}</h3>
+        <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
+          {t('payments.lines')}
+        </h3>
         {lines.length === 0 && <p className="dim">{t('payments.noLines')}</p>}
-        <ul className={classes.lines}>
+        <ul className={`size-body ${classes.lines}`}>
           {lines.map((line, at) => (
             <li key={`${line.variant} ${at}`}>
               <span>{line.title}</span>
@@ -34,8 +36,10 @@ export function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined;
       </section>
       {needed.length > 0 && (
         <section aria-label={t('payments.needed')}>
-          <h3 className={classes.heading}>{t('payments.needed')}</h3>
-          <ul className={classes.lines}>
+          <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
+            {t('payments.needed')}
+          </h3>
+          <ul className={`size-body ${classes.lines}`}>
             {needed.map((line, at) => (
               <li key={`${line.name} ${at}`} data-short={line.paid < line.quantity}>
                 <span>{line.name}</span>

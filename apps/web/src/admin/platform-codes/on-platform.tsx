@@ -5,7 +5,6 @@ import { rewards } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { column, May, oneOf, RowButton, useCommand } from '../kit/index.ts'
-import classes from './on-platform.module.css'
 import { none } from '../../kit/none.tsx'
 
 type Seen = Pick<Coupon, 'id' | 'platform_state' | 'platform_differs' | 'platform_problem'> & { code: string | null }
@@ -41,7 +40,7 @@ function OnPlatform({ row, state, kind, list }: Props) {
   const { id, code, platform_differs: differs, platform_problem: problem } = row
   const note = problem ?? differs.map(one => t(`codes.differs.${one}`)).join(', ')
   return (
-    <span className={classes.cell}>
+    <span className="row inline" style={{ gap: '0.15rem 0.4rem' }}>
       <StateBadge tone={TONES[state]}>{t(`codes.state.${state}`)}</StateBadge>
       <May make={rewards.codeOnPlatform}>
         <Ask order={{ kind, id, act: 'check' }} code={code} list={list} />
@@ -49,7 +48,11 @@ function OnPlatform({ row, state, kind, list }: Props) {
           <Ask order={{ kind, id, act: 'create' }} code={code} list={list} />
         )}
       </May>
-      {note && <small className={classes.note}>{note}</small>}
+      {note && (
+        <small className="dim breaks" style={{ flexBasis: '100%', maxWidth: '18rem' }}>
+          {note}
+        </small>
+      )}
     </span>
   )
 }

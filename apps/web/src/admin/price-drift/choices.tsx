@@ -3,7 +3,6 @@ import { catalog, inventory, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import { useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
-import classes from './choices.module.css'
 
 const invalidate = [catalog.priceDrift, catalog.products, inventory.rules, settings.health]
 
@@ -44,7 +43,7 @@ export function PriceChoices({ drift, whyNot, onDone }: Props) {
     if (await mended) onDone?.()
   }
   return (
-    <div className={classes.choices}>
+    <div className="row stretch" style={{ gap: '0.4rem' }}>
       <UnavailableHint why={whyNot}>
         <WorkButton
           size="compact-sm"

@@ -19,7 +19,6 @@ import { EmptyState } from '../../kit/states.tsx'
 import { createBody, draftOfPlatform } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { useBack } from './paths.ts'
-import classes from './products.module.css'
 
 const checkForm = rules(ProductForm)
 /** Milliseconds. The platform is queried for all its products. */
@@ -89,7 +88,7 @@ function Choose({ products, onChoose, onBack }: ChooseProps) {
   const found = products.filter(product => product.product_name.toLowerCase().includes(wanted))
   return (
     <div className="stack">
-      <div className={classes.bar}>
+      <div className="row">
         <Button
           variant="default"
           size="sm"
@@ -98,7 +97,9 @@ function Choose({ products, onChoose, onBack }: ChooseProps) {
         >
           {t('products.back')}
         </Button>
-        <h2 className={classes.title}>{t('products.choose')}</h2>
+        <h2 className="breaks size-title" style={{ flex: 1, minWidth: '10rem' }}>
+          {t('products.choose')}
+        </h2>
         <TextInput
           type="search"
           aria-label={t('products.search')}
@@ -115,12 +116,23 @@ function Choose({ products, onChoose, onBack }: ChooseProps) {
             body={t(products.length === 0 ? 'products.allAddedHint' : 'products.noMatchHint')}
           />
         ) : (
-          <ul className={classes.results} aria-label={t('products.choose')} tabIndex={0}>
+          <ul
+            className="stack ruled"
+            style={{ gap: 0, maxHeight: '60vh', overflow: 'auto' }}
+            aria-label={t('products.choose')}
+            tabIndex={0}
+          >
             {found.map(product => (
-              <li key={product.shopify_product_id} className={classes.result}>
-                <span>
+              <li
+                key={product.shopify_product_id}
+                className="row between"
+                style={{ gap: '0.4rem 1rem', padding: '0.6rem 1rem' }}
+              >
+                <span className="stack" style={{ gap: 0 }}>
                   <strong>{product.product_name}</strong>
-                  <small>{t('products.choice', { count: product.variants.length, price: lowest(product) })}</small>
+                  <small className="dim">
+                    {t('products.choice', { count: product.variants.length, price: lowest(product) })}
+                  </small>
                 </span>
                 <Button
                   size="compact-sm"

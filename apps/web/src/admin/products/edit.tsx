@@ -18,7 +18,6 @@ import { draftOf, newVariant, updateBody, type Draft, type VariantDraft } from '
 import { Editor } from './editor.tsx'
 import { useBack } from './paths.ts'
 import { countedThere } from './trouble.ts'
-import classes from './products.module.css'
 
 const checkForm = rules(ProductUpdate)
 
@@ -95,15 +94,15 @@ function Notices({ product }: { product: Product }) {
   return (
     <>
       {!product.valid && (
-        <p className={classes.note}>{t(product.unpublished ? 'products.unpublishedHint' : 'products.withdrawnHint')}</p>
+        <p className="notice warn">{t(product.unpublished ? 'products.unpublishedHint' : 'products.withdrawnHint')}</p>
       )}
       {counted.length > 0 && (
-        <p className={classes.note}>
+        <p className="notice warn">
           {t('products.countedHint', { names: counted.map(one => one.variant_name).join(', ') })}
         </p>
       )}
-      {product.unlisted && <p className={classes.note}>{t('products.unlistedHint')}</p>}
-      {product.old_flag && <p className={classes.note}>{t('products.changedHint')}</p>}
+      {product.unlisted && <p className="notice warn">{t('products.unlistedHint')}</p>}
+      {product.old_flag && <p className="notice warn">{t('products.changedHint')}</p>}
     </>
   )
 }

@@ -26,6 +26,7 @@ import { Translation } from './translation.tsx'
 import { VariantDialog } from './variant-dialog.tsx'
 import { VariantsTable } from './variants.tsx'
 import { money } from '../../kit/money.ts'
+import { columns } from '../../kit/columns.ts'
 
 type Around = { product: Product; groups: readonly ServerGroup[]; t: T }
 
@@ -194,7 +195,7 @@ export function Editor(props: Props) {
   }
   return (
     <div className="stack">
-      <div className={classes.bar}>
+      <div className="row">
         <Button
           variant="default"
           size="sm"
@@ -203,7 +204,9 @@ export function Editor(props: Props) {
         >
           {t('products.back')}
         </Button>
-        <h2 className={classes.title}>{title}</h2>
+        <h2 className="breaks size-title" style={{ flex: 1, minWidth: '10rem' }}>
+          {title}
+        </h2>
         {mayChange && (
           <WorkButton working={saving} onClick={() => void submit()}>
             {t(product ? 'form.save' : 'form.add')}
@@ -211,7 +214,7 @@ export function Editor(props: Props) {
         )}
       </div>
       {failure && (
-        <div ref={alert} role="alert" tabIndex={-1} className={classes.alert}>
+        <div ref={alert} role="alert" tabIndex={-1} className={`notice bad ${classes.alert}`}>
           <p>{failure}</p>
           {meanwhile && (
             <StaleNotice
@@ -232,8 +235,8 @@ export function Editor(props: Props) {
         </div>
       )}
       {notices}
-      <AllowedFields allowed={mayChange} className={`card ${classes.panel}`}>
-        <div className={classes.fields}>
+      <AllowedFields allowed={mayChange} className={`card panel ${classes.panel}`}>
+        <div className="start" style={columns('26rem', '1rem 1.5rem', 'auto-fit')}>
           <div className="stack">
             <TextInput
               label={t('products.product_name')}
@@ -285,15 +288,15 @@ export function Editor(props: Props) {
         />
       </AllowedFields>
       <section className="stack" aria-label={t('products.variants')}>
-        <div className={classes.head}>
-          <h3 className={classes.heading}>{t('products.variants')}</h3>
+        <div className="row between" style={{ gap: '0.5rem 1rem' }}>
+          <h3 className="size-lead">{t('products.variants')}</h3>
           {mayChange &&
             variantTools?.({
               variants: draft.variants,
               add: more => edit({ variants: [...draft.variants, ...more] })
             })}
         </div>
-        {errors['variants'] && <p className={classes.wrong}>{errors['variants']}</p>}
+        {errors['variants'] && <p className="bad size-table">{errors['variants']}</p>}
         <VariantsTable
           variants={draft.variants}
           product={product}

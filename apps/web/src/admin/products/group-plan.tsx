@@ -41,13 +41,13 @@ export function GroupPlan({ before, after, live }: { before: Source; after: Sour
   const rules = [...new Map([...nowBy, ...thenBy]).values()]
   return (
     <section className="stack" aria-label={t('products.plan')}>
-      <h3 className={classes.heading}>{t('products.plan')}</h3>
+      <h3 className="size-lead">{t('products.plan')}</h3>
       {after && then.data.max_step < after.step && (
-        <p className={classes.note} role="status">
+        <p className="notice warn" role="status">
           {t('products.tooLarge', { step: after.step, largest: then.data.max_step })}
         </p>
       )}
-      <div className={classes.planned} tabIndex={0} role="group" aria-label={t('products.plan')}>
+      <div style={{ maxHeight: '13rem', overflow: 'auto' }} tabIndex={0} role="group" aria-label={t('products.plan')}>
         <table className={classes.plan}>
           <thead>
             <tr>

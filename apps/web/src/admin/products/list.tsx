@@ -13,7 +13,6 @@ import { SyncButton } from '../catalog-sync/sync-button.tsx'
 import { column, date, defineResource, May, idFilter, integer, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
 import { ADD, editPath } from './paths.ts'
-import classes from './products.module.css'
 import { countedThere, driftsOf, hasProblem, withoutGroup } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
@@ -75,12 +74,13 @@ export const Products = defineResource({
   csv: true
 })
 
-const names = (all: string[]) => (all.length > 0 ? <span className={classes.names}>{all.join(', ')}</span> : none)
+const names = (all: string[]) =>
+  all.length > 0 ? <span style={{ display: 'inline-block', maxWidth: '14rem' }}>{all.join(', ')}</span> : none
 
 function NameCell({ product }: { product: Product }) {
   const { search } = useLocation()
   return (
-    <Link to={editPath(product.id)} state={{ list: search }} className={classes.name}>
+    <Link to={editPath(product.id)} state={{ list: search }} className="strong plain">
       {product.product_name}
     </Link>
   )
@@ -94,7 +94,7 @@ function State({ product }: { product: Product }) {
   const soldOut = counted.filter(variant => variant.platform_stock === 'sold_out').length
   if (!hasProblem(product) && !product.unlisted) return none
   return (
-    <span className={classes.states}>
+    <span className="row inline" style={{ gap: '0.2rem 0.6rem' }}>
       {!product.valid && (
         <StateBadge tone="bad">{t(product.unpublished ? 'products.unpublished' : 'products.withdrawn')}</StateBadge>
       )}

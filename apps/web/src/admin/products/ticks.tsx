@@ -1,5 +1,6 @@
 import { Checkbox } from '@mantine/core'
 import { useT } from '../../i18n/admin.ts'
+import { columns } from '../../kit/columns.ts'
 import classes from './products.module.css'
 
 type Props = {
@@ -13,9 +14,17 @@ type Props = {
 export function Ticks({ label, options, chosen, onChange }: Props) {
   const t = useT()
   return (
-    <fieldset className={classes.group}>
-      <legend>{label}</legend>
-      <div className={classes.choices} tabIndex={0} role="group" aria-label={label}>
+    <fieldset>
+      <legend className="strong size-body" style={{ marginBottom: '0.25rem' }}>
+        {label}
+      </legend>
+      <div
+        className={classes.choices}
+        style={columns('9rem', '0.5rem 0.75rem')}
+        tabIndex={0}
+        role="group"
+        aria-label={label}
+      >
         {options?.length === 0 && <span className="dim">{t('products.noneThere')}</span>}
         {options?.map(({ id, name }) => (
           <Checkbox
@@ -40,9 +49,11 @@ export function Ticks({ label, options, chosen, onChange }: Props) {
 /** The chosen names, read-only; `hint` says where they are edited. */
 export function Chosen({ label, hint, names }: { label: string; hint: string; names: readonly string[] }) {
   return (
-    <section className={classes.group} aria-label={label}>
+    <section aria-label={label}>
       <h4>{label}</h4>
-      <p className={classes.hint}>{hint}</p>
+      <p className="dim size-table" style={{ marginBottom: '0.25rem' }}>
+        {hint}
+      </p>
       <p>{names.length > 0 ? names.join(', ') : '–'}</p>
     </section>
   )

@@ -3,6 +3,7 @@ import { useT } from '../../i18n/admin.ts'
 import { SecondLanguage } from '../kit/index.ts'
 import type { TranslationDraft } from './draft.ts'
 import classes from './products.module.css'
+import { columns } from '../../kit/columns.ts'
 
 const PATH = 'translations.zh-CN.'
 
@@ -27,7 +28,7 @@ export function Translation({ translation, words, errors, onChange }: Props) {
       filled={translation.name !== '' || translation.desc !== '' || Object.keys(translation.words).length > 0}
       wrong={Object.keys(errors).some(field => field.startsWith(PATH))}
     >
-      <div className={classes.fields}>
+      <div className="start" style={columns('26rem', '1rem 1.5rem', 'auto-fit')}>
         <TextInput
           label={t('form.inChinese', { field: t('products.product_name') })}
           autoComplete="off"
@@ -44,10 +45,18 @@ export function Translation({ translation, words, errors, onChange }: Props) {
         />
       </div>
       {words.length > 0 && (
-        <fieldset className={classes.group}>
-          <legend>{t('form.inChinese', { field: t('products.words') })}</legend>
+        <fieldset>
+          <legend className="strong size-body" style={{ marginBottom: '0.25rem' }}>
+            {t('form.inChinese', { field: t('products.words') })}
+          </legend>
           <p className="dim">{t('products.wordsHint')}</p>
-          <div className={classes.words} tabIndex={0} role="group" aria-label={t('products.words')}>
+          <div
+            className={classes.words}
+            style={columns('11rem', '0.6rem 0.9rem')}
+            tabIndex={0}
+            role="group"
+            aria-label={t('products.words')}
+          >
             {words.map(word => (
               <TextInput
                 key={word}

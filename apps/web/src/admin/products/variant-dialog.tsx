@@ -14,6 +14,7 @@ import { PriceChoices } from '../price-drift/choices.tsx'
 import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
 import classes from './products.module.css'
+import { columns } from '../../kit/columns.ts'
 
 /** The limits of a plan, in the contract's order. */
 const PLAN_LIMITS = ['traffic_gb', 'mbps', 'connections', 'connections_per_second'] as const
@@ -75,7 +76,7 @@ export function VariantDialog(props: Props) {
   return (
     <Dialog onClose={leave} title={variant.variant_name || t('products.variant')} size="lg">
       <form className="stack" noValidate onSubmit={form.onSubmit(apply)}>
-        <div className={classes.pairs}>
+        <div className="bottom" style={columns('14rem', '0.9rem 1.25rem', 'auto-fit')}>
           <TextInput
             label={t('products.variant_desc')}
             autoComplete="off"
@@ -159,7 +160,7 @@ export function VariantDialog(props: Props) {
           <Checkbox label={t('products.is_active')} {...form.getInputProps('is_active', { type: 'checkbox' })} />
         </div>
         {saved?.price_drift && (
-          <section className={classes.drifts} aria-label={t('health.drift.title')}>
+          <section className={`size-body ${classes.drifts}`} aria-label={t('health.drift.title')}>
             <p>
               {t('products.driftOf', {
                 name: saved.variant_name,
@@ -175,7 +176,7 @@ export function VariantDialog(props: Props) {
           </section>
         )}
         {moves && <GroupPlan before={before} after={after} live={live} />}
-        <div className={classes.foot}>
+        <div className="row to-end">
           <Button variant="default" onClick={leave}>
             {t('form.cancel')}
           </Button>

@@ -39,7 +39,7 @@ export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayC
         <>
           <strong>{variant.variant_name}</strong>
           {Object.values(errorsOf(variants.indexOf(variant))).map(words => (
-            <div key={words} className={classes.wrong}>
+            <div key={words} className="bad size-table">
               {words}
             </div>
           ))}
@@ -73,7 +73,7 @@ export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayC
       title: t('products.server_group'),
       render: variant =>
         variant.server_group === null ? (
-          <span className={classes.warn}>{t('products.nowhere')}</span>
+          <span className="warn size-table">{t('products.nowhere')}</span>
         ) : (
           groupName(variant.server_group)
         )
@@ -84,7 +84,7 @@ export function VariantsTable({ variants, product, groups, errorsOf, dirty, mayC
       title: t('list.actions'),
       align: 'end',
       render: variant => (
-        <span className={classes.tools}>
+        <span className="row unwrapped stretch inline" style={{ gap: '0.15rem' }}>
           <ActionIcon
             variant="subtle"
             color="gray"
@@ -129,7 +129,7 @@ function Price({ variant, saved }: PriceProps) {
     <>
       {money(variant.variant_price || '0')}
       {saved?.price_drift && (
-        <div className={classes.warn}>
+        <div className="warn size-table">
           {t('products.driftNote', { price: money(saved.price_drift.platform_price) })}
         </div>
       )}
@@ -143,11 +143,11 @@ function Drifts({ product, dirty }: { product: Product; dirty: boolean }) {
   const differing = driftsOf(product)
   if (differing.length === 0) return null
   return (
-    <section className={classes.drifts} aria-label={t('health.drift.title')}>
+    <section className={`size-body ${classes.drifts}`} aria-label={t('health.drift.title')}>
       <h4>{t('health.drift.title')}</h4>
       <ul>
         {differing.map(({ id, variant_name, variant_price, price_drift }) => (
-          <li key={id}>
+          <li key={id} className="row between" style={{ gap: '0.3rem 1rem', paddingBlock: '0.3rem' }}>
             <span>
               {t('products.driftOf', {
                 name: variant_name,

@@ -19,7 +19,7 @@ function Legend({ excluded }: { excluded: boolean }) {
   const t = useT()
   return (
     <>
-      <ul className={classes.legend}>
+      <ul className={`row stretch ${classes.legend}`} style={{ gap: '0.3rem 1rem' }}>
         {KINDS.map(kind => (
           <li key={kind} data-kind={kind === 'free' && excluded ? 'excluded' : kind}>
             {t(kind === 'free' && excluded ? 'ranges.kind.excluded' : `ranges.kind.${kind}`)}
@@ -84,7 +84,7 @@ function BlockTable({ occupancy }: { occupancy: Occupancy }) {
 function BlockFacts({ block, units, onOpen }: { block: Block; units: number; onOpen: () => void }) {
   const t = useT()
   return (
-    <div className={classes.facts}>
+    <div className="row" style={{ gap: '0.4rem 0.9rem', minHeight: '2rem' }}>
       <p aria-live="polite">{blockText(t, block)}</p>
       {units > 1 && (
         <Button size="compact-sm" variant="default" leftSection={<IconZoomIn size={15} aria-hidden />} onClick={onOpen}>
@@ -126,13 +126,13 @@ export function RangeOccupancy({ id, onBack }: Props) {
   const excluded = data?.rules.find(one => one.id === data.rule?.id)?.excluded ?? false
   return (
     <section className="stack" aria-label={t('ranges.occupancy')} aria-busy={isFetching}>
-      <header className={classes.head}>
+      <header className="row" style={{ gap: '0.4rem 0.9rem' }}>
         <Button variant="default" leftSection={<IconArrowLeft size={16} aria-hidden />} onClick={back}>
           {t('ranges.back')}
         </Button>
         {data && (
           <>
-            <h2 className="mono">{data.part}</h2>
+            <h2 className="mono size-lead">{data.part}</h2>
             <span className="dim">
               {t('ranges.of', { cidr: data.cidr, server: data.server?.name ?? t('ranges.unreferenced') })}
             </span>
@@ -155,8 +155,10 @@ export function RangeOccupancy({ id, onBack }: Props) {
         <Skeleton height={420} />
       ) : (
         <div className={classes.columns}>
-          <div className={`card ${classes.panel}`}>
-            <h3>{data.rule ? t('ranges.pictureOf', { rule: data.rule.name }) : t('ranges.pictureOfAll')}</h3>
+          <div className="card stack shrinks size-body" style={{ gap: '0.7rem', padding: '0.9rem 1rem' }}>
+            <h3 className="size-body">
+              {data.rule ? t('ranges.pictureOf', { rule: data.rule.name }) : t('ranges.pictureOfAll')}
+            </h3>
             <p className="dim">
               {t(excluded ? 'ranges.pictureExcluded' : 'ranges.pictureHint', { units: data.block_units })}
             </p>
@@ -171,7 +173,7 @@ export function RangeOccupancy({ id, onBack }: Props) {
             <Legend excluded={excluded} />
             <BlockFacts block={block} units={data.block_units} onOpen={() => show({ part: block.part })} />
           </div>
-          <div className={`card ${classes.panel}`}>
+          <div className="card stack shrinks size-body" style={{ gap: '0.7rem', padding: '0.9rem 1rem' }}>
             <RuleTable occupancy={data} onChoose={chosen => show({ rule: chosen })} />
             <BlockTable occupancy={data} />
           </div>

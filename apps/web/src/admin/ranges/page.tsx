@@ -55,7 +55,7 @@ function RangePlan({ values, row }: PlanProps) {
   })
   return (
     <section className={classes.plan} aria-label={t('ranges.plan')} aria-live="polite">
-      <h3>{t('ranges.plan')}</h3>
+      <h3 className="size-body">{t('ranges.plan')}</h3>
       {error ? (
         <p>{failureText(error)}</p>
       ) : (
@@ -70,6 +70,7 @@ const COUNTS = ['0', '100', '500', '1000']
 const UNREFERENCED = 'none'
 
 const toneOf = (count: number) => (count > 1000 ? 'over' : count > 500 ? 'warning' : count > 100 ? 'success' : 'info')
+const TONES = { over: 'bad', warning: 'warn', success: 'good', info: 'info' } as const
 
 const names = (rows: readonly { name: string }[]) => (rows.length > 0 ? rows.map(({ name }) => name).join(', ') : none)
 
@@ -93,7 +94,7 @@ export default defineResource({
     column(
       'delivery_count',
       ({ delivery_count: count }: Cidr) => (
-        <span className={classes.count} data-tone={toneOf(count)}>
+        <span className={`strong ${TONES[toneOf(count)]}`} data-tone={toneOf(count)}>
           {numberText(count)}
         </span>
       ),

@@ -67,7 +67,8 @@ export function Picture({ occupancy, excluded, selected, onSelect, onOpen }: Pro
       ref={grid}
       role="grid"
       aria-label={t('ranges.blocksOf', { part: occupancy.part })}
-      className={classes.picture}
+      className={`stack ${classes.picture}`}
+      style={{ gap: '2px' }}
       data-excluded={excluded || undefined}
       onKeyDown={move}
     >

@@ -26,7 +26,12 @@ export function RuleTable({ occupancy, onChoose }: Props) {
         <tbody>
           <tr>
             <th scope="row" colSpan={KINDS.length + 1}>
-              <button type="button" aria-pressed={occupancy.rule === null} onClick={() => onChoose(null)}>
+              <button
+                type="button"
+                className="bare"
+                aria-pressed={occupancy.rule === null}
+                onClick={() => onChoose(null)}
+              >
                 {t('ranges.allRules')}
               </button>
             </th>
@@ -34,10 +39,19 @@ export function RuleTable({ occupancy, onChoose }: Props) {
           {occupancy.rules.map(rule => (
             <tr key={rule.id}>
               <th scope="row">
-                <button type="button" aria-pressed={occupancy.rule?.id === rule.id} onClick={() => onChoose(rule.id)}>
+                <button
+                  type="button"
+                  className="bare"
+                  aria-pressed={occupancy.rule?.id === rule.id}
+                  onClick={() => onChoose(rule.id)}
+                >
                   {rule.name}
                 </button>
-                {rule.excluded && <span className={classes.tag}>{t('ranges.kind.excluded')}</span>}
+                {rule.excluded && (
+                  <span className="bad size-label" style={{ marginInlineStart: '0.5rem' }}>
+                    {t('ranges.kind.excluded')}
+                  </span>
+                )}
               </th>
               {KINDS.map(kind => (
                 <td key={kind} data-align="end" className="num">

@@ -8,7 +8,6 @@ import { catalog, inventory } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
-import classes from './rules.module.css'
 import { none } from '../../kit/none.tsx'
 
 /** The name, and what keeps the rule off sale. */
@@ -17,10 +16,10 @@ export function NameCell({ rule }: { rule: AclRule }) {
   const { unpublished, platform_stock: stock } = rule
   if (!unpublished && stock === 'none') return rule.name
   return (
-    <span className={classes.price}>
+    <span className="stack bottom inline" style={{ gap: 0 }}>
       {rule.name}
-      {unpublished && <span className={classes.warn}>{t('rules.unpublished')}</span>}
-      {stock !== 'none' && <span className={classes.warn}>{t(`rules.stock.${stock}`)}</span>}
+      {unpublished && <span className="warn">{t('rules.unpublished')}</span>}
+      {stock !== 'none' && <span className="warn">{t(`rules.stock.${stock}`)}</span>}
     </span>
   )
 }
@@ -35,11 +34,11 @@ export function PriceCell({ rule }: { rule: AclRule }) {
   })
   const drift = data?.data.find(({ kind, target_id }) => kind === 'rule' && target_id === rule.id)
   return (
-    <span className={classes.price}>
+    <span className="stack bottom inline" style={{ gap: 0 }}>
       {money(rule.price)}
       {drift && (
         <>
-          <Link to={`${pageAt('health')}#prices`} className={classes.warn}>
+          <Link to={`${pageAt('health')}#prices`} className="warn size-label unbroken">
             {t('rules.drift', { price: money(drift.platform_price) })}
           </Link>
           <PriceChoices drift={drift} />
@@ -61,7 +60,7 @@ export function DomainsCell({ rule }: { rule: AclRule }) {
   const domains = domainsOf(rule.acl_value)
   const more = domains.length - 2
   return (
-    <span className={classes.domains} title={domains.slice(0, 20).join('\n')}>
+    <span className="breaks" title={domains.slice(0, 20).join('\n')}>
       <span className="mono">{domains.slice(0, 2).join(', ')}</span>
       {more > 0 && <span className="dim"> {t('rules.more', { count: more })}</span>}
     </span>
@@ -80,16 +79,16 @@ export function OverlapsCell({ rule }: { rule: AclRule }) {
   if (overlaps.length === 0 && taken.length === 0) return none
   const byName = Map.groupBy(overlaps, overlap => otherOf(overlap, rule.id).name)
   return (
-    <ul className={classes.overlaps}>
+    <ul className="size-table">
       {[...byName].map(([name, found]) => {
         const open = found.some(({ winner }) => winner === null)
         return (
-          <li key={name} data-open={open || undefined} title={found.map(({ domain }) => domain).join('\n')}>
+          <li key={name} className={open ? 'warn' : undefined} title={found.map(({ domain }) => domain).join('\n')}>
             {t(open ? 'rules.sharesOpen' : 'rules.shares', { rule: name, count: found.length })}
           </li>
         )
       })}
-      {taken.length > 0 && <li data-open>{t('rules.listedTwice', { count: taken.length })}</li>}
+      {taken.length > 0 && <li className="warn">{t('rules.listedTwice', { count: taken.length })}</li>}
     </ul>
   )
 }

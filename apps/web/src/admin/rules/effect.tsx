@@ -1,7 +1,6 @@
 import type { RuleEffect } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
 import { figures, type T } from '../kit/index.ts'
-import classes from './rules.module.css'
 
 /** What saving a rule does to stock, orders and agents, one sentence each. */
 function effectLines(t: T, effect: RuleEffect, isNew: boolean): string[] {
@@ -35,7 +34,7 @@ export const blockedText = (t: T, { orders, addresses }: RuleEffect): string =>
 export function EffectLines({ effect, isNew }: { effect: RuleEffect; isNew: boolean }) {
   const t = useT()
   return (
-    <ul className={classes.effect} aria-label={t('rules.effect')}>
+    <ul className="stack" style={{ gap: '0.2rem' }} aria-label={t('rules.effect')}>
       {effectLines(t, effect, isNew).map(line => (
         <li key={line}>{line}</li>
       ))}

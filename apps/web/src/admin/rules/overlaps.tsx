@@ -21,7 +21,7 @@ export function Overlaps({ check, own, decisions, onDecide }: Props) {
   if (check.overlap_total === 0) return null
   const byRule = Map.groupBy(check.overlaps, ({ narrow, broad }) => (narrow.id === own ? broad : narrow).id ?? 0)
   return (
-    <div className={classes.overlapping}>
+    <div className="stack" style={{ gap: '0.6rem' }}>
       <p>{t('rules.overlap', { count: check.overlap_total })}</p>
       {[...byRule].map(([id, overlaps]) => (
         <WithRule
@@ -68,7 +68,7 @@ function WithRule({ id, overlaps, orders, onDecide }: WithRuleProps) {
     words('broad', first.narrow.name, first.broad.name)
   ]
   return (
-    <div className={classes.withRule} data-open={winner === '' || undefined}>
+    <div className={`stack ${classes.withRule}`} style={{ gap: '0.4rem' }} data-open={winner === '' || undefined}>
       <NativeSelect
         size="xs"
         label={t('rules.sharedWith', { rule: name, count: overlaps.length, orders })}

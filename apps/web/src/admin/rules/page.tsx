@@ -26,7 +26,6 @@ import { read } from '../../api/query.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { money } from '../../kit/money.ts'
-import classes from './rules.module.css'
 import { numberText } from '../../kit/number.ts'
 
 /** The title, the number of rules, and their undecided overlaps. */
@@ -35,16 +34,16 @@ function RulesHead() {
   const { data } = useQuery(read(inventory.rules, { query: { limit: 1 } }))
   const { data: conflicts } = useQuery(read(inventory.ruleConflicts))
   return (
-    <header className={classes.head}>
-      <h2>{t('rules.title')}</h2>
+    <header className="row baseline" style={{ gap: '0.3rem 1.2rem' }}>
+      <h2 className="size-lead">{t('rules.title')}</h2>
       <p>
         {t('rules.total')}: <strong className="num">{data ? numberText(data.total) : '…'}</strong>
       </p>
       {conflicts && conflicts.undecided_total > 0 && (
-        <p className={classes.warn}>{t('rules.undecided', { count: conflicts.undecided_total })}</p>
+        <p className="warn">{t('rules.undecided', { count: conflicts.undecided_total })}</p>
       )}
       {conflicts && conflicts.duplicate_total > 0 && (
-        <p className={classes.warn}>{t('rules.duplicates', { count: conflicts.duplicate_total })}</p>
+        <p className="warn">{t('rules.duplicates', { count: conflicts.duplicate_total })}</p>
       )}
     </header>
   )
@@ -63,7 +62,7 @@ function PlatformPrice({ values, row, set }: PlanProps) {
     // oxlint-disable-next-line react/exhaustive-deps -- once for each price that is read
   }, [price])
   if (!isAsked) return null
-  if (error instanceof ApiError) return <p className={classes.warn}>{failureText(error)}</p>
+  if (error instanceof ApiError) return <p className="warn">{failureText(error)}</p>
   return price === '' ? null : <p>{t('rules.platformPrice', { price: money(price) })}</p>
 }
 

@@ -37,10 +37,16 @@ export function RulePlan({ values, row, set }: PlanProps) {
   })
   if (body.acl_value.trim() === '') return null
   return (
-    <section className={classes.plan} aria-label={t('rules.plan')} aria-busy={isFetching} aria-live="polite">
-      <h3>{t('rules.plan')}</h3>
+    <section
+      className={`stack size-table breaks ${classes.plan}`}
+      style={{ gap: '0.6rem' }}
+      aria-label={t('rules.plan')}
+      aria-busy={isFetching}
+      aria-live="polite"
+    >
+      <h3 className="size-body">{t('rules.plan')}</h3>
       {error ? (
-        <p className={classes.warn}>{error instanceof ApiError ? failureText(error) : t('rules.planFailed')}</p>
+        <p className="warn">{error instanceof ApiError ? failureText(error) : t('rules.planFailed')}</p>
       ) : data ? (
         <>
           <Duplicates check={data} own={row?.id ?? null} />
@@ -65,7 +71,7 @@ function Duplicates({ check, own }: { check: RuleCheck; own: number | null }) {
   const t = useT()
   if (check.duplicate_total === 0) return null
   return (
-    <div className={classes.warn}>
+    <div className="warn">
       <p>{t('rules.taken', { count: check.duplicate_total })}</p>
       <ul>
         {check.duplicates.slice(0, 10).map(({ domain, rules }) => (
@@ -89,7 +95,7 @@ function Shared({ check }: { check: RuleCheck }) {
   const t = useT()
   if (check.shared.length === 0) return null
   return (
-    <ul className={classes.warn}>
+    <ul className="warn">
       {check.shared.map(({ rules, orders }) => (
         <li key={rules.map(({ name }) => name).join(' ')}>
           {t('rules.sharedAddresses', {

@@ -38,7 +38,7 @@ function Running() {
   const running = data?.data.filter(server => goesOn(server) && !shown.includes(String(server.id))) ?? []
   if (running.length === 0) return null
   return (
-    <section className={classes.work} aria-label={t('servers.installing')}>
+    <section className={`stack ${classes.work}`} style={{ gap: '0.5rem' }} aria-label={t('servers.installing')}>
       {running.map(server => (
         <Install key={server.id} server={server} />
       ))}
@@ -51,7 +51,7 @@ function Install({ server: { id, name, provisioning }, server }: { server: Serve
   const step = provisioning?.step ?? 'waiting'
   const reached = INSTALL_STEPS.findIndex(one => one === step) + 1
   return (
-    <div className={classes.run}>
+    <div className="row" style={{ gap: '0.35rem 0.9rem' }}>
       <strong>{t('servers.installingOf', { name })}</strong>
       <span className="dim" role="status">
         {t(provisioning?.cancelling ? 'servers.progress.cancelling' : `servers.step.${step}`)}
@@ -63,7 +63,7 @@ function Install({ server: { id, name, provisioning }, server }: { server: Serve
         aria-label={t('servers.installingOf', { name })}
         size="sm"
       />
-      <span className={classes.buttons}>
+      <span className="row inline push" style={{ gap: '0.4rem' }}>
         <Button size="compact-sm" variant="default" component={Link} to={`${pagePaths.servers}?open=${id}`}>
           {t('run.show')}
         </Button>

@@ -25,7 +25,7 @@ function Running() {
     data?.filter(run => (goesOn(run) || (isReady(run) && mayCall(catalog.applySync))) && !isOpen(run)) ?? []
   if (running.length === 0) return null
   return (
-    <section className={classes.work} aria-label={t('sync.now')}>
+    <section className={`stack ${classes.work}`} style={{ gap: '0.5rem' }} aria-label={t('sync.now')}>
       {running.map(run => (
         <Sync key={run.id} run={run} />
       ))}
@@ -37,14 +37,14 @@ function Sync({ run }: { run: SyncRun }) {
   const t = useT()
   const title = t(`sync.title.${run.what}`)
   return (
-    <div className={classes.run}>
+    <div className="row" style={{ gap: '0.35rem 0.9rem' }}>
       <strong>{title}</strong>
       <span className="dim" role="status">
         {stepOf(t, run)} <span className="num">{countsOf(t, run)}</span>
       </span>
       <span className="dim">{run.username}</span>
       <SyncProgress className={classes.bar} run={run} label={`${t('run.progress')}: ${title}`} />
-      <span className={classes.buttons}>
+      <span className="row inline push" style={{ gap: '0.4rem' }}>
         <Button size="compact-sm" variant="default" component={Link} to={`${pageAt(SCREENS[run.what])}?sync=true`}>
           {t('run.show')}
         </Button>

@@ -33,8 +33,8 @@ function Running() {
   const upgrade = useNewestUpgrade()
   if (!upgrade || !isOpen(upgrade) || pathname === PLACE) return null
   return (
-    <section className={classes.work} aria-label={t('upgrade.label')}>
-      <div className={classes.run}>
+    <section className={`stack ${classes.work}`} style={{ gap: '0.5rem' }} aria-label={t('upgrade.label')}>
+      <div className="row" style={{ gap: '0.35rem 0.9rem' }}>
         <strong>{t('upgrade.to', { version: upgrade.version })}</strong>
         <span className="dim">{t(`upgrade.is.${upgrade.state}`)}</span>
         <span className="dim num" role="status">
@@ -42,7 +42,7 @@ function Running() {
         </span>
         <span className="dim">{upgrade.username}</span>
         <UpgradeProgress upgrade={upgrade} className={classes.bar} />
-        <span className={classes.buttons}>
+        <span className="row inline push" style={{ gap: '0.4rem' }}>
           <Button size="compact-sm" variant="default" component={Link} to={PLACE}>
             {t('run.show')}
           </Button>
@@ -77,7 +77,7 @@ export default function RunningWork() {
       <RunningInstalls />
       <RunningSyncs />
       {running.length > 0 && (
-        <section className={classes.work} aria-label={t('run.now')}>
+        <section className={`stack ${classes.work}`} style={{ gap: '0.5rem' }} aria-label={t('run.now')}>
           {running.map(run => (
             <Run key={run.id} run={run} />
           ))}
@@ -97,14 +97,14 @@ function Run({ run }: { run: BulkRun }) {
   const t = useT()
   const name = actionName(t, run.action)
   return (
-    <div className={classes.run}>
+    <div className="row" style={{ gap: '0.35rem 0.9rem' }}>
       <strong>{name}</strong>
       <span className="dim num" role="status">
         {countsOf(t, run)}
       </span>
       <span className="dim">{run.username}</span>
       <RunProgress className={classes.bar} run={run} label={`${t('run.progress')}: ${name}`} />
-      <span className={classes.buttons}>
+      <span className="row inline push" style={{ gap: '0.4rem' }}>
         <Button size="compact-sm" variant="default" component={Link} to={placeOf(run)}>
           {t('run.show')}
         </Button>

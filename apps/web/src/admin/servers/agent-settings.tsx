@@ -33,8 +33,8 @@ export function AgentSettingsPanel({ server }: { server: Server }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(fleet.agentSettings, { params: { id: server.id } }))
   return (
-    <section className={`card ${classes.panel}`} aria-label={t('agentSettings.title')}>
-      <h3 className={classes.heading}>{t('agentSettings.title')}</h3>
+    <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('agentSettings.title')}>
+      <h3 className="size-body">{t('agentSettings.title')}</h3>
       <p className="dim">{t('agentSettings.lead')}</p>
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
@@ -141,7 +141,7 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
       )}
       {!isApplied && <p className={classes.trouble}>{t('agentSettings.notApplied')}</p>}
       {canChange && (
-        <div className={classes.head}>
+        <div className="row" style={{ gap: '0.5rem 1rem' }}>
           <UnavailableHint why={whyNot ?? noLogin}>
             <WorkButton size="sm" working={working} onClick={() => void save(true)}>
               {t('agentSettings.apply')}
@@ -153,7 +153,7 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
             </Button>
           </UnavailableHint>
           {data.lines !== '' && (
-            <span className={classes.end}>
+            <span className="push">
               <CopyButton text={data.lines} variant="default" size="sm" />
             </span>
           )}

@@ -27,10 +27,14 @@ type Props = { server: Server }
 const occupancyOf = (id: number) => `${pageAt('CIDRManage')}?detail=${id}`
 
 export const NameCell = ({ server }: Props) => (
-  <div className={classes.name}>
-    <strong>{server.name}</strong>
-    <span className="mono">{server.ip}</span>
-    {server.description && <span title={server.description}>{server.description}</span>}
+  <div className={`stack start ${classes.name}`} style={{ gap: 0 }}>
+    <strong className="strong">{server.name}</strong>
+    <span className="mono cut dim size-table">{server.ip}</span>
+    {server.description && (
+      <span className="cut dim size-table" title={server.description}>
+        {server.description}
+      </span>
+    )}
   </div>
 )
 
@@ -88,7 +92,7 @@ export function HealthCell({ server }: Props) {
         </span>
       )}
       {since && (
-        <span className={classes.quiet}>
+        <span className="dim size-table">
           {t('servers.since')} <Ago at={since} />
         </span>
       )}
@@ -111,7 +115,9 @@ export function RangesCell({ server }: Props) {
       <ul className={classes.ranges} aria-label={t('servers.cidrs')}>
         {cidrs.slice(0, SHOWN_RANGES).map(({ id, cidr }) => (
           <li key={id} data-refused={refused.includes(cidr) || undefined}>
-            <Link to={occupancyOf(id)}>{cidr}</Link>
+            <Link className="plain" to={occupancyOf(id)}>
+              {cidr}
+            </Link>
           </li>
         ))}
         {more > 0 && (
@@ -138,7 +144,10 @@ export function RangesCell({ server }: Props) {
           <ul className={classes.ranges} aria-label={t('servers.allRanges')}>
             {cidrs.map(({ id, cidr, ip_count }) => (
               <li key={id} data-refused={refused.includes(cidr) || undefined}>
-                <Link to={occupancyOf(id)}>{cidr}</Link> <span>{numberText(ip_count)}</span>
+                <Link className="plain" to={occupancyOf(id)}>
+                  {cidr}
+                </Link>{' '}
+                <span className="dim">{numberText(ip_count)}</span>
               </li>
             ))}
           </ul>
@@ -156,9 +165,9 @@ export function UseCell({ server }: Props) {
   const t = useT()
   const all = server.cidrs.reduce((sum, { ip_count }) => sum + ip_count, 0)
   return (
-    <div className={classes.figures}>
+    <div className={`stack start num unbroken ${classes.figures}`} style={{ gap: 0 }}>
       <span>{t('servers.useOrders', { count: server.orders })}</span>
-      <span className={classes.quiet}>
+      <span className="dim size-table">
         {t('servers.useAddresses', { leased: numberText(server.leased), all: numberText(all) })}
       </span>
     </div>
@@ -177,16 +186,16 @@ export function AgentCell({ server }: Props) {
   const { agent } = server
   if (!agent) return none
   return (
-    <div className={classes.figures}>
+    <div className={`stack start num unbroken ${classes.figures}`} style={{ gap: 0 }}>
       <span className="mono">{agent.version}</span>
       {older && <StateBadge tone="wait">{t('servers.older')}</StateBadge>}
-      <span className={classes.quiet}>
+      <span className="dim size-table">
         {agent.connections === null
           ? t('servers.tellsNothing')
           : t('servers.connections', { count: numberText(agent.connections) })}
       </span>
       {agent.rate && (
-        <span className={classes.quiet}>
+        <span className="dim size-table">
           {t('servers.rate', { up: bytesText(agent.rate.up), down: bytesText(agent.rate.down) })}
         </span>
       )}

@@ -45,7 +45,7 @@ function Traffic({ hours }: { hours: AgentReport['hours'] }) {
           })}
         </svg>
       )}
-      <figcaption className={classes.quiet}>{summary}</figcaption>
+      <figcaption className="dim size-table">{summary}</figcaption>
     </figure>
   )
 }
@@ -73,16 +73,16 @@ function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools 
     t('servers.generation', { wanted, confirmed })
   return (
     <div className="stack">
-      <div className={classes.head}>
-        <div className={classes.name}>
-          <strong>{server.name}</strong>
-          <span className="mono">{server.ip}</span>
+      <div className="row" style={{ gap: '0.5rem 1rem' }}>
+        <div className={`stack start ${classes.name}`} style={{ gap: 0, marginInlineEnd: 'auto' }}>
+          <strong className="strong">{server.name}</strong>
+          <span className="mono cut dim size-table">{server.ip}</span>
         </div>
         <Button variant="default" size="sm" onClick={() => detail(server.id)}>
           {t('servers.manage')}
         </Button>
       </div>
-      {server.description && <p className={classes.quiet}>{server.description}</p>}
+      {server.description && <p className="dim size-table">{server.description}</p>}
       <Part title={t('servers.health')}>
         <FactList
           facts={[
@@ -94,7 +94,7 @@ function Facts({ server, tools: { t, detail } }: { server: Server; tools: Tools 
               <>
                 {generation(users)}
                 {users.behind > 0 && (
-                  <span className={classes.quiet}> {t('servers.behindBy', { count: users.behind })}</span>
+                  <span className="dim size-table"> {t('servers.behindBy', { count: users.behind })}</span>
                 )}
               </>
             ],
@@ -158,7 +158,7 @@ function HostKey({ server: { host_key }, t }: { server: Server; t: Tools['t'] })
   const { known, expected, refused } = host_key
   if (!known && !expected && !refused) return <p className="dim">{t('servers.noHostKey')}</p>
   return (
-    <div className={`mono ${classes.figures} ${classes.fingerprint}`}>
+    <div className={`mono stack start ${classes.fingerprint}`} style={{ gap: 0 }}>
       {known && <span>{t('servers.hostKeyKnown', { fingerprint: known })}</span>}
       {expected && <span>{t('servers.hostKeyExpected', { fingerprint: expected })}</span>}
       {refused && <span className={classes.trouble}>{t('servers.hostKeyRefused', { fingerprint: refused })}</span>}
@@ -176,7 +176,7 @@ function Plan({ server, t }: { server: Server; t: Tools['t'] }) {
       {partsOf(t, plan).map(({ title, names, more }) => (
         <details key={title}>
           <summary>{title}</summary>
-          <span className={`mono ${classes.quiet}`}>
+          <span className="mono dim size-table">
             {names.join(', ')}
             {more > 0 && `, ${t('servers.planMore', { count: numberText(more) })}`}
           </span>
@@ -200,11 +200,11 @@ function Certificate({ server: { has_certificate: has, certificate } }: { server
   const end = new Date(certificate.ends_at)
   const over = end.getTime() <= Date.now()
   return (
-    <div className={classes.figures}>
+    <div className={`stack start num unbroken ${classes.figures}`} style={{ gap: 0 }}>
       <span className={`mono ${classes.fingerprint}`}>
         {t('servers.fingerprint', { fingerprint: certificate.fingerprint })}
       </span>
-      <span className={over ? classes.trouble : classes.quiet}>
+      <span className={over ? classes.trouble : 'dim size-table'}>
         {t(over ? 'servers.certificateEnded' : 'servers.certificateEnds', {
           day: momentText(end, language)
         })}
@@ -216,7 +216,7 @@ function Certificate({ server: { has_certificate: has, certificate } }: { server
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="stack" aria-label={title}>
-      <h3 className={classes.heading}>{title}</h3>
+      <h3 className="size-body">{title}</h3>
       {children}
     </section>
   )

@@ -18,7 +18,6 @@ import { codeText } from '../../kit/traffic/codes.ts'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
 import { type Column, DataTable, May, risky, useCommand, WorkButton } from '../kit/index.ts'
 import { LiveLog } from './live-log.tsx'
-import classes from './servers.module.css'
 
 /** Milliseconds between polls while the panel is open. */
 const EVERY = 5000
@@ -29,11 +28,11 @@ export function LivePanel({ server }: { server: Server }) {
   const [open, setOpen] = useState(false)
   return (
     <May make={fleet.live}>
-      <section className={`card ${classes.panel}`} aria-label={t('live.title')}>
-        <div className={classes.head}>
-          <h3 className={classes.heading}>{t('live.title')}</h3>
+      <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('live.title')}>
+        <div className="row" style={{ gap: '0.5rem 1rem' }}>
+          <h3 className="size-body">{t('live.title')}</h3>
           <Button
-            className={classes.end}
+            className="push"
             size="compact-sm"
             variant="default"
             aria-expanded={open}
@@ -75,7 +74,7 @@ function Connections({ serverId }: { serverId: number }) {
         />
       ) : (
         <>
-          <div className={classes.head}>
+          <div className="row" style={{ gap: '0.5rem 1rem' }}>
             <Button
               size="compact-sm"
               variant="default"

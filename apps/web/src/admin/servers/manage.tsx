@@ -23,6 +23,7 @@ import { May, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 import { ProxyTlsPanel } from './proxy-tls.tsx'
 import { UserList, type AgentUser } from './user-list.tsx'
+import { columns } from '../../kit/columns.ts'
 
 type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
 
@@ -50,7 +51,7 @@ export function ManageServer({ id, onBack, actions }: Props) {
   }
   return (
     <div className="stack">
-      <div className={classes.head}>
+      <div className="row" style={{ gap: '0.5rem 1rem' }}>
         <Button
           ref={back}
           variant="default"
@@ -60,18 +61,18 @@ export function ManageServer({ id, onBack, actions }: Props) {
         >
           {t('manage.back')}
         </Button>
-        <h2 className={classes.title}>{server?.name}</h2>
+        <h2 className="breaks size-lead">{server?.name}</h2>
         {server && (
-          <span className={classes.badges}>
+          <span className="row inline" style={{ gap: '0.5rem 1rem' }}>
             <span>
               <span className="dim">{t('servers.server_status')}:</span> <ConnectedCell server={server} />
             </span>
             <StateCell server={server} />
           </span>
         )}
-        <span className={classes.end}>{server && actions(server)}</span>
+        <span className="push">{server && actions(server)}</span>
       </div>
-      <p role="note" className={classes.warning}>
+      <p role="note" className={`row unwrapped stretch warn size-body ${classes.warning}`} style={{ gap: '0.6rem' }}>
         <IconAlertTriangle size={18} aria-hidden />
         {t('manage.warning')}
       </p>
@@ -82,10 +83,10 @@ export function ManageServer({ id, onBack, actions }: Props) {
       ) : !server ? (
         <Skeleton height={320} />
       ) : (
-        <div className={classes.manage}>
+        <div className={`start ${classes.manage}`} style={columns('26rem', '1rem', 'auto-fit')}>
           <div className="stack">
             <May make={fleet.requestApi}>
-              <section className={`card ${classes.panel}`} aria-label={t('manage.handle')}>
+              <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.handle')}>
                 <HandleForm
                   server={server}
                   name={isHandle(handle) ? handle : 'create_user_by_prefix'}
@@ -103,11 +104,11 @@ export function ManageServer({ id, onBack, actions }: Props) {
             <OutputPanel output={output} onClear={() => setOutput(null)} />
           </div>
           <div className="stack">
-            <section className={`card ${classes.panel}`} aria-label={t('manage.info')}>
-              <div className={classes.head}>
-                <h3 className={classes.heading}>{t('manage.info')}</h3>
+            <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.info')}>
+              <div className="row" style={{ gap: '0.5rem 1rem' }}>
+                <h3 className="size-body">{t('manage.info')}</h3>
                 <WorkButton
-                  className={classes.end}
+                  className="push"
                   size="compact-sm"
                   variant="default"
                   working={reading}
@@ -136,13 +137,13 @@ export function ManageServer({ id, onBack, actions }: Props) {
               }}
             />
           </div>
-          <div className={classes.whole}>
+          <div style={{ gridColumn: '1 / -1' }}>
             <AgentSettingsPanel server={server} />
           </div>
-          <div className={classes.whole}>
+          <div style={{ gridColumn: '1 / -1' }}>
             <ProxyTlsPanel server={server} />
           </div>
-          <div className={classes.whole}>
+          <div style={{ gridColumn: '1 / -1' }}>
             <TrafficPanel query={range => read(fleet.traffic, { params: { id }, query: range })} />
           </div>
         </div>

@@ -12,11 +12,11 @@ export type Output = { handle: HandleName; at: Date; failed: boolean; text: stri
 export function OutputPanel({ output, onClear }: { output: Output | null; onClear: () => void }) {
   const t = useT()
   return (
-    <section className={`card ${classes.panel}`} aria-label={t('manage.output')}>
-      <div className={classes.head}>
-        <h3 className={classes.heading}>{t('manage.output')}</h3>
+    <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.output')}>
+      <div className="row" style={{ gap: '0.5rem 1rem' }}>
+        <h3 className="size-body">{t('manage.output')}</h3>
         {output && (
-          <span className={classes.badges}>
+          <span className="row inline" style={{ gap: '0.5rem 1rem' }}>
             <CopyButton text={output.text} variant="default" size="compact-sm" />
             <Button size="compact-sm" variant="default" onClick={onClear}>
               {t('manage.clear')}
@@ -27,7 +27,7 @@ export function OutputPanel({ output, onClear }: { output: Output | null; onClea
       <div role="status">
         {output ? (
           <>
-            <p className={output.failed ? classes.trouble : classes.quiet}>
+            <p className={output.failed ? classes.trouble : 'dim size-table'}>
               <span className="mono">{output.handle}</span> · <Moment at={output.at.toISOString()} />
             </p>
             <pre className={classes.output} tabIndex={0}>

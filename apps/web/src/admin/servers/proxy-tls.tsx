@@ -30,8 +30,8 @@ export function ProxyTlsPanel({ server }: { server: Server }) {
   const t = useT()
   const { data, error, refetch } = useQuery(read(fleet.proxyTls, { params: { id: server.id } }))
   return (
-    <section className={`card ${classes.panel}`} aria-label={t('proxyTls.title')}>
-      <h3 className={classes.heading}>{t('proxyTls.title')}</h3>
+    <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('proxyTls.title')}>
+      <h3 className="size-body">{t('proxyTls.title')}</h3>
       <p className="dim">{t('proxyTls.lead', { port: String(server.proxy_port) })}</p>
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
@@ -54,7 +54,7 @@ function Shown({ tls: { state, reason, params, msg, shown } }: { tls: ProxyTls }
   const language = useLanguage()
   const isEnding = shown !== null && shown.days_left < SOON
   return (
-    <div className={classes.figures}>
+    <div className={`stack start num unbroken ${classes.figures}`} style={{ gap: 0 }}>
       <span
         className={state === 'refused' ? classes.trouble : undefined}
         role={state === 'refused' ? 'alert' : undefined}
@@ -64,10 +64,10 @@ function Shown({ tls: { state, reason, params, msg, shown } }: { tls: ProxyTls }
           : t(`proxyTls.state.${state}`)}
       </span>
       {shown === null ? (
-        <span className={classes.quiet}>{t('proxyTls.notShown')}</span>
+        <span className="dim size-table">{t('proxyTls.notShown')}</span>
       ) : (
         <>
-          <span className={isEnding ? classes.trouble : classes.quiet}>
+          <span className={isEnding ? classes.trouble : 'dim size-table'}>
             {shown.days_left < 0
               ? t('proxyTls.ended', { day: momentText(shown.ends_at, language) })
               : t('proxyTls.daysLeft', {
@@ -75,7 +75,7 @@ function Shown({ tls: { state, reason, params, msg, shown } }: { tls: ProxyTls }
                   day: momentText(shown.ends_at, language)
                 })}
           </span>
-          <span className={classes.quiet}>
+          <span className="dim size-table">
             {t('proxyTls.names')}: <span className="mono">{shown.names.join(', ') || '–'}</span>
           </span>
         </>
@@ -102,7 +102,7 @@ function Check({ server }: { server: Server }) {
   }
   return (
     <div className="stack">
-      <div className={classes.head}>
+      <div className="row" style={{ gap: '0.5rem 1rem' }}>
         <WorkButton size="sm" variant="default" working={working} onClick={() => void look()}>
           {t('proxyTls.check')}
         </WorkButton>
@@ -116,7 +116,12 @@ function Findings({ found: { address, port, host, leads, findings, seen } }: { f
   const t = useT()
   const params = { host: host || '–', address: address && hostPort(address, port), leads: leads.join(', ') || '–' }
   return (
-    <div role="status" aria-label={t('proxyTls.check')} className={classes.figures}>
+    <div
+      role="status"
+      aria-label={t('proxyTls.check')}
+      className={`stack start num unbroken ${classes.figures}`}
+      style={{ gap: 0 }}
+    >
       {findings.length === 0 ? (
         <span>{t('proxyTls.fine', params)}</span>
       ) : (
@@ -136,10 +141,10 @@ function Certificate({ seen: { names, issuer, ends_at, fingerprint } }: { seen: 
   const language = useLanguage()
   return (
     <>
-      <span className={classes.quiet}>
+      <span className="dim size-table">
         {t('proxyTls.names')}: <span className="mono">{names.join(', ') || '–'}</span>
       </span>
-      <span className={classes.quiet}>{t('proxyTls.issuer', { issuer, day: momentText(ends_at, language) })}</span>
+      <span className="dim size-table">{t('proxyTls.issuer', { issuer, day: momentText(ends_at, language) })}</span>
       <span className={`mono ${classes.fingerprint}`}>{t('servers.fingerprint', { fingerprint })}</span>
     </>
   )
@@ -245,7 +250,7 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
       {source === 'pasted' && (
         <>
           {data.certificate && (
-            <div className={classes.figures}>
+            <div className={`stack start num unbroken ${classes.figures}`} style={{ gap: 0 }}>
               <span>{t('proxyTls.stored')}</span>
               <Certificate seen={data.certificate} />
             </div>
@@ -258,7 +263,7 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
             description={data.certificate ? t('proxyTls.keyStored') : t('proxyTls.keyHelp')}
           />
           {canChange && (
-            <div className={classes.head}>
+            <div className="row" style={{ gap: '0.5rem 1rem' }}>
               {upload('certificate')}
               {upload('key')}
             </div>
@@ -288,7 +293,7 @@ function Form({ server, data }: { server: Server; data: ProxyTls }) {
         />
       )}
       {canChange && (
-        <div className={classes.head}>
+        <div className="row" style={{ gap: '0.5rem 1rem' }}>
           <UnavailableHint why={dirty ? undefined : t('proxyTls.nothing')}>
             <WorkButton size="sm" working={working} onClick={() => source !== 'unset' && void save(source)}>
               {t('proxyTls.save')}

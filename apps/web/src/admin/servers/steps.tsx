@@ -32,7 +32,7 @@ export function InstallSteps({ server }: { server: Server }) {
     init && status === 'running' ? INSTALL_STEPS.slice(INSTALL_STEPS.findIndex(step => step === last?.step) + 1) : []
   return (
     <div className="stack">
-      <p role="status" className={classes.progress}>
+      <p role="status" className="row stretch" style={{ gap: '0.25rem 1rem' }}>
         <StateBadge tone={TONES[status]}>
           {t(cancelling ? 'servers.progress.cancelling' : `servers.progress.${status}`)}
         </StateBadge>
@@ -41,13 +41,15 @@ export function InstallSteps({ server }: { server: Server }) {
       {status === 'done' && <p>{saidText(t, provisioning)}</p>}
       {status === 'cancelled' && <p>{t(`servers.left.${reached}`)}</p>}
       {status === 'running' && !cancelling && <CancelInstall server={server} />}
-      <ol className={classes.steps} aria-label={t('servers.steps')}>
+      <ol className={`stack size-body ${classes.steps}`} style={{ gap: 0 }} aria-label={t('servers.steps')}>
         {steps.map(step => (
           <Step key={`${step.step} ${step.started_at}`} step={step} />
         ))}
         {ahead.map(step => (
           <li key={step} data-state="ahead">
-            <span className={classes.stepName}>{t(`servers.step.${step}`)}</span>
+            <span className="row unwrapped stretch between strong" style={{ gap: '1rem' }}>
+              {t(`servers.step.${step}`)}
+            </span>
           </li>
         ))}
       </ol>
@@ -104,12 +106,12 @@ function Step({ step: log }: { step: ProvisioningLog }) {
   const seconds = ended_at ? (Date.parse(ended_at) - Date.parse(started_at)) / 1000 : null
   return (
     <li data-state={status} aria-current={status === 'running' ? 'step' : undefined}>
-      <span className={classes.stepName}>
+      <span className="row unwrapped stretch between strong" style={{ gap: '1rem' }}>
         {t(`servers.step.${step}`)}
         <span className="sr-only">: {t(`servers.progress.${status}`)}</span>
-        {seconds !== null && seconds >= 0.1 && <span className={classes.quiet}>{seconds.toFixed(1)} s</span>}
+        {seconds !== null && seconds >= 0.1 && <span className="dim size-table">{seconds.toFixed(1)} s</span>}
       </span>
-      {message && <span className={status === 'failed' ? classes.trouble : classes.quiet}>{message}</span>}
+      {message && <span className={status === 'failed' ? classes.trouble : 'dim size-table'}>{message}</span>}
       {output && (
         <details open={status === 'failed' || undefined}>
           <summary>{t('servers.output')}</summary>

@@ -23,8 +23,8 @@ export function UserList({ users, onChoose }: Props) {
     ? users.filter(({ user, prefixes }) => user.includes(typed) || prefixes.some(prefix => prefix.includes(typed)))
     : users
   return (
-    <section className={`card ${classes.panel}`} aria-label={t('manage.users')}>
-      <h3 className={classes.heading}>{t('manage.usersCount', { count: numberText(users.length) })}</h3>
+    <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.users')}>
+      <h3 className="size-body">{t('manage.usersCount', { count: numberText(users.length) })}</h3>
       {users.length === 0 ? (
         <p className="dim">{t('manage.noUsers')}</p>
       ) : (
@@ -36,7 +36,7 @@ export function UserList({ users, onChoose }: Props) {
             value={typed}
             onChange={event => setTyped(event.currentTarget.value)}
           />
-          <ul className={classes.users} aria-label={t('manage.users')}>
+          <ul className={`size-table ${classes.users}`} aria-label={t('manage.users')}>
             {found.slice(0, shown).map(({ user, prefixes }) => (
               <li key={user}>
                 <button type="button" className="mono" onClick={() => onChoose(user)}>

@@ -74,7 +74,11 @@ export function SettingInput(props: Props) {
           {...(kind === 'number' ? { inputMode: 'decimal' as const } : {})}
           {...(unit
             ? {
-                rightSection: <span className={classes.unit}>{t(`webSettings.unit.${unit}`)}</span>,
+                rightSection: (
+                  <span className="unbroken dim" style={{ paddingInlineEnd: '0.75rem' }}>
+                    {t(`webSettings.unit.${unit}`)}
+                  </span>
+                ),
                 rightSectionWidth: 'max-content'
               }
             : {})}
@@ -102,7 +106,7 @@ function Secret({ saved, typed, version, onChange, label, common }: SecretProps)
   const open = entering || (typeof typed === 'string' && typed !== '')
   if (open)
     return (
-      <div className={classes.secret}>
+      <div className="stack" style={{ gap: '0.3rem' }}>
         <PasswordInput
           {...common}
           label={label}
@@ -119,18 +123,24 @@ function Secret({ saved, typed, version, onChange, label, common }: SecretProps)
             if (typed === undefined) setEntering(false)
           }}
         />
-        <Button size="compact-sm" variant="default" onClick={keep} {...named('webSettings.keep')}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          style={{ alignSelf: 'flex-start' }}
+          onClick={keep}
+          {...named('webSettings.keep')}
+        >
           {t('webSettings.keep')}
         </Button>
       </div>
     )
   const clearing = isSet && typed === ''
   return (
-    <div className={classes.secret} role="group" aria-label={label}>
-      <span className={classes.label}>{label}</span>
-      {common.description && <span className={classes.description}>{common.description}</span>}
-      <div className={classes.secretState}>
-        <span className={classes.flag} data-on={isSet && !clearing}>
+    <div className="stack" style={{ gap: '0.3rem' }} role="group" aria-label={label}>
+      <span className="strong size-body">{label}</span>
+      {common.description && <span className="dim size-label">{common.description}</span>}
+      <div className="row" style={{ gap: '0.5rem', minHeight: '2.25rem' }}>
+        <span className={`size-body ${isSet && !clearing ? 'good' : 'dim'}`}>
           {t(clearing ? 'webSettings.willClear' : isSet ? 'webSettings.set' : 'webSettings.notSet')}
         </span>
         {clearing ? (
@@ -162,7 +172,7 @@ function Secret({ saved, typed, version, onChange, label, common }: SecretProps)
           </>
         )}
       </div>
-      {common.error && <span className={classes.error}>{common.error}</span>}
+      {common.error && <span className="bad size-label">{common.error}</span>}
     </div>
   )
 }

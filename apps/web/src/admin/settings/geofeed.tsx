@@ -43,13 +43,27 @@ export function GeofeedProposal({ text, onChange }: Props) {
       key: 'saved',
       title: t('geofeed.saved'),
       wide: true,
-      render: ({ saved }) => (saved === null ? '–' : <del className={`mono ${classes.line}`}>{saved}</del>)
+      render: ({ saved }) =>
+        saved === null ? (
+          '–'
+        ) : (
+          <del className="mono breaks" style={{ textDecoration: 'none' }}>
+            {saved}
+          </del>
+        )
     },
     {
       key: 'proposed',
       title: t('geofeed.proposed'),
       wide: true,
-      render: ({ proposed }) => (proposed === null ? '–' : <ins className={`mono ${classes.line}`}>{proposed}</ins>)
+      render: ({ proposed }) =>
+        proposed === null ? (
+          '–'
+        ) : (
+          <ins className="mono breaks" style={{ textDecoration: 'none' }}>
+            {proposed}
+          </ins>
+        )
     },
     { key: 'server', title: t('geofeed.server'), wide: true, render: ({ server }) => server ?? '–' },
     {
@@ -75,7 +89,7 @@ export function GeofeedProposal({ text, onChange }: Props) {
     }
   ]
   return (
-    <section className={`card ${classes.proposal}`} aria-labelledby="geofeed-proposal">
+    <section className={`card stack ${classes.proposal}`} aria-labelledby="geofeed-proposal">
       <h3 id="geofeed-proposal">{t('geofeed.title')}</h3>
       <p className="dim">{t('geofeed.lead')}</p>
       {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}

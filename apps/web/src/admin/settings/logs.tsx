@@ -38,7 +38,7 @@ export function Logs() {
   )
   return (
     <section className="stack" aria-label={t(`webSettings.logs.${source}`)}>
-      <div className={classes.logTools}>
+      <div className="row" style={{ gap: '0.6rem' }}>
         <SegmentedControl
           aria-label={t('webSettings.logs.source')}
           value={source}
@@ -117,7 +117,7 @@ function Lines({ lines, empty }: { lines: readonly Line[]; empty: string | undef
   return (
     <div
       ref={box}
-      className={`card mono ${classes.log}`}
+      className={`card mono size-label ${classes.log}`}
       role="log"
       aria-live="off"
       aria-label={t('webSettings.tab.logs')}

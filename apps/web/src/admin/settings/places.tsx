@@ -32,7 +32,7 @@ export function Places({ servers }: { servers: readonly Server[] }) {
     >
       <h4>{t('geofeed.places')}</h4>
       <p className="dim">{t('geofeed.placesHint')}</p>
-      <ul className={classes.places}>
+      <ul className={`stack ${classes.places}`}>
         {servers.map(server => (
           <li key={server.id}>
             <div>

@@ -25,7 +25,7 @@ export function SenderDomain() {
     }
   }
   return (
-    <section className={`card ${classes.tests}`} aria-labelledby="sender-domain">
+    <section className="card stack" style={{ gap: '0.6rem', padding: '1rem 1.25rem' }} aria-labelledby="sender-domain">
       <h2 id="sender-domain">{t('senderCheck.title')}</h2>
       <p className="dim">{t('senderCheck.hint')}</p>
       <div>
@@ -50,7 +50,7 @@ function Found({ of: check }: { of: SenderCheck }) {
           const { state, name, found } = check[record]
           return (
             <div key={record} data-state={state}>
-              <dt>
+              <dt className="strong" style={{ color: 'inherit' }}>
                 {record.toUpperCase()} <strong>{t(`senderCheck.is.${state}`)}</strong>
               </dt>
               <dd>

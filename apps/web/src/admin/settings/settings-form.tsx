@@ -21,6 +21,7 @@ import classes from './settings.module.css'
 import { SettingTests } from './tests.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Moment } from '../../kit/time.tsx'
+import { columns } from '../../kit/columns.ts'
 
 /** The secret that signed the last webhook, and until when a former one is accepted. */
 function WebhookSecretsState() {
@@ -34,8 +35,12 @@ function WebhookSecretsState() {
   if (!data) return null
   const { signed, former_until: until } = data
   return (
-    <section className={`card ${classes.tests}`} aria-label={t('webSettings.secrets.title')}>
-      <div className={classes.test}>
+    <section
+      className="card stack"
+      style={{ gap: '0.6rem', padding: '1rem 1.25rem' }}
+      aria-label={t('webSettings.secrets.title')}
+    >
+      <div className={`row ${classes.test}`} style={{ gap: '0.5rem 1rem' }}>
         <strong>{t('webSettings.secrets.title')}</strong>
         <p role="status" data-ok={signed?.by === 'present'}>
           {signed ? t(`webSettings.secrets.${signed.by}`, { topic: signed.topic }) : t('webSettings.secrets.none')}
@@ -48,7 +53,7 @@ function WebhookSecretsState() {
         </p>
       </div>
       {until && (
-        <div className={classes.test}>
+        <div className={`row ${classes.test}`} style={{ gap: '0.5rem 1rem' }}>
           <May make={settings.endFormerSecrets}>
             <WorkButton variant="default" size="sm" working={end.running} onClick={() => void end.run({})}>
               {t('webSettings.secrets.end')}
@@ -72,13 +77,17 @@ function ChatBotState() {
   const { data } = useQuery({ ...read(settings.chatBot), refetchInterval: EVERY })
   if (!data) return null
   return (
-    <section className={`card ${classes.tests}`} aria-label={t('webSettings.chatBot.title')}>
-      <div className={classes.test}>
+    <section
+      className="card stack"
+      style={{ gap: '0.6rem', padding: '1rem 1.25rem' }}
+      aria-label={t('webSettings.chatBot.title')}
+    >
+      <div className={`row ${classes.test}`} style={{ gap: '0.5rem 1rem' }}>
         <strong>{t('webSettings.chatBot.title')}</strong>
         <State bot={data} />
       </div>
       {data.problem && (
-        <p className={classes.error}>
+        <p className="bad size-label">
           {t(`webSettings.chatBot.problem.${data.problem}`)} {data.detail && <span className="dim">{data.detail}</span>}
         </p>
       )}
@@ -86,7 +95,7 @@ function ChatBotState() {
         <p className="dim">{t('webSettings.chatBot.commands', { detail: data.commands_problem })}</p>
       )}
       {data.unreadable_channels.length > 0 && (
-        <p className={classes.error}>
+        <p className="bad size-label">
           {t('webSettings.chatBot.unreadable', { channels: data.unreadable_channels.join(', ') })}
         </p>
       )}
@@ -224,8 +233,10 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
         />
         {tab.groups.map(({ title, fields }) => (
           <fieldset key={title} className={`card ${classes.group}`}>
-            <legend className={classes.legend}>{t(`webSettings.group.${title}`)}</legend>
-            <div className={classes.fields}>
+            <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
+              {t(`webSettings.group.${title}`)}
+            </legend>
+            <div className="start" style={columns('20rem', '1rem 1.5rem')}>
               {fields.map(field => (
                 <SettingInput
                   key={field.name}
@@ -244,7 +255,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
         {tab.id === 'shopify' && <WebhookSecretsState />}
         <SettingTests key={tab.id} tests={tab.tests} />
         {tab.id === 'email' && <SenderDomain />}
-        <div className={classes.foot}>
+        <div className={`row ${classes.foot}`}>
           <May make={settings.saveConfig}>
             <WorkButton type="submit" working={saving}>
               {t('webSettings.save')}
@@ -260,7 +271,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
               </span>
             </>
           )}
-          <span className={classes.audit}>
+          <span className="push">
             <AuditLink of="settings" id="web" />
           </span>
         </div>

@@ -15,7 +15,11 @@ export function SettingTests({ tests }: { tests: readonly SettingTest[] }) {
   const { mayCall } = useMay()
   if (tests.length === 0 || !mayCall(settings.test)) return null
   return (
-    <section className={`card ${classes.tests}`} aria-label={t('webSettings.testing')}>
+    <section
+      className="card stack"
+      style={{ gap: '0.6rem', padding: '1rem 1.25rem' }}
+      aria-label={t('webSettings.testing')}
+    >
       <p className="dim">{t('webSettings.testHint')}</p>
       {tests.map(test => (
         <OneTest key={test} test={test} />
@@ -40,7 +44,7 @@ function OneTest({ test }: { test: SettingTest }) {
     }
   }
   return (
-    <div className={classes.test}>
+    <div className={`row ${classes.test}`} style={{ gap: '0.5rem 1rem' }}>
       <WorkButton variant="default" size="sm" working={running} onClick={() => void run()}>
         {`${t('webSettings.test')}: ${t(`webSettings.try.${test}`)}`}
       </WorkButton>

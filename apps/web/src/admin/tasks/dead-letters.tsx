@@ -59,7 +59,7 @@ export function DeadLetters() {
         )}
       </div>
       <Keyed>
-        <ul className={classes.letters} aria-label={t('tasks.tab.dead')}>
+        <ul className="stack" style={{ gap: '0.75rem' }} aria-label={t('tasks.tab.dead')}>
           {rows.map(row => (
             <Letter key={row.id} row={row} ticked={ticked.has(row.id)} onTick={() => toggle(row.id)} />
           ))}
@@ -80,7 +80,7 @@ function Letter({ row, ticked, onTick }: { row: DeadLetter; ticked: boolean; onT
   const t = useT()
   const name = nameOf(t, row.queue)
   return (
-    <li className={`card ${classes.letter}`} data-row={row.id} tabIndex={-1}>
+    <li className="card stack" style={{ gap: '0.5rem', padding: '0.75rem 1rem' }} data-row={row.id} tabIndex={-1}>
       <div className={classes.letterHead}>
         <Checkbox aria-label={t('tasks.select', { queue: name })} checked={ticked} onChange={onTick} />
         <strong>{name}</strong>
@@ -90,7 +90,7 @@ function Letter({ row, ticked, onTick }: { row: DeadLetter; ticked: boolean; onT
         </span>
         <Actions ids={[row.id]} name={name} />
       </div>
-      {row.error && <p className={classes.error}>{row.error}</p>}
+      {row.error && <p className="breaks bad size-table">{row.error}</p>}
       <pre className={classes.payload}>{JSON.stringify(row.payload, null, 2)}</pre>
     </li>
   )

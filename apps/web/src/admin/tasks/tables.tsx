@@ -49,7 +49,7 @@ const TONES = { none: 'off', running: 'busy', completed: 'good', failed: 'bad' }
 function Last({ of: { last, asked } }: { of: Schedule }) {
   const t = useT()
   return (
-    <div className={classes.what}>
+    <div className="stack" style={{ gap: '0.15rem' }}>
       <span>
         <StateBadge tone={TONES[last.result]}>{t(`tasks.is.${last.result}`)}</StateBadge>{' '}
         {last.at && (
@@ -58,7 +58,7 @@ function Last({ of: { last, asked } }: { of: Schedule }) {
           </span>
         )}
       </span>
-      {last.error && <span className={classes.error}>{last.error}</span>}
+      {last.error && <span className="breaks bad size-table">{last.error}</span>}
       {asked && <span className="dim">{t('tasks.asked')}</span>}
     </div>
   )
@@ -119,7 +119,7 @@ function Name({ of: { queue, purpose } }: { of: { queue: string; purpose: string
   const key = `tasks.purpose.${queue}`
   const name = nameOf(t, queue)
   return (
-    <div className={classes.what}>
+    <div className="stack" style={{ gap: '0.15rem' }}>
       <strong>{name}</strong>
       {name !== queue && <span className="dim mono">{queue}</span>}
       <span className="dim">{key in en ? t(key as Key) : purpose}</span>

@@ -1,7 +1,6 @@
 import type { Ticket } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
 import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
-import classes from './tickets.module.css'
 
 const TONES = { open: 'wait', answered: 'good', closed: 'off' } as const
 
@@ -11,7 +10,7 @@ export function StateCell({ ticket: { state, mail } }: { ticket: Ticket }) {
     <StateWithDetails>
       <StateBadge tone={TONES[state]}>{t(`tickets.is.${state}`)}</StateBadge>
       {mail && mail.state !== 'sent' && (
-        <span className={mail.state === 'failed' || mail.state === 'bounced' ? classes.failed : 'dim'}>
+        <span className={mail.state === 'failed' || mail.state === 'bounced' ? 'bad' : 'dim'}>
           {t(`tickets.mail.${mail.state}`)}
         </span>
       )}
@@ -20,5 +19,5 @@ export function StateCell({ ticket: { state, mail } }: { ticket: Ticket }) {
 }
 
 export const MessageCell = ({ ticket: { message } }: { ticket: Ticket }) => (
-  <span className={classes.beginning}>{message}</span>
+  <span className="clamped breaks">{message}</span>
 )

@@ -29,8 +29,10 @@ export function TicketDrawer({ id, row, tools }: Props) {
     <div className="stack">
       <Facts ticket={ticket} />
       <section aria-label={t('tickets.message')}>
-        <h3 className={classes.heading}>{t('tickets.message')}</h3>
-        <p className={classes.words}>{ticket.message}</p>
+        <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
+          {t('tickets.message')}
+        </h3>
+        <p className={`size-body lines ${classes.words}`}>{ticket.message}</p>
       </section>
       {ticket.answer === null ? (
         <May make={support.answerTicket}>
@@ -42,8 +44,10 @@ export function TicketDrawer({ id, row, tools }: Props) {
         </May>
       ) : (
         <section aria-label={t('tickets.answer')}>
-          <h3 className={classes.heading}>{t('tickets.answer')}</h3>
-          <p className={classes.words}>{ticket.answer}</p>
+          <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
+            {t('tickets.answer')}
+          </h3>
+          <p className={`size-body lines ${classes.words}`}>{ticket.answer}</p>
         </section>
       )}
       {ticket.mail?.state === 'failed' && ticket.mail.id !== null && (
@@ -84,7 +88,7 @@ function Facts({ ticket }: { ticket: Ticket }) {
 function MailState({ mail: { state, error, error_code: code } }: { mail: NonNullable<Ticket['mail']> }) {
   const t = useT()
   return (
-    <span className={state === 'failed' ? classes.failed : undefined}>
+    <span className={state === 'failed' ? 'bad' : undefined}>
       {t(`tickets.mail.${state}`)}
       {code && <div>{t(`mails.why.${code}`)}</div>}
       {error && <div className="dim">{error}</div>}

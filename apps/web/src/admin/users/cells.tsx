@@ -13,11 +13,13 @@ import { none } from '../../kit/none.tsx'
 export const pathOfUser = (id: number): string => pageAt('user', { id })
 
 export const UserCell = ({ user }: { user: User }) => (
-  <div className={classes.who}>
-    <Link to={pathOfUser(user.id)} title={user.username}>
+  <div className={`stack start ${classes.who}`} style={{ gap: 0 }}>
+    <Link className="cut strong plain" to={pathOfUser(user.id)} title={user.username}>
       {user.username}
     </Link>
-    <span title={user.email}>{user.email}</span>
+    <span className="cut dim size-table" title={user.email}>
+      {user.email}
+    </span>
   </div>
 )
 
@@ -37,14 +39,14 @@ const FLAGS = new Set('AU BR CA CN DE FR GB HK ID IN IT JP KR MY RU SG TH TW US 
 function Flag({ country }: { country: string | null }) {
   const src = country !== null && FLAGS.has(country) ? flagOf(country) : undefined
   if (!src) return <IconWorld size={16} aria-hidden data-globe />
-  return <img src={src} alt="" width={18} height={12} className={classes.flag} data-country={country} />
+  return <img src={src} alt="" width={18} height={12} className="flag" data-country={country} />
 }
 
 export const Address = ({ ip, country }: { ip: string | null; country: string | null }) =>
   ip === null ? (
     none
   ) : (
-    <span className={classes.place}>
+    <span className="row unwrapped inline" style={{ gap: '0.4rem' }}>
       <Flag country={country} />
       <span className="mono">{ip}</span>
     </span>

@@ -14,7 +14,6 @@ import { PaymentStateBadge } from '../payments/payment-state.tsx'
 import { StateCell } from '../tickets/cells.tsx'
 import { Address } from './cells.tsx'
 import { Paged } from './paged.tsx'
-import classes from './users.module.css'
 import { none } from '../../kit/none.tsx'
 
 type Props = { user: UserDetail }
@@ -176,7 +175,11 @@ export function TicketsTab({ user }: Props) {
             key: 'message',
             title: t('users.message'),
             wide: true,
-            render: ticket => <div className={classes.message}>{ticket.message}</div>
+            render: ticket => (
+              <div className="lines" style={{ maxWidth: '34rem' }}>
+                {ticket.message}
+              </div>
+            )
           },
           { key: 'created_at', title: t('users.time'), render: ticket => <Ago at={ticket.created_at} /> }
         ]}

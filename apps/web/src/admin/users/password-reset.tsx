@@ -46,7 +46,7 @@ export function PasswordReset({ user, password: { value, wrong, input, set, refu
     if (await reset.run({ params: { id: user.id }, body: { password: value } })) set('')
   }
   return (
-    <div className={classes.reset}>
+    <div className={`row bottom ${classes.reset}`} style={{ gap: '0.6rem' }}>
       <PasswordInput
         label={t('users.newPassword')}
         autoComplete="new-password"

@@ -9,7 +9,6 @@ import { useLanguage } from '../../i18n/language.ts'
 import { Ago } from '../../kit/time.tsx'
 import { type Column, DataTable, risky, useCommand, WorkButton } from '../kit/index.ts'
 import { Address } from './cells.tsx'
-import classes from './users.module.css'
 
 /** The permission for changing this user: only owners change other administrators. */
 export const takes = (user: User, me: CurrentUser | null) =>
@@ -58,7 +57,7 @@ export function SessionsTab({ user }: { user: UserDetail }) {
           <WorkButton
             variant="default"
             size="sm"
-            className={classes.danger}
+            className="bad"
             working={all.running}
             onClick={() => void all.run({ params })}
           >

@@ -10,7 +10,6 @@ import { Moment } from '../../kit/time.tsx'
 import { FactList, StatList, type Fact } from '../kit/index.ts'
 import { Address, Country, LastLogin, pathOfUser } from './cells.tsx'
 import type { TabName } from './tabs.ts'
-import classes from './users.module.css'
 
 /** A user at a glance. Each figure links to its rows. */
 export function Summary({ user }: { user: UserDetail }) {
@@ -50,7 +49,7 @@ export function Summary({ user }: { user: UserDetail }) {
         label={t('users.figures')}
         stats={stats.map(([title, to, value]) => [title, <Link to={to}>{value}</Link>])}
       />
-      <div className={`card ${classes.panel}`}>
+      <div className="card panel">
         <FactList facts={facts} />
       </div>
     </div>

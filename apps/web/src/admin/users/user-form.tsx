@@ -21,6 +21,7 @@ import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { PasswordReset, useNewPassword } from './password-reset.tsx'
 import classes from './users.module.css'
 import { IconBrandDiscord, IconUnlink } from '@tabler/icons-react'
+import { columns } from '../../kit/columns.ts'
 
 /** The platform's profile page, by the name before any '#'. */
 const profileOf = (name: string) => `https://discord.com/users/${encodeURIComponent(name.split('#')[0] ?? '')}`
@@ -42,9 +43,11 @@ function ChatAccount({ user }: { user: User }) {
   }
   return (
     <div>
-      <p className={classes.label}>{t('users.chat')}</p>
+      <p className="size-body" style={{ fontWeight: 500 }}>
+        {t('users.chat')}
+      </p>
       {name ? (
-        <div className={classes.chat}>
+        <div className="row unwrapped" style={{ gap: '0.25rem' }}>
           <Button
             component="a"
             href={profileOf(name)}
@@ -251,7 +254,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
         />
       </Card>
       <Card title={t('users.account')}>
-        <div className={classes.fields}>
+        <div style={columns('16rem', '0.9rem 1.25rem')}>
           <TextInput
             label={t('users.email')}
             type="email"
@@ -308,7 +311,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
           ]}
         />
       </Card>
-      <div className={classes.foot}>
+      <div className="row to-end" style={{ gap: '0.6rem' }}>
         <Button variant="default" onClick={onCancel}>
           {t('form.cancel')}
         </Button>
@@ -323,7 +326,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
 function Card({ title, children }: { title: string; children: ReactNode }) {
   const id = useId()
   return (
-    <section className={classes.card} aria-labelledby={id}>
+    <section className={`stack ${classes.card}`} style={{ gap: '0.8rem' }} aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
       {children}
     </section>

@@ -214,7 +214,7 @@ function Choices({ query, recent, onChoose }: ChoicesProps) {
         ))}
         {groups.length === 0 && !status && <Spotlight.Empty>{menuT('palette.none')}</Spotlight.Empty>}
       </Spotlight.ActionsList>
-      <p className={classes.status} role="status">
+      <p className={`dim size-table ${classes.status}`} style={{ padding: '0.4rem 1rem 0.6rem' }} role="status">
         {status}
       </p>
     </>

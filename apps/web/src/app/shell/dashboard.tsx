@@ -100,7 +100,10 @@ export default function Dashboard() {
         <SideMenu menu={menu} current={item?.id} />
       </aside>
       <Content full={full} isCustomer={isCustomer}>
-        <div className={classes.head}>
+        <div
+          className={`row unwrapped ${classes.head}`}
+          style={{ gap: '0.65rem', marginBottom: '1.25rem', marginInlineStart: '-0.4rem' }}
+        >
           {!full && (
             <ActionIcon
               ref={toggle}

@@ -30,7 +30,11 @@ export function SideMenu({ menu, current }: { menu: Section[]; current: string |
     <nav ref={nav} aria-label={t('menu.dashboard')}>
       {menu.map((section, index) => (
         <div key={index} className={classes.section}>
-          {section.title && <p className={classes.title}>{t(section.title)}</p>}
+          {section.title && (
+            <p className="strong dim size-label" style={{ marginBottom: '0.3rem', paddingInline: '0.75rem' }}>
+              {t(section.title)}
+            </p>
+          )}
           <ul>
             {section.items.map(({ id, title, to, icon: Icon, collections }) => (
               <li key={id}>

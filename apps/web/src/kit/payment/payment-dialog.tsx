@@ -119,7 +119,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
     <Dialog onClose={() => void leave()} title={titles[state]} closeOnClickOutside={false}>
       <div className="stack">
         {reasons[state] && (
-          <p role="alert" className={classes.over}>
+          <p role="alert" className="problem strong">
             {reasons[state]}
           </p>
         )}
@@ -133,7 +133,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
             </div>
             {isHeld && <p role="alert">{t('pay.held')}</p>}
             {trouble && (
-              <p role="status" className={classes.trouble}>
+              <p role="status" className="caution">
                 {t(trouble === 'offline' ? 'pay.offline' : 'pay.unreachable')}
               </p>
             )}

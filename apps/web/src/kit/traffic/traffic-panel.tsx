@@ -11,6 +11,7 @@ import { EmptyState, ErrorState } from '../states.tsx'
 import { useAddress } from '../use-address.ts'
 import { codeText } from './codes.ts'
 import classes from './traffic.module.css'
+import { columns } from '../columns.ts'
 
 // The chart library is larger than the screens that use it.
 const TrafficChart = lazy(() => import('./traffic-chart.tsx'))
@@ -49,8 +50,10 @@ export function TrafficPanel<T extends Traffic | OrderTraffic, K extends QueryKe
   }
   return (
     <section className={`card ${classes.panel}`} aria-labelledby={id} aria-busy={!data && !error}>
-      <div className={classes.head}>
-        <h2 id={id}>{t('traffic.title')}</h2>
+      <div className="row between">
+        <h2 id={id} className="size-lead">
+          {t('traffic.title')}
+        </h2>
         <NativeSelect
           ref={field}
           size="sm"
@@ -86,7 +89,7 @@ function Allowance({ traffic }: { traffic: OrderTraffic }) {
   if (allowed === null && limits.length === 0) return null
   const left = allowed === null ? 0 : Math.max(0, allowed - used)
   return (
-    <div className={classes.allowance}>
+    <div className="stack" style={{ gap: '0.35rem' }}>
       {allowed !== null && (
         <>
           <p>
@@ -132,11 +135,11 @@ function Figures({ traffic, onLonger }: { traffic: Traffic; onLonger: (() => voi
     )
   return (
     <>
-      <dl className={classes.sums}>
+      <dl style={columns('7.5rem', '0.75rem', 'auto-fit')}>
         {SUMS.map(name => (
           <div key={name}>
-            <dt>{t(`traffic.${name}`)}</dt>
-            <dd className="num">{textOf(name, traffic.total[name])}</dd>
+            <dt className="quiet size-table">{t(`traffic.${name}`)}</dt>
+            <dd className="num strong">{textOf(name, traffic.total[name])}</dd>
           </div>
         ))}
       </dl>
@@ -145,7 +148,7 @@ function Figures({ traffic, onLonger }: { traffic: Traffic; onLonger: (() => voi
         <TrafficChart traffic={traffic} labelOf={labelOf} />
       </Suspense>
       <Steps traffic={traffic} labelOf={labelOf} />
-      <div className={classes.codes}>
+      <div style={columns('15rem', '1rem 2rem', 'auto-fit')}>
         <Codes title="traffic.refusals" counts={traffic.refusals} />
         <Codes title="traffic.errors" counts={traffic.errors} />
       </div>
@@ -169,10 +172,12 @@ function Codes({ title, counts }: { title: Key; counts: Traffic['refusals'] }) {
   if (counts.length === 0) return null
   return (
     <div>
-      <h3 id={id}>{t(title)}</h3>
+      <h3 id={id} style={{ marginBottom: '0.4rem' }}>
+        {t(title)}
+      </h3>
       <ul aria-labelledby={id}>
         {counts.map(({ code, count }) => (
-          <li key={code}>
+          <li key={code} className="row unwrapped stretch between" style={{ gap: '1rem' }}>
             <span>{codeText(t, code)}</span> <span className="num">{numberText(count)}</span>
           </li>
         ))}

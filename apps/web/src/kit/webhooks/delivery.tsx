@@ -62,7 +62,7 @@ export function Delivery({ id, ofAll, canResend }: Props) {
       <section className="stack" aria-label={t('hooks.attempts')}>
         <h3>{t('hooks.attempts')}</h3>
         {data.attempts.length === 0 && <p className="dim">{t('hooks.noAttempts')}</p>}
-        <ol className={classes.attempts}>
+        <ol className="stack" style={{ gap: '0.75rem' }}>
           {data.attempts.toReversed().map(attempt => (
             <li key={attempt.at}>
               <p>

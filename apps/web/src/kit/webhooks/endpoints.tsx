@@ -145,7 +145,7 @@ function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret, showsSe
   const named = (words: string) => `${words}: ${description || url}`
   return (
     <li>
-      <div className={classes.facts}>
+      <div className="stack breaks shrinks size-body" style={{ gap: '0.2rem' }}>
         {description && <strong>{description}</strong>}
         <span className="mono">{url}</span>
         <EndpointState endpoint={endpoint} />
@@ -160,7 +160,7 @@ function Endpoint({ calls, endpoint, canChange, onEdit, onLog, onSecret, showsSe
           )}
         </span>
       </div>
-      <div className={classes.actions}>
+      <div className="row stretch" style={{ gap: '0.5rem' }}>
         <Button size="xs" variant="default" aria-label={named(t('hooks.log'))} onClick={onLog}>
           {t('hooks.log')}
         </Button>

@@ -20,7 +20,7 @@ export function About({ reference }: { reference: Reference }) {
   return (
     <>
       <p className="dim">{t('lead')}</p>
-      <p className={classes.line}>
+      <p className={`row baseline ${classes.line}`} style={{ gap: '0.3rem 0.7rem' }}>
         <code className="mono">{reference.url}</code>
         <a href="/api/docs/customer.json">{t('openapi')}</a>
       </p>
@@ -31,8 +31,10 @@ export function About({ reference }: { reference: Reference }) {
       <h2>{t('scopes')}</h2>
       <dl>
         {API_KEY_SCOPES.map(scope => (
-          <div key={scope} className={classes.line}>
-            <dt className="mono">{scope}</dt>
+          <div key={scope} className={`row baseline ${classes.line}`} style={{ gap: '0.3rem 0.7rem' }}>
+            <dt className="mono" style={{ color: 'inherit' }}>
+              {scope}
+            </dt>
             <dd>{t(`scope.${scope}`)}</dd>
           </div>
         ))}

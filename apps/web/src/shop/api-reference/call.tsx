@@ -25,7 +25,7 @@ export function Call({ call, sample, onSample }: Props) {
   return (
     <article id={call.id} className={`card ${classes.call}`} aria-labelledby={`${call.id}-title`}>
       <h3 id={`${call.id}-title`}>{summary}</h3>
-      <p className={classes.line}>
+      <p className={`row baseline ${classes.line}`} style={{ gap: '0.3rem 0.7rem' }}>
         <span className={`mono ${classes.method}`}>{call.method}</span>
         <code className="mono">{call.path}</code>
         <a href={`#${call.id}`} aria-label={`${t('link')}: ${summary}`}>
@@ -71,7 +71,7 @@ function Code({ title, text, copied = false }: { title: string; text: string; co
   return (
     <div className={classes.code}>
       {copied && (
-        <div className={classes.head}>
+        <div className="row to-end" style={{ gap: 0, paddingBottom: '0.4rem' }}>
           <CopyButton text={text} name={title} />
         </div>
       )}

@@ -68,7 +68,7 @@ function Content({ reference }: { reference: Reference }) {
           </div>
         ))}
       </nav>
-      <div className={classes.text}>
+      <div className={`stack shrinks ${classes.text}`} style={{ gap: '2.25rem' }}>
         <section className={classes.about} aria-labelledby="title">
           <h1 id="title">{t('title')}</h1>
           {!search && <About reference={reference} />}

@@ -36,8 +36,8 @@ export function CollectionSlider() {
     list?.scrollBy({ left: direction * list.clientWidth * 0.8, behavior: scrollMotion() })
   }
   return (
-    <section className={`wide ${classes.section}`} aria-labelledby="collections">
-      <div className={classes.head}>
+    <section className="wide" style={{ paddingBlock: '1rem 3rem' }} aria-labelledby="collections">
+      <div className="row between" style={{ gap: '0.5rem', marginBottom: '1rem' }}>
         <h2 id="collections">{t('landing.collections')}</h2>
         <div className={classes.arrows} data-idle={!long || undefined}>
           <ActionIcon variant="default" size="lg" aria-label={t('previous')} onClick={() => move(-1)}>
@@ -84,10 +84,10 @@ function Slide({ collection }: { collection: Collection }) {
           <BlockArt seed={collection.collection_name} cols={24} rows={11} className={classes.art} />
         )}
       </Link>
-      <div className={classes.text}>
+      <div className="stack panel" style={{ gap: '0.3rem', flex: 1 }}>
         <h3>{name}</h3>
         <p className={`dim ${classes.desc}`}>{names.text(collection, collection.collection_desc, 'desc')}</p>
-        <div className={classes.foot}>
+        <div className="row unwrapped between" style={{ gap: 0, marginTop: 'auto' }}>
           <span className="dim num">{t('landing.plans', { count: collection.product_count })}</span>
           <Button
             component={Link}

@@ -24,8 +24,8 @@ function Steps() {
       <h2 id="steps">{t('steps.title')}</h2>
       <ol className={classes.steps}>
         {(['buy', 'copy', 'connect'] as const).map((step, at) => (
-          <li key={step}>
-            <span className={classes.number} aria-hidden>
+          <li key={step} className="stack">
+            <span className={`size-table strong ${classes.number}`} aria-hidden>
               {at + 1}
             </span>
             <h3>{t(`steps.${step}`)}</h3>
@@ -34,8 +34,8 @@ function Steps() {
         ))}
       </ol>
       <div className={`card ${classes.line}`}>
-        <p className={classes.lineTitle}>{t('steps.line')}</p>
-        <code>{LINE}</code>
+        <p className="quiet size-table">{t('steps.line')}</p>
+        <code className="size-table breaks">{LINE}</code>
         <CopyButton text={LINE} name={t('steps.lineName')} size="sm" />
       </div>
     </section>
@@ -52,8 +52,8 @@ function Questions() {
     <section className={`wide ${classes.section} ${classes.split}`} aria-labelledby="questions">
       <div>
         <h2 id="questions">{t('questions.title')}</h2>
-        <p className={classes.after}>
-          <Link to={pageAt('support')}>
+        <p style={{ marginTop: '1rem' }}>
+          <Link to={pageAt('support')} className={`row unwrapped inline strong plain ${classes.after}`}>
             {t('questions.all')} <IconArrowRight size={16} aria-hidden />
           </Link>
         </p>
@@ -82,10 +82,12 @@ function End() {
   const { user } = useSession()
   return (
     <section className={`wide ${classes.section}`} aria-labelledby="end">
-      <div className={classes.end}>
+      <div className={`row between ${classes.end}`}>
         <div>
           <h2 id="end">{t('end.title')}</h2>
-          <p className={classes.endText}>{t('end.text')}</p>
+          <p className="quiet" style={{ maxWidth: '36rem', marginTop: '0.35rem' }}>
+            {t('end.text')}
+          </p>
         </div>
         <div className="row">
           <Button component={Link} to={pageAt('product')} size="md">

@@ -65,7 +65,9 @@ export function Landing() {
       <CollectionSlider />
       <section className={`wide ${classes.find}`} aria-labelledby="find">
         <h2 id="find">{t('landing.find')}</h2>
-        <p className={`dim ${classes.hint}`}>{t('landing.findHint')}</p>
+        <p className="dim" style={{ marginTop: '0.25rem' }}>
+          {t('landing.findHint')}
+        </p>
         <TagPicker applied={tags} onConfirm={setTags} />
         <div id="plans">
           <ProductTable

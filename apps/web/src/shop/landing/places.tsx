@@ -8,6 +8,7 @@ import { useNames } from '../../i18n/names.ts'
 import { countryName, flagOf } from '../../kit/country.tsx'
 import classes from './more.module.css'
 import { figuresQuery } from './proof.tsx'
+import { columns } from '../../kit/columns.ts'
 
 /** Locations named per country. */
 const NAMES = 6
@@ -20,7 +21,7 @@ export function Places() {
     <section className={`wide ${classes.section}`} aria-labelledby="places">
       <h2 id="places">{t('places.title')}</h2>
       <p className={`dim ${classes.lead}`}>{t('places.lead')}</p>
-      <ul className={classes.places} aria-busy={isPending}>
+      <ul style={{ ...columns('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
         {isPending
           ? [1, 2, 3, 4].map(key => (
               <li key={key}>
@@ -42,15 +43,15 @@ function Country({ country: { code, locations, names }, figures }: CountryProps)
   const flag = code === null ? undefined : flagOf(code)
   const more = locations - Math.min(names.length, NAMES)
   return (
-    <li className={`card ${classes.place}`}>
+    <li className="card row unwrapped start" style={{ gap: '0.85rem', padding: '0.9rem 1.05rem' }}>
       {flag ? (
         <img src={flag} alt="" width={30} height={20} className={classes.flag} />
       ) : (
-        <IconWorld size={22} className={classes.globe} aria-hidden />
+        <IconWorld size={22} className="quiet" style={{ width: 30 }} aria-hidden />
       )}
       <div>
-        <strong>{code === null ? t('places.other') : countryName(code, language)}</strong>
-        <p className="dim">
+        <strong className="strong">{code === null ? t('places.other') : countryName(code, language)}</strong>
+        <p className="dim size-table">
           {names
             .slice(0, NAMES)
             .map(name => word(figures, name))

@@ -25,13 +25,13 @@ export function ProductTable({ products, pending, error, rows, onRetry, onReset 
   const t = useT()
   if (error && !products)
     return (
-      <div className={`card ${classes.place}`}>
+      <div className="card" style={{ marginTop: '1rem' }}>
         <ErrorState error={error} onRetry={onRetry} />
       </div>
     )
   if (!pending && !products?.length)
     return (
-      <div className={`card ${classes.place}`}>
+      <div className="card" style={{ marginTop: '1rem' }}>
         {onReset ? (
           <EmptyState title={t('landing.none')} body={t('landing.noneHint')}>
             <Button variant="default" onClick={onReset}>
@@ -82,8 +82,8 @@ export function ProductTable({ products, pending, error, rows, onRetry, onReset 
           </tbody>
         </table>
       </div>
-      <p className={classes.more}>
-        <Link to={pageAt('product')}>
+      <p style={{ marginTop: '1rem', textAlign: 'end' }}>
+        <Link to={pageAt('product')} className="row unwrapped inline strong plain" style={{ gap: '0.3rem' }}>
           {t('landing.more')} <IconArrowRight size={16} aria-hidden />
         </Link>
       </p>
@@ -98,7 +98,7 @@ function Row({ product }: { product: Product }) {
   return (
     <tr>
       <td>
-        <Link to={path} className={classes.name}>
+        <Link to={path} className={`strong plain ${classes.name}`}>
           {names.product(product)}
         </Link>
         <span className={classes.collection}>{product.product_collections.map(names.collection).join(', ')}</span>

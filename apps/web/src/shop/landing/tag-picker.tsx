@@ -34,9 +34,10 @@ export function TagPicker({ applied, onConfirm }: Props) {
   const confirm = () => (chosen.length > 0 ? onConfirm(chosen) : setMissing(true))
 
   return (
-    <div className={classes.picker}>
+    <div className="row start between" style={{ gap: '1rem', minHeight: '2.4rem', marginBlock: '1.25rem' }}>
       <ul
-        className={classes.tags}
+        className="row stretch"
+        style={{ gap: '0.5rem', flex: '1 1 24rem' }}
         aria-label={t('landing.tags')}
         aria-invalid={missing || undefined}
         aria-describedby={missing ? problem : undefined}

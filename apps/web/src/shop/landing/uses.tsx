@@ -9,6 +9,7 @@ import { useT } from '../../i18n/landing.ts'
 import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import classes from './more.module.css'
+import { columns } from '../../kit/columns.ts'
 
 /** Number of rules shown. The server sorts them by the number of products that sell them. */
 const SHOWN = 12
@@ -28,7 +29,7 @@ export function Uses() {
     <section className={`wide ${classes.section}`} aria-labelledby="uses">
       <h2 id="uses">{t('uses.title')}</h2>
       <p className={`dim ${classes.lead}`}>{t('uses.lead')}</p>
-      <ul className={classes.uses} aria-busy={isPending}>
+      <ul style={{ ...columns('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
         {isPending
           ? Array.from({ length: 8 }, (_, key) => (
               <li key={key}>
@@ -37,12 +38,15 @@ export function Uses() {
             ))
           : rules?.slice(0, SHOWN).map(rule => (
               <li key={rule.acl_id}>
-                <Link to={`${pageAt('product')}?acl=${rule.acl_id}`} className={`card ${classes.use}`}>
-                  <strong>{names.rule(rule)}</strong>
-                  <span className={classes.sites} title={sitesOf(rule)}>
+                <Link to={`${pageAt('product')}?acl=${rule.acl_id}`} className={`card stack ${classes.use}`}>
+                  <strong className="strong size-lead breaks">{names.rule(rule)}</strong>
+                  <span className="cut quiet size-table" title={sitesOf(rule)}>
                     {sitesOf(rule)}
                   </span>
-                  <span className={`num ${classes.facts}`}>
+                  <span
+                    className={`num row unwrapped stretch between quiet size-table ${classes.facts}`}
+                    style={{ marginTop: 'auto', paddingTop: '0.5rem' }}
+                  >
                     <span>{t('uses.price', { price: money(rule.price) })}</span>
                     <span>{t('uses.plans', { count: rule.product_count })}</span>
                   </span>
@@ -50,8 +54,8 @@ export function Uses() {
               </li>
             ))}
       </ul>
-      <p className={classes.after}>
-        <Link to={pageAt('product')}>
+      <p style={{ marginTop: '1rem' }}>
+        <Link to={pageAt('product')} className={`row unwrapped inline strong plain ${classes.after}`}>
           {t('uses.all')} <IconArrowRight size={16} aria-hidden />
         </Link>
       </p>

@@ -38,7 +38,7 @@ export default function PolicyPage() {
           </Link>
         ))}
       </nav>
-      <article className={classes.text}>
+      <article className={`stack ${classes.text}`} style={{ gap: '1.75rem', maxWidth: '44rem' }}>
         <h1>{t(TITLES[kind])}</h1>
         <p className="dim">{intro}</p>
         {sections.map(({ title, paragraphs }, index) => (

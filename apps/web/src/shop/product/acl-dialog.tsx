@@ -138,18 +138,18 @@ export function AclDialog({
       </div>
       <div className={classes.said}>
         {problem ? (
-          <p role="alert" className={classes.problem}>
+          <p role="alert" className="problem">
             {problem}
           </p>
         ) : (
           short.length > 0 && (
-            <p role="status" className={classes.short}>
+            <p role="status" className="caution">
               {t('acl.shortFor', { quantity: numberText(quantity), rules: shortRules(t, short, names) })}
             </p>
           )
         )}
       </div>
-      <div className={classes.foot}>
+      <div className="row between" style={{ gap: '1rem', marginTop: '1rem' }}>
         <p aria-live="polite">
           <span className="dim">{t('acl.total', { count: picked.length })}</span>{' '}
           <strong className="num">{money(withRules(basePrice, picked))}</strong>

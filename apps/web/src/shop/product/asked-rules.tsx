@@ -6,7 +6,6 @@ import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/landing.ts'
 import { useNames } from '../../i18n/names.ts'
 import { readChoice } from './choice.ts'
-import classes from './product.module.css'
 
 type To = { collection?: number | undefined; id?: number }
 
@@ -34,7 +33,7 @@ export function AskedRules({ collection }: { collection: number | undefined }) {
   const names = data?.filter(rule => rules.includes(rule.acl_id)).map(nameOf)
   if (rules.length === 0 || names?.length === 0) return null
   return (
-    <p className={classes.asked}>
+    <p style={{ minHeight: '1.25rem', marginBottom: '1.25rem' }}>
       {names && (
         <>
           {t('uses.chosen', { names: names.join(', ') })}{' '}

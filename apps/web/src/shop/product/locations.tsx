@@ -9,6 +9,7 @@ import { activeVariants } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
 import { placeOption } from './places.tsx'
 import classes from './locations.module.css'
+import { columns } from '../../kit/columns.ts'
 
 /** A plan's locations from its location option, with a flag if the name contains a country. */
 export function Locations({ product }: { product: Product }) {
@@ -24,7 +25,7 @@ export function Locations({ product }: { product: Product }) {
   return (
     <section aria-labelledby="locations">
       <h2 id="locations">{t('product.locations')}</h2>
-      <ul className={classes.locations}>
+      <ul className={classes.locations} style={columns('19rem', '0.5rem')}>
         {option.values.map(place => {
           const country = countryIn(place)
           const flag = country && flagOf(country)
@@ -32,7 +33,11 @@ export function Locations({ product }: { product: Product }) {
           const name = country && countryName(country, language)
           return (
             <li key={place}>
-              {flag ? <img src={flag} alt="" width={24} height={16} /> : <IconWorld size={20} aria-hidden />}
+              {flag ? (
+                <img className="flag" src={flag} alt="" width={24} height={16} />
+              ) : (
+                <IconWorld size={20} aria-hidden />
+              )}
               <span>
                 <strong>{called}</strong> {name && !called.includes(name) && <small className="dim">{name}</small>}
               </span>

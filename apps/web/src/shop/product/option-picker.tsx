@@ -21,7 +21,7 @@ export function OptionPicker({ product, options, locked, onPick }: Props) {
   return pickers(product, variants).map(({ name, label, values }) => (
     <fieldset key={name} className={classes.options} disabled={locked}>
       <legend>{label ? names.word(product, label) : t('product.option')}</legend>
-      <div className={classes.values}>
+      <div className="row stretch" style={{ gap: '0.5rem' }}>
         {values.map(value => {
           const target = findVariant(variants, pick(variants, options, name, value))
           const soldOut = !target || target.variant_stock < target.cart_step

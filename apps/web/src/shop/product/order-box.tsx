@@ -41,7 +41,7 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
         <p className="dim">{names.word(product, variant.variant_desc)}</p>
       )}
 
-      <div className={classes.line}>
+      <div className={`row between ${classes.line}`} style={{ gap: '0.75rem 1rem' }}>
         <div>
           <h2>{t('acl.title')}</h2>
           <p className="dim">{rules.length > 0 ? t('acl.chosen', { count: rules.length }) : t('acl.hint')}</p>
@@ -66,12 +66,12 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
         />
       )}
       {choice.wereRefused && (
-        <p role="status" className={classes.notice}>
+        <p role="status" className="caution size-body">
           {t('acl.gone')}
         </p>
       )}
 
-      <div className={classes.line}>
+      <div className={`row between ${classes.line}`} style={{ gap: '0.75rem 1rem' }}>
         <div>
           <h2 id="quantity">{t('quantity.title')}</h2>
           <p className="dim">{t('quantity.step', { step: variant.cart_step })}</p>
@@ -80,7 +80,7 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
         <Presets value={quantity} step={variant.cart_step} most={most} onChange={choice.setQuantity} />
       </div>
       {wanted > most && most >= variant.cart_step && (
-        <p role="status" className={classes.notice}>
+        <p role="status" className="caution size-body">
           {most < stock
             ? t('order.loweredLimit', { wanted: numberText(wanted), most: numberText(most) })
             : t(info ? 'order.lowered' : 'order.loweredPlan', { wanted: numberText(wanted), stock: numberText(stock) })}
@@ -108,7 +108,7 @@ export function OrderBox({ product, choice, purchase, withoutTotal, onSelectRule
         </div>
       </dl>
       {!withoutTotal && <Purchase product={product} choice={choice} purchase={purchase} />}
-      <p className={`dim ${classes.final}`}>{t('order.final')}</p>
+      <p className="dim size-table">{t('order.final')}</p>
     </section>
   )
 }

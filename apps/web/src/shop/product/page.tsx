@@ -17,6 +17,7 @@ import { CardSkeletons, ProductCard } from './product-card.tsx'
 import { OneProduct } from './one-product.tsx'
 import classes from './product.module.css'
 import { useNames } from '../../i18n/names.ts'
+import { columns } from '../../kit/columns.ts'
 
 /** The collections as links that can be bookmarked and shared. */
 function CollectionFilter({ selected }: { selected: number | undefined }) {
@@ -75,7 +76,9 @@ function Shelf({ collection }: { collection: number | undefined }) {
   return (
     <>
       <h1>{t('product.title')}</h1>
-      <p className={`dim ${classes.lead}`}>{t('product.lead')}</p>
+      <p className="dim" style={{ marginTop: '0.4rem' }}>
+        {t('product.lead')}
+      </p>
       <CollectionFilter selected={collection} />
       <AskedRules collection={collection} />
       {error && !data ? (
@@ -87,7 +90,7 @@ function Shelf({ collection }: { collection: number | undefined }) {
           <NoProducts narrowed={collection !== undefined || acl !== undefined} />
         </div>
       ) : (
-        <ul className={classes.grid} aria-busy={isPending} aria-label={shopT('nav.product')}>
+        <ul style={columns('19rem')} aria-busy={isPending} aria-label={shopT('nav.product')}>
           {isPending ? (
             <CardSkeletons />
           ) : (

@@ -4,7 +4,6 @@ import { useLanguage } from '../../i18n/language.ts'
 import { countryName, flagOf } from '../../kit/country.tsx'
 import { activeVariants } from '../product-facts.ts'
 import { pickers } from './choice.ts'
-import classes from './product-card.module.css'
 
 const PLACE = /location|country|city|region|place|地区|地点|国家|城市|位置/i
 
@@ -25,9 +24,9 @@ export function Flags({ product }: { product: Product }) {
   })
   if (flags.length === 0) return null
   return (
-    <span className={classes.flags}>
+    <span className="row unwrapped rigid quiet size-label" style={{ gap: '0.3rem' }}>
       {flags.slice(0, MOST).map(({ flag, name }) => (
-        <img key={name} src={flag} alt={name} title={name} width={18} height={12} loading="lazy" />
+        <img key={name} className="flag" src={flag} alt={name} title={name} width={18} height={12} loading="lazy" />
       ))}
       {flags.length > MOST && `+${flags.length - MOST}`}
     </span>

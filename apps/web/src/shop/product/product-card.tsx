@@ -43,15 +43,15 @@ export function ProductCard({ product, collection, level = 2 }: Props) {
   return (
     <li className={`card ${classes.card}`}>
       <ProductPicture product={product} />
-      <div className={classes.cardText}>
+      <div className="stack" style={{ gap: '0.35rem', flex: 1, padding: '1.1rem 1.2rem' }}>
         <Heading className={classes.cardTitle}>
           <Link to={pathTo({ collection, id: product.id })}>{names.product(product)}</Link>
         </Heading>
-        <div className={classes.cardTags}>
+        <div className="row unwrapped between size-body" style={{ gap: '1rem', minHeight: '1.4rem' }}>
           <p className="dim">{product.product_tags.map(names.tag).join(' · ')}</p>
           <Flags product={product} />
         </div>
-        <div className={classes.cardFoot}>
+        <div className="row baseline between" style={{ gap: '0.25rem 1rem', marginTop: 'auto', paddingTop: '0.7rem' }}>
           <span className="num">
             <span className="dim">{t('product.from')}</span> <strong>{money(product.lower_price)}</strong>{' '}
             <span className="dim">{t('product.perIp')}</span>
@@ -67,7 +67,7 @@ export const CardSkeletons = () =>
   [1, 2, 3, 4, 5, 6].map(key => (
     <li key={key} className={`card ${classes.card}`}>
       <Skeleton height="10.5rem" radius={0} />
-      <div className={classes.cardText}>
+      <div className="stack" style={{ gap: '0.35rem', flex: 1, padding: '1.1rem 1.2rem' }}>
         <Skeleton height={22} width="70%" />
         <Skeleton height={16} width="50%" />
         <Skeleton height={20} mt={14} />

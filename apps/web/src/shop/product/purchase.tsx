@@ -68,12 +68,12 @@ export function Purchase({ product, choice, purchase }: Props) {
         )}
       </div>
       {reason && (
-        <p id={isOverLimit ? 'over-limit' : undefined} className={`dim ${classes.small}`}>
+        <p id={isOverLimit ? 'over-limit' : undefined} className="dim size-table">
           {reason}
         </p>
       )}
       {purchase.problem && (
-        <p role="alert" className={classes.problem}>
+        <p role="alert" className="problem">
           {purchase.problem}
         </p>
       )}

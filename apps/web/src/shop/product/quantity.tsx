@@ -28,7 +28,7 @@ export function Quantity({ value, step, most, onChange }: Props) {
   }
   const last = wholeSteps(most, step, most)
   return (
-    <div className={classes.quantity}>
+    <div className={`row unwrapped stretch ${classes.quantity}`} style={{ gap: '0.35rem', maxWidth: '100%' }}>
       <ActionIcon
         variant="default"
         size={38}

@@ -13,14 +13,14 @@ export function IncidentCard({ incident }: { incident: PublicIncident }) {
   const names = useNames()
   const { id, title, severity, state, locations, started_at, ends_at, resolved_at, updates } = incident
   return (
-    <article className={`card ${classes.incident}`} id={`incident-${id}`} aria-label={title}>
-      <h3>{title}</h3>
-      <p className={classes.marks}>
+    <article className={`card stack ${classes.box}`} id={`incident-${id}`} aria-label={title}>
+      <h3 className="breaks">{title}</h3>
+      <p className="row baseline" style={{ gap: '0.25rem 1rem' }}>
         <StateBadge tone={isEnded(state) ? 'good' : TONES[severity]}>{t(`state.${state}`)}</StateBadge>
         <span>{t(`severity.${severity}`)}</span>
         <span>{locations.map(name => names.word(incident, name)).join(', ')}</span>
       </p>
-      <dl className={classes.times}>
+      <dl className={`row stretch ${classes.times}`} style={{ gap: '0.25rem 1.5rem' }}>
         <div>
           <dt>{t(state === 'scheduled' ? 'begins' : 'since')}</dt>
           <dd>
@@ -44,16 +44,16 @@ export function IncidentCard({ incident }: { incident: PublicIncident }) {
           </div>
         )}
       </dl>
-      <ol className={classes.updates}>
+      <ol className={`stack ${classes.updates}`} style={{ gap: '0.75rem' }}>
         {updates.map(update => (
           <li key={update.id}>
-            <span className={classes.marks}>
+            <span className="row baseline" style={{ gap: '0.25rem 1rem' }}>
               <strong>{t(`state.${update.state}`)}</strong>
               <span className="dim">
                 <Moment at={update.at} />
               </span>
             </span>
-            {(update.text || isEnded(update.state)) && <p className={classes.words}>{update.text || t('ownEnd')}</p>}
+            {(update.text || isEnded(update.state)) && <p className="lines">{update.text || t('ownEnd')}</p>}
           </li>
         ))}
       </ol>

@@ -57,10 +57,10 @@ export function LocationCard({ location, from }: Props) {
   const share = up === null ? t('shareNone') : t(known < days.length ? 'sharePart' : 'share', upOf)
   const text = shown ? say(shown, at ?? last) : ''
   return (
-    <article className={`card ${classes.location}`} aria-label={name}>
-      <div className={classes.head}>
-        <h3>
-          {flag && <img src={flag} alt="" width={21} height={14} />} {name}
+    <article className={`card stack ${classes.box}`} aria-label={name}>
+      <div className="row baseline between" style={{ gap: '0.25rem 1rem' }}>
+        <h3 className="row unwrapped breaks" style={{ gap: '0.5rem' }}>
+          {flag && <img className="flag" src={flag} alt="" width={21} height={14} />} {name}
         </h3>
         <StateBadge tone={TONES[state]}>{t(`is.${state}`)}</StateBadge>
       </div>
@@ -107,7 +107,7 @@ export function LocationCard({ location, from }: Props) {
           </span>
         )}
       </div>
-      <div className={`dim ${classes.scale}`}>
+      <div className={`dim row unwrapped stretch between size-table ${classes.scale}`}>
         <span>{t('from')}</span>
         <span className="num">{share}</span>
         <span>{t('today')}</span>

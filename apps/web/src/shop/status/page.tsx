@@ -43,10 +43,14 @@ function SubscribeForm() {
     }
   })
   return (
-    <section className={`card ${classes.box}`} aria-labelledby="subscribe">
+    <section className={`card stack ${classes.box}`} aria-labelledby="subscribe">
       <h2 id="subscribe">{t('subscribe')}</h2>
       <p className="dim">{t('subscribeHint')}</p>
-      <form className={classes.form} noValidate onSubmit={form.onSubmit(values => send.mutate(values), focusField)}>
+      <form
+        className={`row bottom ${classes.form}`}
+        noValidate
+        onSubmit={form.onSubmit(values => send.mutate(values), focusField)}
+      >
         <TextInput label={shopT('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
         <Button type="submit" loading={send.isPending}>
           {t('subscribeButton')}
@@ -68,7 +72,7 @@ function LinkCard({ what, token }: Props) {
       what === 'confirm' ? call(status.confirm, { body: { token } }) : call(status.unsubscribe, { query: { token } })
   })
   return (
-    <section className={`card ${classes.box}`} aria-labelledby={`link-${what}`}>
+    <section className={`card stack ${classes.box}`} aria-labelledby={`link-${what}`}>
       <h2 id={`link-${what}`}>{t(what === 'confirm' ? 'confirmTitle' : 'endTitle')}</h2>
       {act.isSuccess ? (
         <p role="status">{t(what === 'confirm' ? 'confirmed' : 'endDone')}</p>
@@ -100,7 +104,7 @@ export default function StatusPage() {
   const unsubscribe = query.get('unsubscribe')
   const asked = numberIn(query, 'incident')
   return (
-    <div className={`wide page ${classes.page}`}>
+    <div className={`wide page stack ${classes.page}`} style={{ gap: '2rem', maxWidth: '60rem' }}>
       <div className="stack">
         <h1>{t('title')}</h1>
         <p className="dim">{t('lead')}</p>
@@ -125,7 +129,7 @@ function Shown({ status: { at, state, locations, from, current, past } }: { stat
   const language = useLanguage()
   return (
     <>
-      <div className={`card ${classes.summary}`} data-state={state}>
+      <div className={`card row between ${classes.summary}`} data-state={state}>
         <strong>
           <ToneIcon tone={TONES[state]} size={22} /> {t(`all.${state}`)}
         </strong>

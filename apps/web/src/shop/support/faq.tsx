@@ -76,13 +76,13 @@ export function Faq() {
       </form>
       {search && (
         <p className="row" aria-live="polite">
-          <span className={classes.searched}>{t('support.results', { text: search })}</span>
+          <span className="breaks shrinks">{t('support.results', { text: search })}</span>
           <Button variant="subtle" size="compact-sm" onClick={showAll}>
             {t('support.showAll')}
           </Button>
         </p>
       )}
-      <div className={classes.list} aria-busy={isPending}>
+      <div style={{ minHeight: '22rem' }} aria-busy={isPending}>
         {error && !data ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : isPending ? (

@@ -19,7 +19,9 @@ export default function SupportPage() {
   return (
     <div className="wide page">
       <h1>{t('support.title')}</h1>
-      <p className={`dim ${classes.lead}`}>{t('support.lead')}</p>
+      <p className="dim" style={{ marginTop: '0.4rem' }}>
+        {t('support.lead')}
+      </p>
       <div className={classes.columns}>
         <section id="faq" className="stack" aria-labelledby="faq-title">
           <h2 id="faq-title">{t('support.faq')}</h2>

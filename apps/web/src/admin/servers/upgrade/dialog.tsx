@@ -81,7 +81,7 @@ function PlannedUpgrade({ plan, onClose }: { plan: UpgradePlan; onClose: () => v
           <summary>{t('upgrade.leftOut', { count: numberText(left.length) })}</summary>
           <ul className={classes.rows} aria-label={t('upgrade.leftOut', { count: numberText(left.length) })}>
             {left.map(row => (
-              <li key={row.id}>
+              <li key={row.id} className="row baseline" style={{ gap: '0.2rem 0.7rem' }}>
                 <strong>{row.name}</strong>
                 <span className="dim">{reasonText(row)}</span>
               </li>
@@ -90,11 +90,11 @@ function PlannedUpgrade({ plan, onClose }: { plan: UpgradePlan; onClose: () => v
         </details>
       )}
       {!isFree && (
-        <p role="alert" className={classes.failure}>
+        <p role="alert" className="breaks bad">
           {t('upgrade.busy')}
         </p>
       )}
-      <div className={classes.foot}>
+      <div className="row to-end" style={{ gap: '0.6rem' }}>
         <Button variant="default" onClick={onClose}>
           {t('form.cancel')}
         </Button>
@@ -126,7 +126,7 @@ function Effects({ servers }: { servers: readonly Planned[] }) {
         if (!some) return []
         const text = t(`upgrade.effect.${effect}`, figuresOf(some))
         return [
-          <p key={effect} className={effect === 'hands_over' ? 'dim' : classes.failure}>
+          <p key={effect} className={effect === 'hands_over' ? 'dim' : 'breaks bad'}>
             {text}
           </p>
         ]

@@ -67,7 +67,7 @@ export function UpgradeButtons({ upgrade }: { upgrade: Upgrade }) {
   if (!isOpen(upgrade) || upgrade.state === 'ending') return null
   return (
     <May make={fleet.endUpgrade}>
-      <span className={classes.buttons}>
+      <span className="row inline push" style={{ gap: '0.4rem' }}>
         {upgrade.state === 'stopped' && (
           <WorkButton size="compact-sm" working={go.running} onClick={() => void go.run(input)}>
             {t('upgrade.continue')}
@@ -88,9 +88,13 @@ export function UpgradePanel() {
   if (!upgrade) return null
   const open = isOpen(upgrade)
   return (
-    <section className={`card ${classes.panel}`} aria-label={t('upgrade.label')}>
-      <div className={classes.head}>
-        <h2>{t('upgrade.to', { version: upgrade.version })}</h2>
+    <section
+      className="card stack panel"
+      style={{ gap: '0.6rem', marginBottom: '1rem' }}
+      aria-label={t('upgrade.label')}
+    >
+      <div className="row" style={{ gap: '0.35rem 0.9rem' }}>
+        <h2 className="breaks size-lead">{t('upgrade.to', { version: upgrade.version })}</h2>
         <StateBadge tone={TONES[upgrade.state]}>{t(`upgrade.is.${upgrade.state}`)}</StateBadge>
         <span className="dim num" role="status">
           {countsOfUpgrade(t, upgrade)}
@@ -102,7 +106,7 @@ export function UpgradePanel() {
       </div>
       {open && <UpgradeProgress upgrade={upgrade} />}
       {upgrade.state === 'stopped' && (
-        <p role="alert" className={classes.failure}>
+        <p role="alert" className="breaks bad">
           {reasonText(upgrade)} {t('upgrade.stoppedHint')}
         </p>
       )}
@@ -124,11 +128,11 @@ function Rows({ upgrade }: { upgrade: Upgrade }) {
   return (
     <ul className={classes.rows} aria-label={t('upgrade.servers')}>
       {data?.map(row => (
-        <li key={row.id}>
+        <li key={row.id} className="row baseline" style={{ gap: '0.2rem 0.7rem' }}>
           <strong>{row.name}</strong>
           <StateBadge tone={ROW_TONES[row.state]}>{t(`upgrade.server.${row.state}`)}</StateBadge>
           <span className="mono dim">{row.from_version ?? '–'}</span>
-          {row.reason && <span className={row.state === 'failed' ? classes.failure : 'dim'}>{reasonText(row)}</span>}
+          {row.reason && <span className={row.state === 'failed' ? 'breaks bad' : 'dim'}>{reasonText(row)}</span>}
         </li>
       ))}
     </ul>
