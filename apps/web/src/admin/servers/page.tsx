@@ -45,9 +45,20 @@ import { ManageServer } from './manage.tsx'
 import { useServerGroups, useServers } from './options.ts'
 import { approvePlan, takeOver } from './ownership.ts'
 import { editQuestion, planQuestion } from './plans.ts'
-import { Upgrades } from './upgrade/index.tsx'
 import { chosenText } from './upgrade/selection.ts'
 import { installs, isChanging, isInstalling, needsAttention } from './state.ts'
+import { UpgradeDialog } from './upgrade/dialog.tsx'
+import { UpgradePanel } from './upgrade/panel.tsx'
+
+/** Above the list of servers: the current or last upgrade, and the dialog that starts one. */
+function Upgrades() {
+  return (
+    <>
+      <UpgradePanel />
+      <UpgradeDialog />
+    </>
+  )
+}
 
 /** Shows the progress of the orders that leave the server. */
 const follow = (reply: unknown, { watch }: Tools) => {
