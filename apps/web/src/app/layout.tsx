@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { Outlet, useLocation } from 'react-router'
-import { Arrival } from './arrival.tsx'
+import { PageFocus } from './page-focus.tsx'
 import { Boundary } from './boundary.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
@@ -19,7 +19,7 @@ export function Layout() {
   return (
     <>
       <SkipLinks />
-      <Arrival />
+      <PageFocus />
       {user && (
         <Suspense fallback={null}>
           {user.impersonated_by && <Impersonation user={user} />}

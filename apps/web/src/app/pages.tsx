@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import { Link, Navigate, Outlet, type RouteObject, useLocation, useRoutes } from 'react-router'
-import { useNavigationIndicator } from './going.ts'
+import { useNavigationIndicator } from './navigation-indicator.ts'
 import { Layout } from './layout.tsx'
 import { type Listed, type Role, dashboardPath, pathOf, screenAt, screens } from './manifest.ts'
 import { Dashboard, preloadAt, watchLinks } from './preload.ts'

@@ -2,7 +2,7 @@ import { NativeSelect, Pagination } from '@mantine/core'
 import { useEffect, useRef, useState, type RefObject } from 'react'
 import { useT } from '../i18n/index.ts'
 import classes from './data-table.module.css'
-import { scrollMotion } from './motion.ts'
+import { scrollMotion } from './scroll-motion.ts'
 import { numberText } from './number.ts'
 import { useClampedPage, type Paging } from './use-paging.ts'
 

@@ -15,7 +15,7 @@ import {
   yesNo,
   yesNoFilter
 } from '../kit/index.ts'
-import { ManyGiftCards } from './many.tsx'
+import { ManyGiftCards } from './many-gift-cards.tsx'
 import { platformColumn, platformFilter } from '../platform-codes/on-platform.tsx'
 
 /** Gift cards: created with their code, then handed out for coins to a customer. */

@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
-import { useSideways } from '../kit/index.ts'
+import { useScrollShade } from '../kit/index.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 
@@ -35,7 +35,7 @@ function Map({ stock: { groups, rules, free, more } }: { stock: StockMap }) {
   const t = useT()
   const scroll = useRef<HTMLDivElement>(null)
   // The column of group names stays fixed, so it needs no shade at the start.
-  const { className: shaded, 'data-after': after, 'data-before': before } = useSideways(scroll)
+  const { className: shaded, 'data-after': after, 'data-before': before } = useScrollShade(scroll)
   const most = Math.max(1, ...free.flat())
   const hasBoth = (id: number) => groups.filter(group => group.id === id).length > 1
   return (

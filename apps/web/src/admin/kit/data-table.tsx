@@ -1,11 +1,11 @@
 import { DataTable as Plain } from '../../kit/data-table.tsx'
-import { Keyed } from './keyed.tsx'
+import { KeyboardRows } from './keyboard-rows.tsx'
 
 export type { Column } from '../../kit/data-table.tsx'
 
 /** The shared table with the console's keyboard shortcuts. */
 export const DataTable: typeof Plain = props => (
-  <Keyed>
+  <KeyboardRows>
     <Plain {...props} />
-  </Keyed>
+  </KeyboardRows>
 )

@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core'
 import { useEffect, useRef, type ReactNode } from 'react'
-import { useSideways } from './sideways.ts'
+import { useScrollShade } from './scroll-shade.ts'
 import classes from './tab-bar.module.css'
 
 /** Pixels of a neighbour kept visible beside the selected tab. */
@@ -9,7 +9,7 @@ const PEEK = 32
 /** Tabs in one line, which scrolls if it is too narrow and shades its edges. `value`: the selected tab. */
 export function TabBar({ value, children }: { value: string; children: ReactNode }) {
   const bar = useRef<HTMLDivElement>(null)
-  const { className: shaded, ...more } = useSideways(bar)
+  const { className: shaded, ...more } = useScrollShade(bar)
   // `scrollIntoView` would move the page as well.
   useEffect(() => {
     const list = bar.current

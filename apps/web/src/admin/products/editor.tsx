@@ -18,7 +18,7 @@ import { isSame } from '../../kit/merge.ts'
 import { useLatest } from '../../kit/use-latest.ts'
 import { AllowedFields, type T, type Undo, WorkButton, sayDone } from '../kit/index.ts'
 import { type Draft, type VariantDraft, draftOf, mergeDrafts, withTheirs, wordsOf } from './draft.ts'
-import { Chosen, Ticks } from './ticks.tsx'
+import { Chosen, CheckboxList } from './checkbox-list.tsx'
 import { useBack } from './paths.ts'
 import classes from './products.module.css'
 import { StaleNotice } from './stale-notice.tsx'
@@ -266,14 +266,14 @@ export function Editor(props: Props) {
               names={product.product_collections.map(({ collection_name }) => collection_name)}
             />
           ) : (
-            <Ticks
+            <CheckboxList
               label={t('products.collection')}
               options={collections?.data.map(({ id, collection_name }) => ({ id, name: collection_name }))}
               chosen={draft.product_collections}
               onChange={product_collections => edit({ product_collections })}
             />
           )}
-          <Ticks
+          <CheckboxList
             label={t('products.tags')}
             options={tags?.data.map(({ id, tag_name }) => ({ id, name: tag_name }))}
             chosen={draft.product_tags}

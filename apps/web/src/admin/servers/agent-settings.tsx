@@ -21,7 +21,7 @@ import { CopyButton } from '../../kit/copy-button.tsx'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { UndecidedClashes, useTyped, UnavailableHint, WorkButton, type T } from '../kit/index.ts'
+import { UndecidedClashes, useMergingForm, UnavailableHint, WorkButton, type T } from '../kit/index.ts'
 import { pendingSettings } from './install.ts'
 import classes from './servers.module.css'
 import { isInstalling } from './state.ts'
@@ -63,7 +63,7 @@ function Form({ server, data }: { server: Server; data: AgentSettings }) {
     change,
     take,
     meanwhile
-  } = useTyped(data, {
+  } = useMergingForm(data, {
     name: `agent-settings-${server.id}`,
     // Manage and the list share a path, so the parameter tells them apart.
     param: { name: 'detail', value: String(server.id) },

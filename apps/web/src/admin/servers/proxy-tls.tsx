@@ -18,7 +18,7 @@ import { numberText } from '../../kit/number.ts'
 import { SECRET_KEPT } from '../../kit/schemas.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
-import { UndecidedClashes, useTyped, UnavailableHint, WorkButton } from '../kit/index.ts'
+import { UndecidedClashes, useMergingForm, UnavailableHint, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 
 const SOURCES = ['none', 'pasted', 'files'] as const satisfies readonly ProxyTlsSource[]
@@ -170,7 +170,7 @@ const toldOf = (tls: ProxyTls): Values => {
 
 function Form({ server, data }: { server: Server; data: ProxyTls }) {
   const t = useT()
-  const { base, values, dirty, change, take, meanwhile } = useTyped(data, {
+  const { base, values, dirty, change, take, meanwhile } = useMergingForm(data, {
     name: `proxy-tls-${server.id}`,
     // Manage and the list share a path, so the parameter tells them apart.
     param: { name: 'detail', value: String(server.id) },

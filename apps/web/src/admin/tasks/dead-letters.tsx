@@ -9,7 +9,7 @@ import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { Keyed, risky, useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
+import { KeyboardRows, risky, useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
 import { nameOf } from './name.ts'
 import classes from './tasks.module.css'
 
@@ -58,13 +58,13 @@ export function DeadLetters() {
           </Button>
         )}
       </div>
-      <Keyed>
+      <KeyboardRows>
         <ul className="stack" style={{ gap: '0.75rem' }} aria-label={t('tasks.tab.dead')}>
           {rows.map(row => (
             <Letter key={row.id} row={row} ticked={ticked.has(row.id)} onTick={() => toggle(row.id)} />
           ))}
         </ul>
-      </Keyed>
+      </KeyboardRows>
       {hasNextPage && (
         <div>
           <WorkButton variant="default" working={isFetchingNextPage} onClick={() => void fetchNextPage()}>

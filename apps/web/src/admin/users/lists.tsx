@@ -13,7 +13,7 @@ import { OrderLink } from '../orders/order-link.tsx'
 import { PaymentStateBadge } from '../payments/payment-state.tsx'
 import { StateCell } from '../tickets/cells.tsx'
 import { Address } from './cells.tsx'
-import { Paged } from './paged.tsx'
+import { PagedTable } from './paged-table.tsx'
 import { none } from '../../kit/none.tsx'
 
 type Props = { user: UserDetail }
@@ -35,7 +35,7 @@ export function OrdersTab({ user }: Props) {
           {t(`users.figure.${some}`)} · <Link to="?tab=orders">{t('users.allOrders')}</Link>
         </p>
       )}
-      <Paged<Order>
+      <PagedTable<Order>
         name="orders"
         route={orders.list}
         query={{ user_id: user.id, ...(some && SOME[some]) }}
@@ -80,7 +80,7 @@ export function OrdersTab({ user }: Props) {
 export function PaymentsTab({ user }: Props) {
   const t = useT()
   return (
-    <Paged<Payment>
+    <PagedTable<Payment>
       name="payments"
       route={payments.ofUser}
       params={{ id: user.id }}
@@ -130,7 +130,7 @@ export function LoginsTab({ user }: Props) {
   const t = useT()
   const language = useLanguage()
   return (
-    <Paged<UserLogin>
+    <PagedTable<UserLogin>
       name="logins"
       route={accounts.userLogins}
       params={{ id: user.id }}
@@ -157,7 +157,7 @@ export function TicketsTab({ user }: Props) {
   return (
     <div className="stack">
       <p className="dim">{t('users.ticketsHint', { email: user.email })}</p>
-      <Paged<Ticket>
+      <PagedTable<Ticket>
         name="tickets"
         route={support.userTickets}
         params={{ id: user.id }}

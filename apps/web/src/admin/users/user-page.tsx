@@ -14,7 +14,7 @@ import { useT } from '../../i18n/admin.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { DeliveryLog, NO_LOG } from '../../kit/webhooks/log.tsx'
 import { useTitle } from '../../kit/use-title.ts'
-import { type Column, DataTable, Keyed, RowPage, RowPageHead, RowTools, StatList, TabBar } from '../kit/index.ts'
+import { type Column, DataTable, KeyboardRows, RowPage, RowPageHead, RowTools, StatList, TabBar } from '../kit/index.ts'
 import { StatusBadge } from './cells.tsx'
 import { LoginsTab, OrdersTab, PaymentsTab, TicketsTab } from './lists.tsx'
 import Users from './page.tsx'
@@ -24,7 +24,7 @@ import { TABS, type TabName } from './tabs.ts'
 import { Ago, Day } from '../../kit/time.tsx'
 import { actionText } from '../audit/labels.ts'
 import { Changes } from '../audit/cells.tsx'
-import { Paged } from './paged.tsx'
+import { PagedTable } from './paged-table.tsx'
 import { none } from '../../kit/none.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { StateBadge } from '../../kit/state-badge.tsx'
@@ -65,9 +65,9 @@ function WebhooksTab({ user }: { user: UserDetail }) {
         onRetry={() => void refetch()}
         empty={{ title: t('users.none.webhooks'), compact: true }}
       />
-      <Keyed>
+      <KeyboardRows>
         <DeliveryLog userId={user.id} canResend={mayCall(webhooks.resendAny)} />
-      </Keyed>
+      </KeyboardRows>
     </div>
   )
 }
@@ -89,7 +89,7 @@ function PointsTab({ user }: { user: UserDetail }) {
           [t('users.level'), numberText(user.level)]
         ]}
       />
-      <Paged<PointRecord>
+      <PagedTable<PointRecord>
         name="points"
         route={rewards.userPoints}
         params={{ id: user.id }}
@@ -156,7 +156,7 @@ function KeysTab({ user }: { user: UserDetail }) {
 function AuditTab({ user }: { user: UserDetail }) {
   const t = useT()
   return (
-    <Paged<AuditEntry>
+    <PagedTable<AuditEntry>
       name="audit"
       route={settings.audit}
       query={{ target_type: 'user', target_id: String(user.id) }}

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { documentation } from '../../api/routes.ts'
 import { setLanguage } from '../../i18n/language.ts'
 import { answer } from '../../testing/answers.ts'
-import { Arrival } from '../../app/arrival.tsx'
+import { PageFocus } from '../../app/page-focus.tsx'
 import { renderAt } from '../../testing/render.tsx'
 import ApiReferencePage from './page.tsx'
 
@@ -47,7 +47,7 @@ const open = (at = '/api-reference') => {
   answer(documentation.reference, reference)
   const page = (
     <>
-      <Arrival />
+      <PageFocus />
       <ApiReferencePage />
     </>
   )

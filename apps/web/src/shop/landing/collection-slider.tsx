@@ -11,7 +11,7 @@ import { useSession } from '../../api/session.ts'
 import { useT } from '../../i18n/index.ts'
 import { useNames } from '../../i18n/names.ts'
 import { BlockArt } from '../../kit/block-art.tsx'
-import { scrollMotion } from '../../kit/motion.ts'
+import { scrollMotion } from '../../kit/scroll-motion.ts'
 import classes from './slider.module.css'
 
 export function CollectionSlider() {

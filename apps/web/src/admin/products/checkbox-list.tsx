@@ -11,7 +11,7 @@ type Props = {
   onChange: (chosen: number[]) => void
 }
 
-export function Ticks({ label, options, chosen, onChange }: Props) {
+export function CheckboxList({ label, options, chosen, onChange }: Props) {
   const t = useT()
   return (
     <fieldset>

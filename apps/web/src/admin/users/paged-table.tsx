@@ -22,7 +22,7 @@ type Props<Row> = {
 const ADDRESS = { page: parseAsInteger.withDefault(1), after: parseAsString.withDefault('') }
 
 /** A list of a user's objects, ten a page; the page is in the address. If the total is not exact, pages go by key. */
-export function Paged<Row extends { id: number }>({ name, route, params, query, columns, problem }: Props<Row>) {
+export function PagedTable<Row extends { id: number }>({ name, route, params, query, columns, problem }: Props<Row>) {
   const t = useT()
   const [at, setAt] = useQueryStates(ADDRESS, { history: 'push' })
   const page = Math.max(1, at.page)

@@ -4,7 +4,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { describe, expect, it } from 'vitest'
 import { useTitle } from '../kit/use-title.ts'
 import { renderAt } from '../testing/render.tsx'
-import { Arrival } from './arrival.tsx'
+import { PageFocus } from './page-focus.tsx'
 import { CONTENT } from './skip-links.tsx'
 
 let show = () => {}
@@ -23,7 +23,7 @@ function App() {
   const name = pathname === '/first' ? 'First' : 'Second'
   return (
     <>
-      <Arrival />
+      <PageFocus />
       <Link to="/second">on</Link>
       <button onClick={() => void navigate('?page=2')}>next page</button>
       <input aria-label="field" />

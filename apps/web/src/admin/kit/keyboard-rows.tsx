@@ -8,7 +8,7 @@ const opensOf = (row: HTMLElement) => row.querySelector<HTMLElement>('[data-open
  * Gives rows outside a resource (`data-row`, `tabIndex` -1) the list's shortcuts: j and k move, Enter opens the row's
  * link, x ticks its box. Keys never press other buttons.
  */
-export function Keyed({ children }: { children: ReactNode }) {
+export function KeyboardRows({ children }: { children: ReactNode }) {
   const area = useRef<HTMLDivElement>(null)
   useListKeys({
     area,

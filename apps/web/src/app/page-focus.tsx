@@ -66,7 +66,7 @@ function arrive(hash: string, isPart: boolean): () => void {
 }
 
 /** After a navigation, scrolls to the start, moves the focus and announces the title. The first page does neither. */
-export function Arrival() {
+export function PageFocus() {
   const { pathname, search, hash } = useLocation()
   const title = useSyncExternalStore(shownTitle.subscribe, shownTitle.current)
   const last = useRef({ pathname, search })

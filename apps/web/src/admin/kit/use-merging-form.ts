@@ -20,7 +20,7 @@ type Options<D, V> = {
  * a field, the user must decide: until then a save has the older version and is refused. Surrounding spaces are no
  * change. The draft keeps what was typed and what it was typed over, so that it can be merged later.
  */
-export function useTyped<D extends { version: string }, V extends Record<string, string>>(
+export function useMergingForm<D extends { version: string }, V extends Record<string, string>>(
   loaded: D,
   { name, param, valuesOf, toldOf = valuesOf, isSecret = () => false }: Options<D, V>
 ) {

@@ -1,8 +1,8 @@
 import { useEffect, useState, type RefObject } from 'react'
-import classes from './sideways.module.css'
+import classes from './scroll-shade.module.css'
 
 /** Shades the edges of a horizontally scrolling element where more follows. @returns its attributes */
-export function useSideways(element: RefObject<HTMLElement | null>) {
+export function useScrollShade(element: RefObject<HTMLElement | null>) {
   const [more, setMore] = useState({ before: false, after: false })
   useEffect(() => {
     const scrolls = element.current
