@@ -7,7 +7,7 @@ import { useT } from '../../i18n/receipts.ts'
 import { moneyIn } from '../../kit/money.ts'
 import { momentText } from '../../kit/time.tsx'
 import classes from './receipts.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 type Line = { title: string; variant: string | null; quantity: number; unit: string | null; amount: string }
 
@@ -30,7 +30,7 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
         </div>
         <h2 className="size-title">{title}</h2>
       </header>
-      <dl className="breaks" style={columns('12rem', '0.9rem 1.5rem', 'auto-fit')}>
+      <dl className="breaks" style={gridStyle('12rem', '0.9rem 1.5rem', 'auto-fit')}>
         <Fact title={t('billed')}>
           {order.username}
           <br />

@@ -9,7 +9,7 @@ import { CopyButton } from '../../kit/copy-button.tsx'
 import { discountText } from '../../kit/discount.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The user's promo codes; `gifts`: only gift cards. */
 export function CodeList({ gifts = false }: { gifts?: boolean }) {
@@ -33,7 +33,7 @@ export function CodeList({ gifts = false }: { gifts?: boolean }) {
       </div>
     )
   return (
-    <ul style={columns('15rem', '0.9rem')}>
+    <ul style={gridStyle('15rem', '0.9rem')}>
       {isPending
         ? [1, 2, 3].map(key => (
             <li key={key}>

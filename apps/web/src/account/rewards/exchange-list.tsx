@@ -16,7 +16,7 @@ import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import classes from './rewards.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 type Option = { mount: string; point: number }
 
@@ -71,7 +71,7 @@ export function ExchangeList() {
         {t('exchange.coins', { coins: numberText(coins) })}
         {pending > 0 && ` ${t('exchange.pending', { coins: numberText(pending) })}`}
       </p>
-      <ul style={columns('15rem', '0.9rem')}>
+      <ul style={gridStyle('15rem', '0.9rem')}>
         {isPending
           ? [1, 2, 3].map(key => (
               <li key={key}>

@@ -19,7 +19,7 @@ import { PasswordForm } from './password-form.tsx'
 import { Sessions } from './sessions.tsx'
 import { Webhooks } from './webhooks.tsx'
 import classes from './settings.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 export default function SettingsPage() {
   const t = useT()
@@ -29,7 +29,7 @@ export default function SettingsPage() {
   useBindNotice()
   if (!user) return null
   return (
-    <div className="start" style={{ ...columns('24rem', '1rem', 'auto-fit'), maxWidth: '62rem' }}>
+    <div className="start" style={{ ...gridStyle('24rem', '1rem', 'auto-fit'), maxWidth: '62rem' }}>
       <header className="card row unwrapped" style={{ gap: '1rem', gridColumn: '1 / -1', padding: '1.25rem' }}>
         <span className={classes.avatar} aria-hidden>
           {user.username.slice(0, 2).toUpperCase()}

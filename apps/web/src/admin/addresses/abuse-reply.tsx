@@ -4,7 +4,7 @@ import type { inventory } from '@netlet/contract'
 import { useT } from '../../i18n/admin.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import classes from './addresses.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 type Texts = ReplyOf<typeof inventory.addressHolders>['texts']
 
@@ -19,7 +19,7 @@ export function AbuseReply({ texts }: { texts: Texts }) {
     >
       <h2>{t('addresses.reply')}</h2>
       <p className="dim">{t('addresses.replyHint')}</p>
-      <div style={columns('22rem', '1rem', 'auto-fit')}>
+      <div style={gridStyle('22rem', '1rem', 'auto-fit')}>
         {(['en', 'zh-CN'] as const).map(language => {
           const name = t(language === 'en' ? 'addresses.english' : 'addresses.chinese')
           return (

@@ -7,7 +7,7 @@ import { useT } from '../../i18n/admin.ts'
 import { numberText } from '../../kit/number.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The list, filtered to exactly the rows counted. */
 const PLACES: Record<AttentionItem, string> = {
@@ -42,7 +42,7 @@ function AttentionList({ list }: { list: ReplyOf<typeof home.attention> }) {
   const open = list.filter(({ count }) => count !== 0)
   if (open.length === 0) return <p className={classes.quiet}>{t('home.nothing')}</p>
   return (
-    <ul className={classes.items} style={columns('17rem', '0.5rem')}>
+    <ul className={classes.items} style={gridStyle('17rem', '0.5rem')}>
       {open.map(({ what, count }) => (
         <li key={what}>
           <Link to={PLACES[what]} className={classes.item}>

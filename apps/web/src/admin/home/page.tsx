@@ -17,7 +17,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 const PLACES: Record<SetupStep, string> = {
   platform: `${pageAt('WebsiteSettings')}?tab=shopify`,
@@ -49,7 +49,7 @@ function Steps() {
     >
       <h3 id={id}>{t('home.setup')}</h3>
       <p className="dim">{t('home.setupHint')}</p>
-      <ol style={columns('19rem', '0.5rem')}>
+      <ol style={gridStyle('19rem', '0.5rem')}>
         {data.map(({ step, done }, at) => (
           <li key={step}>
             <Link to={PLACES[step]} className={classes.item} data-done={done}>
@@ -124,7 +124,7 @@ function Days({ endings }: { endings: Endings }) {
 /** The operator's start page: what needs attention, and how the shop is doing. */
 export default function HomePage() {
   return (
-    <div className="start" style={columns('24rem', '1rem', 'auto-fit')}>
+    <div className="start" style={gridStyle('24rem', '1rem', 'auto-fit')}>
       <SetupPanel />
       <AttentionPanel />
       <SalesPanel />

@@ -11,7 +11,7 @@ import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
 import { paidOn } from './sales-chart.tsx'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 // The chart library is larger than the rest of the console's screens.
 const SalesChart = lazy(() => import('./sales-chart.tsx'))
@@ -52,7 +52,7 @@ function Figures({ sales }: { sales: Sales }) {
   ] as const
   return (
     <>
-      <dl className={classes.figures} style={columns('8.5rem', '0.75rem 1rem', 'auto-fit')}>
+      <dl className={classes.figures} style={gridStyle('8.5rem', '0.75rem 1rem', 'auto-fit')}>
         {figures.map(([name, days, places]) => (
           <div key={name}>
             <dt className="size-label">{name}</dt>

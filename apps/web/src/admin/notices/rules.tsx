@@ -18,7 +18,7 @@ import { useLatest } from '../../kit/use-latest.ts'
 import { AllowedFields, AuditLink, FormAlert, sayDone, type T, WorkButton } from '../kit/index.ts'
 import classes from './notices.module.css'
 import { StockLevels, useLevelsText } from './stock-levels.tsx'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 type Rules = Omit<ShownNoticeRules, 'version'>
 type Edit = (change: Partial<Rules>) => void
@@ -185,7 +185,7 @@ function Times({ now, edit, errors }: PartProps & { errors: Record<string, strin
       <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
         {t('noticeRules.times')}
       </legend>
-      <div className="bottom" style={columns('14rem', '1rem 1.5rem')}>
+      <div className="bottom" style={gridStyle('14rem', '1rem 1.5rem')}>
         <TextInput {...input('time_zone')} description={t('noticeRules.zoneHelp')} spellCheck={false} />
         <Switch
           label={t('noticeRules.quiet_hours')}

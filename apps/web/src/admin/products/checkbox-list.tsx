@@ -1,6 +1,6 @@
 import { Checkbox } from '@mantine/core'
 import { useT } from '../../i18n/admin.ts'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 import classes from './products.module.css'
 
 type Props = {
@@ -20,7 +20,7 @@ export function CheckboxList({ label, options, chosen, onChange }: Props) {
       </legend>
       <div
         className={classes.choices}
-        style={columns('9rem', '0.5rem 0.75rem')}
+        style={gridStyle('9rem', '0.5rem 0.75rem')}
         tabIndex={0}
         role="group"
         aria-label={label}

@@ -26,7 +26,7 @@ import { Translation } from './translation.tsx'
 import { VariantDialog } from './variant-dialog.tsx'
 import { VariantsTable } from './variants.tsx'
 import { money } from '../../kit/money.ts'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 type Around = { product: Product; groups: readonly ServerGroup[]; t: T }
 
@@ -236,7 +236,7 @@ export function Editor(props: Props) {
       )}
       {notices}
       <AllowedFields allowed={mayChange} className={`card panel ${classes.panel}`}>
-        <div className="start" style={columns('26rem', '1rem 1.5rem', 'auto-fit')}>
+        <div className="start" style={gridStyle('26rem', '1rem 1.5rem', 'auto-fit')}>
           <div className="stack">
             <TextInput
               label={t('products.product_name')}

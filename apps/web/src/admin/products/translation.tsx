@@ -3,7 +3,7 @@ import { useT } from '../../i18n/admin.ts'
 import { SecondLanguage } from '../kit/index.ts'
 import type { TranslationDraft } from './draft.ts'
 import classes from './products.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 const PATH = 'translations.zh-CN.'
 
@@ -28,7 +28,7 @@ export function Translation({ translation, words, errors, onChange }: Props) {
       filled={translation.name !== '' || translation.desc !== '' || Object.keys(translation.words).length > 0}
       wrong={Object.keys(errors).some(field => field.startsWith(PATH))}
     >
-      <div className="start" style={columns('26rem', '1rem 1.5rem', 'auto-fit')}>
+      <div className="start" style={gridStyle('26rem', '1rem 1.5rem', 'auto-fit')}>
         <TextInput
           label={t('form.inChinese', { field: t('products.product_name') })}
           autoComplete="off"
@@ -52,7 +52,7 @@ export function Translation({ translation, words, errors, onChange }: Props) {
           <p className="dim">{t('products.wordsHint')}</p>
           <div
             className={classes.words}
-            style={columns('11rem', '0.6rem 0.9rem')}
+            style={gridStyle('11rem', '0.6rem 0.9rem')}
             tabIndex={0}
             role="group"
             aria-label={t('products.words')}

@@ -14,7 +14,7 @@ import { PriceChoices } from '../price-drift/choices.tsx'
 import { sentVariant, type VariantDraft } from './draft.ts'
 import { GroupPlan, type Source } from './group-plan.tsx'
 import classes from './products.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The limits of a plan, in the contract's order. */
 const PLAN_LIMITS = ['traffic_gb', 'mbps', 'connections', 'connections_per_second'] as const
@@ -76,7 +76,7 @@ export function VariantDialog(props: Props) {
   return (
     <Dialog onClose={leave} title={variant.variant_name || t('products.variant')} size="lg">
       <form className="stack" noValidate onSubmit={form.onSubmit(apply)}>
-        <div className="bottom" style={columns('14rem', '0.9rem 1.25rem', 'auto-fit')}>
+        <div className="bottom" style={gridStyle('14rem', '0.9rem 1.25rem', 'auto-fit')}>
           <TextInput
             label={t('products.variant_desc')}
             autoComplete="off"

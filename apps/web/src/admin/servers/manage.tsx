@@ -23,7 +23,7 @@ import { May, WorkButton } from '../kit/index.ts'
 import classes from './servers.module.css'
 import { ProxyTlsPanel } from './proxy-tls.tsx'
 import { UserList, type AgentUser } from './user-list.tsx'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
 
@@ -83,7 +83,7 @@ export function ManageServer({ id, onBack, actions }: Props) {
       ) : !server ? (
         <Skeleton height={320} />
       ) : (
-        <div className={`start ${classes.manage}`} style={columns('26rem', '1rem', 'auto-fit')}>
+        <div className={`start ${classes.manage}`} style={gridStyle('26rem', '1rem', 'auto-fit')}>
           <div className="stack">
             <May make={fleet.requestApi}>
               <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.handle')}>

@@ -21,7 +21,7 @@ import classes from './settings.module.css'
 import { SettingTests } from './tests.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Moment } from '../../kit/time.tsx'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The secret that signed the last webhook, and until when a former one is accepted. */
 function WebhookSecretsState() {
@@ -236,7 +236,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
             <legend className="strong size-body" style={{ padding: '0 0.4rem' }}>
               {t(`webSettings.group.${title}`)}
             </legend>
-            <div className="start" style={columns('20rem', '1rem 1.5rem')}>
+            <div className="start" style={gridStyle('20rem', '1rem 1.5rem')}>
               {fields.map(field => (
                 <SettingInput
                   key={field.name}

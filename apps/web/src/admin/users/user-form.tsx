@@ -21,7 +21,7 @@ import { Address, Country, LastLogin, StatusBadge } from './cells.tsx'
 import { PasswordReset, useNewPassword } from './password-reset.tsx'
 import classes from './users.module.css'
 import { IconBrandDiscord, IconUnlink } from '@tabler/icons-react'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The platform's profile page, by the name before any '#'. */
 const profileOf = (name: string) => `https://discord.com/users/${encodeURIComponent(name.split('#')[0] ?? '')}`
@@ -254,7 +254,7 @@ export function UserForm({ user, isOpen, onDirty, onSecret, isUnsaved, onCancel,
         />
       </Card>
       <Card title={t('users.account')}>
-        <div style={columns('16rem', '0.9rem 1.25rem')}>
+        <div style={gridStyle('16rem', '0.9rem 1.25rem')}>
           <TextInput
             label={t('users.email')}
             type="email"

@@ -11,7 +11,7 @@ import { EmptyState, ErrorState } from '../states.tsx'
 import { useAddress } from '../use-address.ts'
 import { codeText } from './codes.ts'
 import classes from './traffic.module.css'
-import { columns } from '../columns.ts'
+import { gridStyle } from '../grid-style.ts'
 
 // The chart library is larger than the screens that use it.
 const TrafficChart = lazy(() => import('./traffic-chart.tsx'))
@@ -135,7 +135,7 @@ function Figures({ traffic, onLonger }: { traffic: Traffic; onLonger: (() => voi
     )
   return (
     <>
-      <dl style={columns('7.5rem', '0.75rem', 'auto-fit')}>
+      <dl style={gridStyle('7.5rem', '0.75rem', 'auto-fit')}>
         {SUMS.map(name => (
           <div key={name}>
             <dt className="quiet size-table">{t(`traffic.${name}`)}</dt>
@@ -148,7 +148,7 @@ function Figures({ traffic, onLonger }: { traffic: Traffic; onLonger: (() => voi
         <TrafficChart traffic={traffic} labelOf={labelOf} />
       </Suspense>
       <Steps traffic={traffic} labelOf={labelOf} />
-      <div style={columns('15rem', '1rem 2rem', 'auto-fit')}>
+      <div style={gridStyle('15rem', '1rem 2rem', 'auto-fit')}>
         <Codes title="traffic.refusals" counts={traffic.refusals} />
         <Codes title="traffic.errors" counts={traffic.errors} />
       </div>

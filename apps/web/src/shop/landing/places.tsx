@@ -8,7 +8,7 @@ import { useNames } from '../../i18n/names.ts'
 import { countryName, flagOf } from '../../kit/country.tsx'
 import classes from './more.module.css'
 import { figuresQuery } from './proof.tsx'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** Locations named per country. */
 const NAMES = 6
@@ -21,7 +21,7 @@ export function Places() {
     <section className={`wide ${classes.section}`} aria-labelledby="places">
       <h2 id="places">{t('places.title')}</h2>
       <p className={`dim ${classes.lead}`}>{t('places.lead')}</p>
-      <ul style={{ ...columns('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
+      <ul style={{ ...gridStyle('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
         {isPending
           ? [1, 2, 3, 4].map(key => (
               <li key={key}>

@@ -9,7 +9,7 @@ import { useT } from '../../i18n/landing.ts'
 import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import classes from './more.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** Number of rules shown. The server sorts them by the number of products that sell them. */
 const SHOWN = 12
@@ -29,7 +29,7 @@ export function Uses() {
     <section className={`wide ${classes.section}`} aria-labelledby="uses">
       <h2 id="uses">{t('uses.title')}</h2>
       <p className={`dim ${classes.lead}`}>{t('uses.lead')}</p>
-      <ul style={{ ...columns('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
+      <ul style={{ ...gridStyle('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
         {isPending
           ? Array.from({ length: 8 }, (_, key) => (
               <li key={key}>

@@ -9,7 +9,7 @@ import { activeVariants } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
 import { placeOption } from './places.tsx'
 import classes from './locations.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** A plan's locations from its location option, with a flag if the name contains a country. */
 export function Locations({ product }: { product: Product }) {
@@ -25,7 +25,7 @@ export function Locations({ product }: { product: Product }) {
   return (
     <section aria-labelledby="locations">
       <h2 id="locations">{t('product.locations')}</h2>
-      <ul className={classes.locations} style={columns('19rem', '0.5rem')}>
+      <ul className={classes.locations} style={gridStyle('19rem', '0.5rem')}>
         {option.values.map(place => {
           const country = countryIn(place)
           const flag = country && flagOf(country)

@@ -6,7 +6,7 @@ import { useT } from '../../i18n/product.ts'
 import { stockOf } from '../product-facts.ts'
 import { ProductCard } from './product-card.tsx'
 import classes from './product.module.css'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 const MOST = 3
 
@@ -27,7 +27,7 @@ export function OtherPlans({ product }: { product: Product }) {
   return (
     <section aria-labelledby="others" className={classes.others}>
       <h2 id="others">{t('product.others')}</h2>
-      <ul style={columns('19rem')}>
+      <ul style={gridStyle('19rem')}>
         {others.map(other => (
           <ProductCard key={other.id} product={other} collection={undefined} level={3} />
         ))}

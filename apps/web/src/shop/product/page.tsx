@@ -17,7 +17,7 @@ import { CardSkeletons, ProductCard } from './product-card.tsx'
 import { OneProduct } from './one-product.tsx'
 import classes from './product.module.css'
 import { useNames } from '../../i18n/names.ts'
-import { columns } from '../../kit/columns.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The collections as links that can be bookmarked and shared. */
 function CollectionFilter({ selected }: { selected: number | undefined }) {
@@ -90,7 +90,7 @@ function Shelf({ collection }: { collection: number | undefined }) {
           <NoProducts narrowed={collection !== undefined || acl !== undefined} />
         </div>
       ) : (
-        <ul style={columns('19rem')} aria-busy={isPending} aria-label={shopT('nav.product')}>
+        <ul style={gridStyle('19rem')} aria-busy={isPending} aria-label={shopT('nav.product')}>
           {isPending ? (
             <CardSkeletons />
           ) : (
