@@ -8,13 +8,15 @@ import { useNavigate } from 'react-router'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
-import { pageAt } from '@netlet/contract/pages'
 
-/** The orders behind a day's revenue: paid or renewed on that day. */
-export const paidOn = (day: string): string => `${pageAt('Orders')}?paid_on=${day}`
+type Props = {
+  sales: Sales
+  /** The address of a day's orders. */
+  pathOf: (day: string) => string
+}
 
 /** This month's days as bars, last month's as a line. The table below has the same figures. */
-export default function SalesChart({ sales: { month, before } }: { sales: Sales }) {
+export default function SalesChart({ sales: { month, before }, pathOf }: Props) {
   const t = useT()
   const navigate = useNavigate()
   const { ref, width } = useElementSize()
@@ -49,7 +51,7 @@ export default function SalesChart({ sales: { month, before } }: { sales: Sales 
           yAxisProps={{ width: 76 }}
           composedChartProps={{ accessibilityLayer: false }}
           // Only for the pointer; the table below has the same links.
-          barProps={{ onClick: (_bar, at) => month[at] && void navigate(paidOn(month[at].day)), cursor: 'pointer' }}
+          barProps={{ onClick: (_bar, at) => month[at] && void navigate(pathOf(month[at].day)), cursor: 'pointer' }}
         />
       )}
     </div>

@@ -10,7 +10,6 @@ import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
 import classes from './home.module.css'
 import { Panel } from './panel.tsx'
-import { paidOn } from './sales-chart.tsx'
 import { gridStyle } from '../../kit/grid-style.ts'
 
 // The chart library is larger than the rest of the console's screens.
@@ -21,6 +20,8 @@ const revenueOf = (days: readonly DaySales[]) =>
 const paidOf = (days: readonly DaySales[]) => days.reduce((sum, { paid }) => sum + paid, 0)
 
 const ORDERS = pageAt('Orders')
+/** The orders behind a day's revenue: paid or renewed on that day. */
+const paidOn = (day: string): string => `${ORDERS}?paid_on=${day}`
 /** Lists of the orders behind a figure: placed in the period and paid since, or paid or renewed in it. */
 const PLACES = {
   day: { paid: (day: string) => `${ORDERS}?placed_on=${day}&pay_status=1`, revenue: paidOn },
@@ -66,7 +67,7 @@ function Figures({ sales }: { sales: Sales }) {
         ))}
       </dl>
       <Suspense fallback={<Skeleton height={220} />}>
-        <SalesChart sales={sales} />
+        <SalesChart sales={sales} pathOf={paidOn} />
       </Suspense>
       <SalesTable sales={sales} />
       <p className="row stretch" style={{ gap: '0.4rem 1.2rem' }}>
