@@ -10,15 +10,37 @@ import {
   type RowSelectionState
 } from '@tanstack/react-table'
 import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react'
-import { useMemo, type ReactNode } from 'react'
+import { type ComponentProps, type ReactNode, useLayoutEffect, useMemo, useRef } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import shared from '../../kit/data-table.module.css'
 import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import type { Column, Resource, Row } from './resource.ts'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
-import { Tick } from './tick.tsx'
 import { useWords } from './words.ts'
+
+type TickProps = Omit<ComponentProps<'input'>, 'type' | 'ref' | 'className' | 'size'> & {
+  label?: string | undefined
+  /** Some, but not all, of its items are ticked. */
+  indeterminate?: boolean
+}
+
+/** A list's checkbox. It is native: a list has one for each row, and the library's consists of a dozen components. */
+function Tick({ label, indeterminate = false, ...rest }: TickProps) {
+  const input = useRef<HTMLInputElement>(null)
+  // There is no HTML attribute for it.
+  useLayoutEffect(() => {
+    if (input.current) input.current.indeterminate = indeterminate
+  }, [indeterminate])
+  const box = <input ref={input} type="checkbox" className={classes.box} {...rest} />
+  if (label === undefined) return box
+  return (
+    <label className={`row unwrapped inline ${classes.boxed}`} style={{ gap: '0.6rem' }}>
+      {box}
+      {label}
+    </label>
+  )
+}
 
 const features = tableFeatures({
   columnOrderingFeature,

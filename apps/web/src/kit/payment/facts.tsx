@@ -1,11 +1,18 @@
+import { toCents } from '@netlet/contract/money'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { money } from '../money.ts'
 import { numberText } from '../number.ts'
-import { perAddress } from '../per-address.ts'
 import { chargedFor, useLevelWords } from './level-price.tsx'
 import type { Pending } from './pending.ts'
 import classes from './payment.module.css'
+
+/** The price of one address in dollars, cut (not rounded) to two decimals, so that it never exceeds what was paid. */
+export function perAddress(amount: string, addresses: number): string {
+  const thousandths = (toCents(amount) * 10n) / BigInt(addresses)
+  const text = `${thousandths / 1000n}.${String(thousandths % 1000n).padStart(3, '0')}`
+  return text.slice(0, -1)
+}
 
 export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
   const t = useT()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { perAddress } from './per-address.ts'
+import { perAddress } from './facts.tsx'
 
 it.each([
   ['19.76', 8, '2.47'],
