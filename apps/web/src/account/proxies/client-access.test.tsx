@@ -130,6 +130,15 @@ describe("who may use an order's proxies", () => {
     expect(await screen.findByText(words)).toBeTruthy()
   })
 
+  it('is there again as it was entered where it was refused after it was closed', async () => {
+    const refuse = holdRefused(orders.setClientAccess, 'unavailable')
+    const user = await saveAndClose()
+    act(() => refuse())
+    await screen.findByText(/^The service is not available right now/)
+    await user.click(screen.getByRole('button', { name: 'Client access' }))
+    expect(await kind()).toHaveProperty('value', 'password_and_address')
+  })
+
   it('keeps what was entered when another user saves, and names their changes', async () => {
     const { user } = await open()
     await user.selectOptions(await kind(), 'Password and address')

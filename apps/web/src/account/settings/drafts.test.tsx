@@ -1,10 +1,10 @@
-import { cleanup, screen, waitFor, within } from '@testing-library/react'
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { setSessionUser } from '../../api/session.ts'
 import { accounts, mail, webhooks } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
 import { endpoint } from '../../kit/webhooks/webhooks.fixture.ts'
-import { answer } from '../../testing/answers.ts'
+import { answer, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
 import SettingsPage from './page.tsx'
@@ -66,6 +66,21 @@ describe('what was typed when the session ended', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     await openForm(back, 'Add endpoint')
     expect(field('Address').value).toBe('')
+  })
+
+  it('is in the form of an endpoint again that was refused after it was closed', async () => {
+    const refuse = holdRefused(webhooks.createEndpoint, 'unavailable')
+    const user = visit()
+    const form = await openForm(user, 'Add endpoint')
+    await user.type(form.getByLabelText('Address'), 'https://hooks.example.com/1')
+    await user.click(form.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(requestsOf(webhooks.createEndpoint)).toHaveLength(1))
+    await user.click(form.getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    act(() => refuse())
+    await screen.findByText(/^The service is not available right now/)
+    await openForm(user, 'Add endpoint')
+    expect(field('Address').value).toBe('https://hooks.example.com/1')
   })
 
   it('is not restored over an endpoint that has changed since', async () => {
