@@ -1,10 +1,10 @@
 import type { Order } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, gt, max } from 'drizzle-orm'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
-import { users } from '../domains/accounts/tables.ts'
+import { sessions, users } from '../domains/accounts/tables.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../domains/webhooks/tables.ts'
 import { MINUTE } from '../infra/clock.ts'
 import { sessionOf } from '../testing/session.ts'
@@ -57,6 +57,8 @@ describe('who gets past authorisation', () => {
   let othersOrder: { id: number; publicId: string }
   /** Keys by whose they are and what they may do. */
   let keys: Record<Key, string>
+  /** The last one of those that people signed in with. */
+  let newestSession: number
 
   beforeAll(async () => {
     shop = await startStockedShop()
@@ -76,7 +78,11 @@ describe('who gets past authorisation', () => {
     othersOrder = await shop.buy(people.other)
     await shop.ctx.db.update(users).set({ isActive: false }).where(eq(users.id, people.banned.user.id))
     keys = await makeKeys()
+    const [newest] = await shop.ctx.db.select({ id: max(sessions.id) }).from(sessions)
+    newestSession = newest?.id ?? 0
   })
+  // An account keeps only its newest sessions.
+  afterEach(() => shop.ctx.db.delete(sessions).where(gt(sessions.id, newestSession)))
   afterAll(() => shop?.close())
 
   async function makeKeys(): Promise<Record<Key, string>> {

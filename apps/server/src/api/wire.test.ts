@@ -71,7 +71,9 @@ describe('deeply nested JSON', () => {
       [shop.visitor(), '/api/auth/login']
     ] as const) {
       const reply = await client.post(path, deep(levels))
-      expect(reply).toMatchObject({ status: 400, code: 400, msg: 'The request is not valid' })
+      // Without a session a body has at most 64 KiB.
+      const status = client !== admin && levels > 30_000 ? 413 : 400
+      expect(reply).toMatchObject({ status, code: status })
     }
   })
 })
