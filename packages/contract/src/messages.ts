@@ -122,6 +122,14 @@ export const refusals = {
     429,
     'At most {max} addresses can wait for a payment. Your orders that are not paid in full hold {held}. Please pay one of them in full, cancel one that is not paid, or order fewer.'
   ],
+  too_many_before_payment: [
+    429,
+    'Before your first payment, your unpaid orders may hold {max} addresses. They hold {held} now. Please order fewer, or pay first.'
+  ],
+  network_holds_unpaid: [
+    429,
+    'Too many unpaid orders come from your network. Please pay one of them, or try again in half an hour.'
+  ],
   too_many_addresses: [400, 'An order has at most {max} addresses. Please order fewer.'],
   unpaid_too_often: [
     429,

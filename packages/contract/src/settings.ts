@@ -134,6 +134,8 @@ export const Settings = z.object({
   max_unpaid_orders: whole(1, 1000).default(20),
   /** Addresses per customer in unpaid orders. */
   max_unpaid_addresses: whole(1, 1_000_000).default(1024),
+  /** The same for a customer who has never paid. All such customers of one network may hold four times as many. */
+  max_new_customer_addresses: whole(1, 1_000_000).default(256),
   /** Hours for which an expired order's addresses are held for its customer. 0: none. */
   grace_hours: whole(0, 720).default(24),
   /** How often per term a customer may change an order's addresses. 0: never. */

@@ -44,7 +44,8 @@ export async function startStockedShop(): Promise<StockedShop> {
     accept_test_payments: true,
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000,
-    max_unpaid_addresses: 1_000_000
+    max_unpaid_addresses: 1_000_000,
+    max_new_customer_addresses: 1_000_000
   })
   const server = await addRow(ctx, servers, {
     name: 'node',

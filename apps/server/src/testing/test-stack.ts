@@ -243,6 +243,7 @@ async function stock(ctx: AppContext, { range, cartStep, ruleCount, price, agent
     shopify_api_secret: 'platform secret',
     max_unpaid_orders: 1000,
     max_unpaid_addresses: 1_000_000,
+    max_new_customer_addresses: 1_000_000,
     // Payments on the stand-in's checkout are test payments.
     accept_test_payments: true
   })

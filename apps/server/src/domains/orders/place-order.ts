@@ -2,8 +2,9 @@ import { type LevelDiscount, RESERVATION_MINUTES, type Settings, fromCents, refu
 import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
+import { clientNetwork } from '../../infra/http/client-network.ts'
 import { lock } from '../../infra/db/locks.ts'
-import type { UserActor } from '../../infra/actor.ts'
+import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -18,13 +19,58 @@ import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { refusedByStock, type SaleCheck } from './sold-today.ts'
 import { type OrderLine, orders } from './tables.ts'
 import { emitOrderEvent, note } from './transition.ts'
-import { sql } from 'drizzle-orm'
+import { and, eq, not, sql } from 'drizzle-orm'
+import { sessions } from '../accounts/tables.ts'
 import type { Executor } from '../../infra/db/client.ts'
 
 /** In 24 hours a customer may hold all of its allowed addresses unpaid for this many minutes. */
 const FULL_MINUTES_A_DAY = 120
 /** Unpaid orders in 24 hours, as a multiple of those that it may hold at once. Each one costs a row and a mail. */
 const ORDERS_A_DAY = 10
+
+/** New customers of one network hold at most so many times what one of them may. */
+const NETWORK_TIMES = 4
+
+type Limits = Pick<Settings, 'max_unpaid_orders' | 'max_unpaid_addresses' | 'max_new_customer_addresses'>
+
+const newCustomerLimit = ({ max_unpaid_addresses, max_new_customer_addresses }: Limits): number =>
+  Math.min(max_unpaid_addresses, max_new_customer_addresses)
+
+/** How many addresses the caller's next order may have if no other one is unpaid. */
+export async function largestOrder(ctx: AppContext, caller: UserActor | VisitorActor): Promise<number> {
+  const settings = await readSettings(ctx.db, ctx.secrets)
+  const isKnown = caller.kind === 'user' && (await hasPaid(ctx.db, caller.id))
+  return isKnown ? settings.max_unpaid_addresses : newCustomerLimit(settings)
+}
+
+async function hasPaid(db: Executor, userId: number): Promise<boolean> {
+  const [paid] = await db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(eq(orders.userId, userId), not(unsettled)))
+    .limit(1)
+  return paid !== undefined
+}
+
+/** The network that a session was opened from: an IPv4 address or an IPv6 /64. */
+async function networkOf(db: Executor, sessionHash: Buffer | null): Promise<string> {
+  if (!sessionHash) return 'none'
+  const [session] = await db.select({ ip: sessions.ip }).from(sessions).where(eq(sessions.tokenHash, sessionHash))
+  return session?.ip ? clientNetwork(session.ip.replace(/\/\d+$/, '')) : 'none'
+}
+
+/** Addresses held unpaid by customers who have never paid and who have a session from this network. */
+async function heldByNewCustomers(db: Executor, network: string, now: Date): Promise<number> {
+  if (network === 'none') return 0
+  const range = network.includes(':') ? `${network}/64` : network
+  const { rows } = await db.execute<{ held: number }>(sql`
+    select coalesce(sum(o.quantity), 0)::bigint as held
+    from ${orders} o
+    where o.state = 'placed' and o.reserved_until > ${now}
+      and exists (select from ${sessions} s where s.user_id = o.user_id and s.ip <<= ${range}::inet)
+      and not exists (select from ${orders} paid where paid.user_id = o.user_id and paid.paid_at is not null)`)
+  return rows[0]?.held ?? 0
+}
 
 type Unpaid = { open: number; addresses: number; orders: number; addressMinutes: number }
 
@@ -35,14 +81,24 @@ type Unpaid = { open: number; addresses: number; orders: number; addressMinutes:
  */
 async function unpaidLimit(
   db: Executor,
-  { userId, quantity, now }: { userId: number; quantity: number; now: Date },
-  { max_unpaid_orders, max_unpaid_addresses }: Pick<Settings, 'max_unpaid_orders' | 'max_unpaid_addresses'>
+  { caller, quantity, now }: { caller: UserActor; quantity: number; now: Date },
+  settings: Limits
 ): Promise<Result<null>> {
-  const held = await unpaidOf(db, userId, now)
+  const { max_unpaid_orders, max_unpaid_addresses } = settings
+  const held = await unpaidOf(db, caller.id, now)
   if (held.open >= max_unpaid_orders) return refuse('too_many_reservations', { data: { held: held.open } })
   if (quantity > max_unpaid_addresses) return refuse('too_many_addresses', { params: { max: max_unpaid_addresses } })
   if (held.addresses + quantity > max_unpaid_addresses) {
     return refuse('too_many_unpaid_addresses', { params: { max: max_unpaid_addresses, held: held.addresses } })
+  }
+  if (!(await hasPaid(db, caller.id))) {
+    const max = newCustomerLimit(settings)
+    if (held.addresses + quantity > max)
+      return refuse('too_many_before_payment', { params: { max, held: held.addresses } })
+    const network = await networkOf(db, caller.sessionHash)
+    await lock(db, 'asks', `unpaid:${network}`)
+    if ((await heldByNewCustomers(db, network, now)) + quantity > NETWORK_TIMES * max)
+      return refuse('network_holds_unpaid')
   }
   const minutes = held.addressMinutes + quantity * RESERVATION_MINUTES
   if (minutes > max_unpaid_addresses * FULL_MINUTES_A_DAY || held.orders >= max_unpaid_orders * ORDERS_A_DAY) {
@@ -129,7 +185,7 @@ export async function placeOrder(
     await lock(tx, 'customerOrders', caller.id)
     const earlier = key && (await replyTo(tx, key, now))
     if (earlier && (!earlier.ok || earlier.data)) return earlier as Result<Placed>
-    const limit = await unpaidLimit(tx, { userId: caller.id, quantity: placing.quantity, now }, settings)
+    const limit = await unpaidLimit(tx, { caller, quantity: placing.quantity, now }, settings)
     if (!limit.ok) return limit
     const buyer = await buyerOf(tx, caller.id)
 

@@ -4,14 +4,13 @@ import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { readSettings } from '../settings/index.ts'
 import { editClientAccess, readClientAccess } from './client-access.ts'
 import { creditDays, editLabel, setExpiry } from './edit-order.ts'
 import { statistics } from './figures.ts'
 import type { FindPorts } from './find.ts'
 import { findOrder, openOrdersOf, orderList } from './list.ts'
 import { guardAddressSearch } from './guard-address-search.ts'
-import { placeOrder } from './place-order.ts'
+import { largestOrder, placeOrder } from './place-order.ts'
 import { removeOrder, type RemovalPorts } from './remove.ts'
 import { renewCheckout, renewCheckouts } from './renew-checkout.ts'
 import { trafficOfOrder, trafficOfUser } from './traffic.ts'
@@ -34,10 +33,7 @@ export function orderRoutes(
   })
   mount(routes.orders.renew, ({ params, caller }) => renewCheckout(ctx, params.id, caller, saleCheck))
   mount(routes.orders.renewMany, ({ body, caller }) => renewCheckouts(ctx, body.order_ids, caller, saleCheck))
-  mount(routes.orders.limits, async () => {
-    const { max_unpaid_addresses } = await readSettings(ctx.db, ctx.secrets)
-    return ok({ addresses: max_unpaid_addresses })
-  })
+  mount(routes.orders.limits, async ({ caller }) => ok({ addresses: await largestOrder(ctx, caller) }))
   mount(routes.orders.payment, ({ query, caller }) => paymentStatus(ctx.db, caller.id, query.order_id, ctx.now()))
   mountList(
     mount,

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { excludeRules } from '../inventory/index.ts'
+import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 
 let open: OrderShop
@@ -9,6 +10,7 @@ let buyer: Buyer
 beforeAll(async () => {
   // Two ranges of 128 addresses. The first rule is sold on both, the second on the first, the third on the second.
   open = await startOrderShop({ ranges: ['127.91.0.0/25', '127.91.1.0/25'], ruleCount: 3 })
+  await writeSettings(open.shop.ctx, { max_new_customer_addresses: 1024 })
   const { db } = open.shop.ctx
   const { rows } = await db.execute<{ id: number }>(sql`select id from cidrs order by cidr`)
   const [first = 0, second = 0] = rows.map(({ id }) => id)

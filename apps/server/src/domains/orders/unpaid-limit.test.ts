@@ -1,6 +1,6 @@
 import type { Order } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { variants } from '../catalog/tables.ts'
@@ -61,6 +61,28 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   await world.pay(order)
   expect((await ask(8)).code).toBe(2000)
   expect((await ask(8)).status).toBe(429)
+})
+
+test('a customer who has never paid holds few addresses, and all such customers of a network a few times as many', async () => {
+  const { ctx } = world.shop
+  await writeSettings(ctx, { max_new_customer_addresses: 16 })
+  onTestFinished(() => writeSettings(ctx, { max_new_customer_addresses: 256 }).then(() => undefined))
+  buyer = await newBuyer()
+  expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 16 })
+  const first = await ask(16)
+  expect(await ask(8)).toMatchObject({
+    status: 429,
+    data: { reason: 'too_many_before_payment', params: { max: 16, held: 16 } }
+  })
+  // At once, as a script would.
+  const others = await Promise.all(Array.from({ length: 5 }, newBuyer))
+  const replies = await Promise.all(others.map(other => ask(16, undefined, undefined, other)))
+  expect(replies.filter(reply => reply.code === 2000)).toHaveLength(3)
+  expect(replies.filter(({ data }) => 'reason' in data && data.reason === 'network_holds_unpaid')).toHaveLength(2)
+  // After a payment the customer's own limit counts, whatever its network holds.
+  await world.pay(await world.row(first.data.id))
+  expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 64 })
+  expect((await ask(64)).code).toBe(2000)
 })
 
 test('an order that was paid for less than was ordered holds its addresses within the same limits', async () => {

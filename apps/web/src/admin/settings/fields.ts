@@ -102,6 +102,7 @@ export const TABS: readonly Tab[] = [
         fields: [
           number('max_unpaid_orders', 'orders'),
           number('max_unpaid_addresses', 'addresses'),
+          number('max_new_customer_addresses', 'addresses'),
           number('grace_hours', 'hours'),
           number('customer_changes_per_term', 'times'),
           number('customer_resets_per_term', 'times')

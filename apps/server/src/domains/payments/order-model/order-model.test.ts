@@ -21,7 +21,12 @@ let now = Date.now()
 beforeAll(async () => {
   world = await startOrderShop({ ranges: RANGES, now: () => new Date(now) })
   admin = await world.admin('boss')
-  await writeSettings(world.shop.ctx, { max_unpaid_orders: 1000, max_unpaid_addresses: 1_000_000, ...RATES })
+  await writeSettings(world.shop.ctx, {
+    max_unpaid_orders: 1000,
+    max_unpaid_addresses: 1_000_000,
+    max_new_customer_addresses: 1_000_000,
+    ...RATES
+  })
 }, 60_000)
 afterAll(() => world?.close())
 
