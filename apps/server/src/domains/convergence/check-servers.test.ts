@@ -142,7 +142,7 @@ test('an agent whose answers the database cannot store unchanged still counts as
     [refusal(String.raw`half \ud83d`), 'half \ufffd'],
     // Cut after 200 or 500, within the character.
     [`${'x'.repeat(199)}😀`, 'x'.repeat(199)],
-    [refusal(`${'x'.repeat(499)}😀`), 'x'.repeat(499)],
+    [refusal(`${'x'.repeat(499)}😀`), `${'x'.repeat(499)}…`],
     ['a page\0', 'a page']
   ] as const)
     expect(await answers(503, body)).toMatchObject({

@@ -67,15 +67,17 @@ afterAll(async () => {
   await stack?.close()
 })
 
-/** Pays an order whose webhook is lost. */
-async function paidUnheard(): Promise<string> {
+/** Pays an order whose webhook is lost. @param change of its checkout's address */
+async function paidUnheard(change: (checkout: URL) => void = () => {}): Promise<string> {
   const placed = (await place(stack, buyer, 8, [stack.rules[0] ?? 0])).data
   await fetch(`${stack.platform.url}/sandbox/webhooks/faults`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ action: 'drop' })
   })
-  await pay(placed.checkout_url.replace(through, stack.platform.url))
+  const checkout = new URL(placed.checkout_url.replace(through, stack.platform.url))
+  change(checkout)
+  await pay(checkout.href)
   return placed.order_id
 }
 
@@ -88,6 +90,21 @@ test('a payment is found even long after the last reconciliation', async () => {
   await paidUnheard()
   expect(await reconcilePayments(inDays(30))).toBe(1)
   expect(await reconcilePayments(inDays(31))).toBe(0)
+})
+
+test('what the platform sold before this shop existed is no payment of it', async () => {
+  const unnamed = await paidUnheard(({ searchParams }) => {
+    for (const name of [...searchParams.keys()].filter(key => /^(attributes|note)/.test(key))) searchParams.delete(name)
+  })
+  let sold = stack.ctx.now().getTime() - 700 * DAY
+  bend = nodes => {
+    for (const node of nodes.filter(one => !JSON.stringify(one).includes('order_id')))
+      node['createdAt'] = new Date(sold).toISOString()
+  }
+  expect(await reconcilePayments(stack.ctx)).toBe(0)
+  sold = stack.ctx.now().getTime()
+  expect(await reconcilePayments(stack.ctx)).toBe(1)
+  expect(unnamed).toMatch(/^NL-/)
 })
 
 test('an odd order keeps no other payment from being found, and stands in the inbox', async () => {

@@ -1,5 +1,5 @@
 import { toCents } from '@netlet/contract/money'
-import { and, asc, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, asc, inArray, isNotNull, min, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import {
   readOrderReference,
@@ -8,10 +8,11 @@ import {
   type UnreadableOrder
 } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { HOUR } from '../../infra/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
+import { users } from '../accounts/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import {
   counted,
@@ -92,7 +93,10 @@ function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
   return `None of ${unreadable.length} orders of the platform can be read: ${unreadable[0]?.message}`
 }
 
-/** Orders that name an order of ours, hold one of our variants, or have a known payment. */
+/**
+ * Orders that name an order of ours, hold one of our variants, or have a known payment. The platform may have sold the
+ * same variants before this shop existed, and an order of any age changes, for example when it is archived.
+ */
 export async function selectOurOrders(ctx: AppContext, orders: readonly ShopifyOrder[]): Promise<ShopifyOrder[]> {
   const sold = await ourVariants(ctx.db, [...new Set(orders.flatMap(variantsOf))])
   const ids = orders.map(({ id }) => id)
@@ -101,9 +105,12 @@ export async function selectOurOrders(ctx: AppContext, orders: readonly ShopifyO
     .from(payments)
     .where(sql`${payments.platformOrderId} = any(${sql.param(ids)}::text[])`)
   const isKnown = new Set(known.map(({ id }) => id))
-  return orders.filter(
-    order => isKnown.has(order.id) || readOrderReference(asEvent(order)) || variantsOf(order).some(id => sold.has(id))
-  )
+  const [first] = await ctx.db.select({ at: min(users.createdAt) }).from(users)
+  // The platform's clock may be behind ours.
+  const begun = (first?.at?.getTime() ?? 0) - DAY
+  const mayBeOurs = (order: ShopifyOrder) =>
+    variantsOf(order).some(id => sold.has(id)) && Date.parse(order.createdAt) > begun
+  return orders.filter(order => isKnown.has(order.id) || readOrderReference(asEvent(order)) || mayBeOurs(order))
 }
 
 /** What no webhook reported about our orders, and refunds that differ from the platform's. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { exchange, parseJson } from '../http-exchange.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { retryAfterMs, TEMPORARY_STATUSES } from './retry-after.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { shopBase } from './shop-base.ts'
 
@@ -79,7 +79,8 @@ export async function requestToken(options: GrantOptions): Promise<{ ok: true; v
       ...failed('throttled', 'The shop platform is limiting our calls.'),
       waitMs: retryAfterMs(headers.get('retry-after'))
     }
-  if (status >= 500) return failed('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
+  if (status >= 500 || TEMPORARY_STATUSES.has(status))
+    return failed('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
   if (status === 404)
     return failed('not_found', `There is no shop at ${base}. Check the shop address under Web Settings, Shopify.`)
   if (status >= 300 && status < 400)

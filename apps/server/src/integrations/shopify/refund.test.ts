@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { requestToken } from './access-token.ts'
 import { createShopify, type RefundInput } from './index.ts'
 
 const both = (shop: string, buyer: string) => ({ shopMoney: { amount: shop }, presentmentMoney: { amount: buyer } })
@@ -119,6 +120,26 @@ test.for([
 ] as const)('after this answer no refund was made: %j', async ([body, reason]) => {
   expect(await answered(() => Response.json(body))).toBe(reason)
 })
+
+test.for([408, 409, 425, 430])(
+  'a reading or a request for a token that gets HTTP %d may be tried again',
+  async status => {
+    const fetch = async () => new Response('<html>', { status })
+    const platform = createShopify({ shopUrl: 'shop.example', accessToken: 'token', apiSecret: 's', fetch })
+    expect(await platform.order('1')).toMatchObject({ ok: false, reason: 'server_error', retryable: true })
+    const granted = await requestToken({ shopUrl: 'shop.example', clientId: 'key', clientSecret: 'secret', fetch })
+    expect(granted).toMatchObject({ ok: false, reason: 'server_error', retryable: true })
+  }
+)
+
+test.for(['TIMEOUT', 'SERVICE_UNAVAILABLE', 'RESOURCE_LOCKED', 'INTERNAL_SERVER_ERROR'])(
+  'a reading that gets %s may be tried again',
+  async name => {
+    const fetch = async () => Response.json({ errors: [code(name, { locations })] })
+    const platform = createShopify({ shopUrl: 'shop.example', accessToken: 'token', apiSecret: 's', fetch })
+    expect(await platform.order('1')).toMatchObject({ ok: false, reason: 'server_error', retryable: true })
+  }
+)
 
 test.for([
   [400, 'rejected'],

@@ -4,7 +4,7 @@ import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
 import { fixedToken, type AccessTokens } from './access-token.ts'
 import { API_VERSION, versionOf } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { retryAfterMs, TEMPORARY_STATUSES } from './retry-after.ts'
 import { shopBase } from './shop-base.ts'
 
 export type ShopifyOptions = {
@@ -157,7 +157,7 @@ function readReply({ status, headers, text }: HttpReply, about: { base: string; 
   if (status >= 300 && status < 400)
     return failure('bad_reply', `${base} redirects elsewhere. Enter the shop's own myshopify.com address.`)
   if (status !== 200) {
-    const reason = isWrite && status !== 400 ? 'server_error' : 'rejected'
+    const reason = TEMPORARY_STATUSES.has(status) || (isWrite && status !== 400) ? 'server_error' : 'rejected'
     return failure(reason, `The shop platform refused the call (HTTP ${status}).`)
   }
   const reply = Reply.safeParse(parseJson(text))
@@ -176,8 +176,7 @@ function readReply({ status, headers, text }: HttpReply, about: { base: string; 
     return { kind: 'reply', data, denied }
   }
   if (code('SHOP_INACTIVE')) return inactive
-  if (code('INTERNAL_SERVER_ERROR')) return failure('server_error', 'The shop platform has a fault of its own.')
-  // An error without a code and a location is not about our query, so a retry may help.
+  // Other errors are not about our query, so a retry may help.
   if (!list.some(isAboutCall))
     return failure('server_error', `The shop platform has a fault of its own: ${list[0]?.message ?? ''}`)
   return failure('rejected', `The shop platform refused the call: ${list.map(error => error.message).join('; ')}`)
@@ -200,9 +199,11 @@ function isBeforeExecution({ path, locations, extensions }: GraphqlError, data: 
   // A mutation is denied at its own field. A denied field below it says that the mutation was executed.
   if (NOT_EXECUTED.includes(extensions?.code)) return isOfDocument || path?.length === 1
   // Codes of faulty documents are written like 'undefinedField'.
-  const isCodeOfDocument = extensions?.code === undefined || /^(INVALID_VARIABLE|[a-z]\w*)$/.test(extensions.code)
-  return data === undefined && isOfDocument && isCodeOfDocument && locations !== undefined
+  const isFault = extensions?.code === undefined || isCodeOfDocument(extensions.code)
+  return data === undefined && isOfDocument && isFault && locations !== undefined
 }
+
+const isCodeOfDocument = (code: string): boolean => /^(INVALID_VARIABLE|[a-z]\w*)$/.test(code)
 
 /** Optional fields, without which the rest of an answer is still useful. */
 const WITHHELD: readonly unknown[] = ['email', 'defaultEmailAddress', 'emailAddress', 'publishedAt']
@@ -223,9 +224,11 @@ function leaveOut(data: unknown, path: readonly unknown[]): void {
   else leaveOut(inner, rest)
 }
 
-/** Does the error point to something in the call? */
+/** Does the error point to something in the call? Codes such as TIMEOUT or RESOURCE_LOCKED do not. */
 const isAboutCall = ({ extensions, locations }: GraphqlError): boolean =>
-  extensions?.code !== undefined || locations !== undefined
+  extensions?.code === undefined
+    ? locations !== undefined
+    : NOT_EXECUTED.includes(extensions.code) || isCodeOfDocument(extensions.code)
 
 function budgetWaitMs(cost: NonNullable<z.infer<typeof Reply>['extensions']>['cost'] | undefined): number {
   if (!cost || cost.throttleStatus.restoreRate <= 0) return 1000
