@@ -77,7 +77,11 @@ export const PlatformHealth = z.object({
     /** Payments of the last 30 days that need a decision. */
     unresolved: z.number()
   }),
-  reconciliation: Looked.extend({ found: z.number() }),
+  reconciliation: Looked.extend({
+    found: z.number(),
+    /** The platform's name of an order whose payment was authorised in the last 24 hours and not captured. */
+    authorized: z.string().nullable()
+  }),
   products: Looked,
   prices: Looked.extend({ differ: z.number() }),
   /** For sale on the platform but not in its Online Store. A checkout would refuse them, so we do not sell them. */

@@ -87,6 +87,16 @@ export function createCheckouts(options: {
       await store.save()
     },
 
+    /** Captures an authorised payment. */
+    async capture(id: string): Promise<PlatformOrder | undefined> {
+      const order = state.orders.find(one => one.id === id && one.authorized)
+      if (!order) return undefined
+      delete order.authorized
+      order.updatedAt = new Date(now()).toISOString()
+      await deliveries.emit('orders/paid', orderPayload(order, base()))
+      return order
+    },
+
     /** Pays a checkout once. A second call returns the same order and sends nothing. */
     async pay(token: string, email: string, instead: PayInstead = {}): Promise<PayOutcome> {
       const checkout = find(token)
@@ -116,6 +126,7 @@ export function createCheckouts(options: {
         totalPrice: amount ?? priced.totalPrice,
         currency,
         test,
+        ...(state.capturesLater ? { authorized: true } : {}),
         cancelledAt: null,
         ...(payments ? { payments } : {}),
         refunds: [],
@@ -126,7 +137,8 @@ export function createCheckouts(options: {
       checkout.orderId = order.id
       state.orders.push(order)
       for (const product of lowered(state, order, at)) await deliveries.emit('products/update', productPayload(product))
-      await deliveries.emit('orders/paid', orderPayload(order, base()))
+      if (order.authorized) await store.save()
+      else await deliveries.emit('orders/paid', orderPayload(order, base()))
       return { ok: true, order, paidBefore: false }
     }
   }

@@ -167,6 +167,17 @@ export function controlRoutes(
     return product
   })
 
+  app.post('/sandbox/payment_capture', async request => {
+    state.capturesLater = z.object({ later: z.boolean() }).parse(request.body).later
+    await store.save()
+    return { later: state.capturesLater }
+  })
+
+  app.post<ById>('/sandbox/orders/:id/capture', async (request, reply) => {
+    const order = await checkouts.capture(request.params.id)
+    return order ?? reply.code(404).send({ error: 'no such authorised order' })
+  })
+
   app.post('/sandbox/online_store', async request => {
     state.password = z.object({ password: z.boolean() }).parse(request.body).password
     await store.save()

@@ -60,7 +60,8 @@ export function spread(order: PlatformOrder, cents: number): Omit<RefundPart, 'i
   })
 }
 
-export function financialStatus(order: PlatformOrder): 'PAID' | 'PARTIALLY_REFUNDED' | 'REFUNDED' {
+export function financialStatus(order: PlatformOrder): 'AUTHORIZED' | 'PAID' | 'PARTIALLY_REFUNDED' | 'REFUNDED' {
+  if (order.authorized) return 'AUTHORIZED'
   const cents = refundedCents(order)
   if (cents === 0) return 'PAID'
   return cents < toCents(order.totalPrice) ? 'PARTIALLY_REFUNDED' : 'REFUNDED'

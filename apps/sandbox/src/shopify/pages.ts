@@ -35,6 +35,11 @@ export const productsPage = (state: PlatformState): string =>
           ${state.password ? 'Open the Online Store: ask for no password' : 'Ask visitors of the Online Store for a password'}
         </button>
       </form>
+      <form method="post" action="/payment_capture">
+        <button class="plain" style="width: auto" name="later" value="${state.capturesLater ? 'no' : 'yes'}">
+          ${state.capturesLater ? 'Capture payments at the checkout' : 'Only authorise payments at the checkout'}
+        </button>
+      </form>
       <form method="post" action="/products/import">
         <label for="times">An import that tells of each product so many times</label>
         <input id="times" name="times" type="number" min="1" max="1000" value="100" />

@@ -86,6 +86,11 @@ function pageRoutes(
     await store.save()
     return reply.redirect('/products', 303)
   })
+  app.post('/payment_capture', async (request, reply) => {
+    state.capturesLater = formOf(request.body).get('later') === 'yes'
+    await store.save()
+    return reply.redirect('/products', 303)
+  })
   app.post('/products/import', async (request, reply) => {
     const { times } = Import.parse({ times: formOf(request.body).get('times') ?? undefined })
     await emitImport({ state, deliveries, at: at() }, times)

@@ -105,7 +105,7 @@ export function presentOrders(state: PlatformState) {
     discountCodes: one.discounts.map(({ code }) => code),
     customAttributes: Object.entries(one.attributes).map(([key, value]) => ({ key, value })),
     fullyPaid: true,
-    totalReceivedSet: money(one.totalPrice, one.currency),
+    totalReceivedSet: money(one.authorized ? '0.00' : one.totalPrice, one.currency),
     subtotalPriceSet: money(one.totalPrice, one.currency),
     totalDiscountsSet: money(one.totalDiscounts, one.currency)
   })

@@ -122,6 +122,8 @@ export type PlatformOrder = {
   currency: string
   /** Paid through a test gateway, so no money moves. */
   test: boolean
+  /** The payment is not captured yet. */
+  authorized?: true
   cancelledAt: string | null
   /** Missing if one payment covers all of it. */
   payments?: OrderPayment[]
@@ -169,6 +171,8 @@ export type PlatformState = {
   deliveries: Delivery[]
   /** The Online Store asks visitors for a password. */
   password?: boolean
+  /** Payments are only authorised at the checkout, and captured by hand. */
+  capturesLater?: boolean
   /** The app's valid secrets, oldest first; missing means only the initial one. */
   appSecrets?: string[]
 }

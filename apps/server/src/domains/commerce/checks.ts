@@ -37,6 +37,8 @@ export type Checks = {
   strangers: { count: number; domain: string }
   /** `until`: the latest change of an order that was read; `more`: the next run continues exactly there. */
   reconciliation: ({ found: number; unreadable?: number } | { error: string }) & { until?: string; more?: boolean }
+  /** An order whose payment is authorised and not captured. */
+  authorized: { order: string }
   /** All products were read again. */
   products: { read: number; changed: number } | { error: string }
   /** All prices were read again. */

@@ -1,7 +1,7 @@
 import type { Health } from '@netlet/contract'
 import { and, desc, eq, notLike } from 'drizzle-orm'
 import { API_VERSION } from '../../integrations/shopify/index.ts'
-import { iso, isoOrNull } from '../../infra/clock.ts'
+import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { readSettings } from '../settings/index.ts'
@@ -35,13 +35,14 @@ export async function platformHealth(
   const { db } = ctx
   const now = ctx.now()
   const settings = await readSettings(db, ctx.secrets)
-  const [shop, webhooks, reconciliation, products, prices, signed] = await Promise.all([
+  const [shop, webhooks, reconciliation, products, prices, signed, authorized] = await Promise.all([
     readCheck(db, 'shop'),
     readCheck(db, 'webhooks'),
     readCheck(db, 'reconciliation'),
     readCheck(db, 'products'),
     readCheck(db, 'prices'),
-    readCheck(db, 'signed')
+    readCheck(db, 'signed'),
+    readCheck(db, 'authorized')
   ])
   const seenShop = shop && 'name' in shop.result ? shop.result : null
   const seenHooks = webhooks && 'wanted' in webhooks.result ? webhooks.result : null
@@ -76,7 +77,8 @@ export async function platformHealth(
     events: { ...(await eventsOf(db)), unresolved: await unresolvedEvents(db) },
     reconciliation: {
       ...lookedAt(reconciliation),
-      found: reconciliation && 'found' in reconciliation.result ? reconciliation.result.found : 0
+      found: reconciliation && 'found' in reconciliation.result ? reconciliation.result.found : 0,
+      authorized: authorized && now.getTime() - authorized.at.getTime() < DAY ? authorized.result.order : null
     },
     products: lookedAt(products),
     prices: { ...lookedAt(prices), differ: await priceDrifts(db) },

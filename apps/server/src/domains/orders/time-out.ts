@@ -1,11 +1,12 @@
 import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
 import { inBatches } from '../../infra/batches.ts'
+import { DAY } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
-import { lockOrder, note, transition, updateOrder } from './transition.ts'
+import { lockOrder, lockOrderByPublicId, note, transition, updateOrder } from './transition.ts'
 import { refuse } from '@netlet/contract'
 import { type Actor, actsAsAdmin } from '../../infra/actor.ts'
 import { type Result, done } from '../../infra/result.ts'
@@ -35,6 +36,17 @@ async function cancelOrderIn(unit: Unit, id: number, userId: number | null): Pro
   if (mail) enqueueMail(unit, { ...mail, template: 'order-cancelled', key: `cancelled:${id}` })
   await release(unit.tx, { orderId: id })
   return done
+}
+
+/** The platform keeps an authorised payment for days. Its customer has chosen to pay, so no other customer gets the addresses. */
+const HELD_FOR_CAPTURE = DAY
+
+/** Holds the addresses of an unpaid order longer, because its payment is authorised and may be captured. */
+export async function holdForCapture(unit: Unit, publicId: string): Promise<void> {
+  const order = await lockOrderByPublicId(unit, publicId)
+  if (order?.state !== 'placed') return
+  const until = new Date(order.createdAt.getTime() + HELD_FOR_CAPTURE)
+  if (order.reservedUntil < until) await updateOrder(unit, order.id, { reservedUntil: until })
 }
 
 const BATCH = 100

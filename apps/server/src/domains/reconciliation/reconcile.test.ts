@@ -1,5 +1,10 @@
-import type { InboxEntry, Page } from '@netlet/contract'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Health, InboxEntry, Page } from '@netlet/contract'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { HOUR } from '../../infra/clock.ts'
+import { later } from '../../testing/later.ts'
+import { timeOutOrders } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { inState, PLAN_VARIANT, ruleVariant } from '../../testing/buying.ts'
 
@@ -79,4 +84,27 @@ test('a payment whose wallet lost the attributes settles by its note, told or fo
     if (!isTold) await reconcilePayments(shop.stack.ctx)
     await inState(shop.stack, shop.buyer, order_id, 'delivered')
   }
+})
+
+test('an authorised payment holds its addresses for a day, is named on the health page, and counts once captured', async () => {
+  const { platform, ctx } = shop.stack
+  await control(platform, 'POST', '/payment_capture', { later: true })
+  onTestFinished(async () => void (await control(platform, 'POST', '/payment_capture', { later: false })))
+  const { checkout_url, order_id } = await shop.placed()
+  const id = await pay(checkout_url, {})
+  const named = async () =>
+    (await shop.admin.get<Health>('/api/settings/health/')).data.platform?.reconciliation.authorized
+  expect(await named()).toBeNull()
+  expect(await reconcilePayments(ctx)).toBe(0)
+  expect(await named()).toMatch(/^#\d+$/)
+  const held = async () => {
+    const [order] = await ctx.db.select().from(orders).where(eq(orders.publicId, order_id))
+    return { state: order?.state, hours: Math.round((Number(order?.reservedUntil) - Number(order?.createdAt)) / HOUR) }
+  }
+  expect(await held()).toEqual({ state: 'placed', hours: 24 })
+  await timeOutOrders(later(ctx, 2 * HOUR))
+  expect(await held()).toMatchObject({ state: 'placed' })
+  await control(platform, 'POST', `/orders/${id}/capture`)
+  await shop.stack.eventually('the order is paid', async () => (await held()).state !== 'placed')
+  expect(await reconcilePayments(ctx)).toBe(0)
 })

@@ -25,7 +25,7 @@ import {
 } from '../payments/index.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
 import { amountOf, differences, restOf } from './refund-differences.ts'
-import { ourVariants } from '../orders/index.ts'
+import { holdForCapture, ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 /** How far back the first run looks. The platform retries a webhook for some hours before it gives up. */
@@ -61,6 +61,7 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   }
   const { orders, unreadable, until, more } = changed.value
   const ours = await selectOurOrders(ctx, orders)
+  await holdAuthorized(ctx, ours)
   const missed = [...(await findMissedEvents(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
@@ -73,6 +74,19 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
     unreadable: unreadable.length
   })
   return found
+}
+
+/**
+ * Holds the addresses of orders whose payment the platform has authorised and not captured, and names one on the health
+ * page: without a capture no order is ever paid.
+ */
+async function holdAuthorized(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<void> {
+  for (const order of ours) {
+    if (order.financialStatus !== 'AUTHORIZED' || order.cancelledAt !== null) continue
+    const named = readOrderReference(asEvent(order))
+    if (named && !named.isRenewal) await command(ctx, SYSTEM, unit => holdForCapture(unit, named.order))
+    await noteCheck(ctx, 'authorized', { order: order.name })
+  }
 }
 
 type Position = { until?: string; more?: boolean }

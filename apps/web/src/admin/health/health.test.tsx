@@ -29,7 +29,7 @@ const platform: NonNullable<Health['platform']> = {
   },
   versions: { wanted: '2026-07', replies: '2026-07', webhooks: '2026-07' },
   events: { waiting: 0, oldest_waiting: null, waits_for: null, unresolved: 0 },
-  reconciliation: { ...looked, found: 0 },
+  reconciliation: { ...looked, found: 0, authorized: null },
   products: looked,
   prices: { ...looked, differ: 0 },
   unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
@@ -98,6 +98,7 @@ describe('the health page', () => {
           products: { count: 6, names: ['Metro', 'Harbor', 'Cargo', 'Arcade', 'Hearth'] },
           rules: { count: 1, names: ['Nike'] }
         },
+        reconciliation: { ...platform.reconciliation, authorized: '#1031' },
         counted: { products: { count: 1, names: ['Depot'] }, rules: { count: 2, names: ['Adidas', 'Puma'] } }
       },
       jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
@@ -110,10 +111,11 @@ describe('the health page', () => {
       },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(18)
+    expect(await problems()).toHaveLength(19)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
     expect(screen.getByText(/^The platform's Online Store asks .* Preferences/)).toBeTruthy()
+    expect(screen.getByText(/^The payment of order #1031 is authorised, but not captured/)).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
