@@ -7,7 +7,7 @@ import type { ProxyTls, ProxyTlsCheck } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { startTestShop } from '../../testing/shop.ts'
-import { AgentUnreachable, convergeServer } from '../convergence/converge.ts'
+import { AgentCallFailed, convergeServer } from '../convergence/converge.ts'
 import { recordReport } from '../servers/agent-report.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -146,7 +146,7 @@ test('a key does not leave for an agent that would get it in the clear', async (
 test('an agent that is away while it is saved gets it when it is back, and one that lost it gets it again', async () => {
   await agent.stop()
   await save(pasted(make.selfSigned(['DNS:away.test'])))
-  await expect(converge()).rejects.toThrow(AgentUnreachable)
+  await expect(converge()).rejects.toThrow(AgentCallFailed)
   expect(await read()).toMatchObject({ state: 'waiting' })
   await agent.start()
   await converge()

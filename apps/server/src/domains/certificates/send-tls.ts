@@ -20,7 +20,7 @@ import {
 import { proxyNamesQueue } from './proxy-names.ts'
 
 /** `nothing`: there is nothing to send, or it was sent already. */
-export type Sent = { kind: 'nothing' | 'applied' | 'refused' } | { kind: 'unreachable'; message: string }
+export type Sent = { kind: 'nothing' | 'applied' | 'refused' } | { kind: 'failed'; message: string }
 
 type Refused = { reason: Reason; params: Params }
 
@@ -74,7 +74,7 @@ async function send(ctx: SyncContext, agent: AgentClient, server: ServerRow, kep
   }
   if (wanted.source === 'pasted' && isInClear(server)) return refused('tls_in_clear')
   const reply = await agent.putProxyTls(wanted)
-  if (!reply.ok && reply.kind === 'unreachable') return { kind: 'unreachable', message: reply.message }
+  if (!reply.ok && reply.kind === 'failed') return { kind: 'failed', message: reply.message }
   if (!reply.ok) return refused(...reasonOf(reply))
   const sent = await record(ctx, server.id, kept, null)
   // Customers are shown what the agent reports, so do not wait for its next health check.

@@ -19,7 +19,7 @@ export type ConfirmPort = (orderIds: number[], write: (unit: Unit) => Promise<vo
 export type Outcome =
   | { kind: 'applied'; digest: string | null; reply: unknown }
   | { kind: 'refused'; reason: string; message: string }
-  | { kind: 'unreachable'; message: string }
+  | { kind: 'failed'; message: string }
 
 /** Brings one user on the agent to its wanted state. */
 export async function applyUser(
@@ -85,7 +85,7 @@ export async function recordOutcomes(
   outcomes: Answered[],
   confirm: ConfirmPort
 ): Promise<void> {
-  const answered = outcomes.filter(({ outcome }) => outcome.kind !== 'unreachable')
+  const answered = outcomes.filter(({ outcome }) => outcome.kind !== 'failed')
   if (answered.length === 0) return
   for (const { user, outcome } of answered) {
     if (outcome.kind !== 'refused') continue

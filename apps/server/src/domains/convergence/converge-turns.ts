@@ -4,7 +4,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { URGENT, queue } from '../../infra/jobs.ts'
 import { agentOf, markFailing, type SyncContext, readServerRow, type ServerRow } from '../servers/index.ts'
 import type { ConfirmPort } from './apply-user.ts'
-import { AgentUnreachable, convergeServer } from './converge.ts'
+import { AgentCallFailed, convergeServer } from './converge.ts'
 
 /**
  * Brings the agents to their desired state that failed to answer. After a failure the job sends the next one itself,
@@ -73,7 +73,7 @@ async function tryAgent(
     await work()
     return true
   } catch (error) {
-    if (!(error instanceof AgentUnreachable)) throw error
+    if (!(error instanceof AgentCallFailed)) throw error
     ctx.log.warn({ err: error, server: id }, 'agent failed, it will be tried again')
     return false
   }

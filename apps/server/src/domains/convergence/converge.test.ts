@@ -4,7 +4,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { removeUsersByHand } from '../servers/desired/hand-made-users.ts'
-import { AgentUnreachable, convergeServer } from './converge.ts'
+import { AgentCallFailed, convergeServer } from './converge.ts'
 import { loadRanges } from './load-ranges.ts'
 import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from '../servers/desired/desired-users.ts'
 import { setDesiredUsers } from './set-desired-users.ts'
@@ -56,10 +56,10 @@ test('an agent that is away during a change gets it when it is back, and another
   await agent.stop()
   const users = await wantTestUsers(ctx, id, { count: 3, base: '127.31.0' })
   await wantTestUsers(ctx, unreachable, { count: 1, base: '127.31.9' })
-  await expect(convergeServer(ctx, id, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
+  await expect(convergeServer(ctx, id, noOrders(ctx))).rejects.toThrow(AgentCallFailed)
   expect(await step(id)).toMatchObject({ step: 'unreachable' })
   await agent.start()
-  await expect(convergeServer(ctx, unreachable, noOrders(ctx))).rejects.toThrow(AgentUnreachable)
+  await expect(convergeServer(ctx, unreachable, noOrders(ctx))).rejects.toThrow(AgentCallFailed)
   await convergeServer(ctx, id, noOrders(ctx))
   expect(await heldBy(agent)).toEqual(users.toSorted())
   expect(await step(id)).toMatchObject({ step: 'in step', last_error: null })

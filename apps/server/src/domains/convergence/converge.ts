@@ -25,21 +25,24 @@ import { sendTls } from '../certificates/index.ts'
 import { openSession } from './ownership/session.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
 
-/** Users that are planned, told and recorded together. */
+/** How many users are planned, sent and recorded in one batch. */
 const BATCH = 64
 /** Users that are sent to an agent at once. */
 const AT_ONCE = 8
 const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
 
-/** The agent did not answer. The job retries. */
-export class AgentUnreachable extends Error {
-  override name = 'AgentUnreachable'
+/**
+ * The agent takes no changes now: it did not answer, answered nonsense, or belongs to another console. The job
+ * retries.
+ */
+export class AgentCallFailed extends Error {
+  override name = 'AgentCallFailed'
 }
 
 /**
  * Brings one server's agent to its desired state: first the ranges, then batches of users to put and delete. Only one
  * process does this for a server at a time, so that an older state never overtakes a newer one.
- * @throws AgentUnreachable if the agent is away
+ * @throws AgentCallFailed if the agent takes no changes now
  */
 export async function convergeServer(
   ctx: SyncContext,
@@ -71,7 +74,7 @@ export type Synced = { ranges: LoadedRanges | null; users: Map<string, Outcome> 
  * Brings the agent to its desired state. The caller holds the server's lock.
  * @param byHandOnly leaves users of orders to the job that moves their orders on
  * @param timeoutMs for each call
- * @throws AgentUnreachable if the agent is away
+ * @throws AgentCallFailed if the agent takes no changes now
  */
 export async function syncAgent(
   ctx: SyncContext,
@@ -101,12 +104,12 @@ export async function syncAgent(
       const answered = settled.map(one => ({ ...one, trial: trials.get(one.user.username) }))
       await recordOutcomes(ctx, answered, confirm)
       for (const { user, outcome } of settled) users.set(user.username, outcome)
-      const unreachable = told.find(({ outcome }) => outcome.kind === 'unreachable')?.outcome
-      if (unreachable?.kind === 'unreachable') throw new AgentUnreachable(unreachable.message)
+      const failure = told.find(({ outcome }) => outcome.kind === 'failed')?.outcome
+      if (failure?.kind === 'failed') throw new AgentCallFailed(failure.message)
     }
     // An agent that does not answer this call still takes users. The next repair sends it again.
     await sendTls(ctx, agent, server.id)
-    // The old ranges go once their users are gone.
+    // Remove the old ranges only after their users are gone.
     if (ranges?.kind === 'widened') ranges = await load(ctx, agent, server, { retryRefused: false })
     await command(ctx, SYSTEM, async unit => {
       if (ranges?.kind === 'widened') await setTrouble(unit, server.id, { code: 'prefixes_waiting' })
@@ -114,7 +117,7 @@ export async function syncAgent(
     })
     return { ranges, users }
   } catch (error) {
-    if (error instanceof AgentUnreachable) {
+    if (error instanceof AgentCallFailed) {
       const { message } = error
       await command(ctx, SYSTEM, unit => markFailing(unit, server.id, message))
     }
@@ -122,21 +125,21 @@ export async function syncAgent(
   }
 }
 
-/** @throws AgentUnreachable if the agent takes no changes from this console at present */
+/** @throws AgentCallFailed if the agent takes no changes from this console now */
 async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
   const session = await openSession(ctx, server, { timeoutMs })
   if (session.kind === 'open') return session.agent
   // The repair works out what would change, and shows it.
   if (session.kind === 'older') await command(ctx, SYSTEM, async unit => enqueueRepair(unit, server.id))
-  throw new AgentUnreachable(session.message)
+  throw new AgentCallFailed(session.message)
 }
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
 
-/** @throws AgentUnreachable if the agent is away */
+/** @throws AgentCallFailed if the agent takes no changes now */
 async function load(...to: Parameters<typeof loadRanges>): Promise<LoadedRanges> {
   const loaded = await loadRanges(...to)
-  if (loaded.kind === 'unreachable') throw new AgentUnreachable(loaded.message)
+  if (loaded.kind === 'failed') throw new AgentCallFailed(loaded.message)
   return loaded
 }
 
@@ -190,7 +193,7 @@ async function tellUsers(agent: AgentClient, batch: Planned[]): Promise<{ user: 
       }))
     )
     told.push(...answers)
-    if (answers.some(({ outcome }) => outcome.kind === 'unreachable')) break
+    if (answers.some(({ outcome }) => outcome.kind === 'failed')) break
   }
   return told
 }

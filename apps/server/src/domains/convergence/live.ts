@@ -6,7 +6,7 @@ import { command } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AgentClient, AgentResult, LogQuery } from '../../integrations/agent/index.ts'
 import { agentOf, type SyncContext, readServerRow } from '../servers/index.ts'
-import { refusedByAgent, unreachable } from './manage.ts'
+import { refusedByAgent, callFailed } from './manage.ts'
 import { agentUsers } from '../servers/tables.ts'
 import { readConsole } from './ownership/session.ts'
 
@@ -23,7 +23,7 @@ async function agentAt(ctx: SyncContext, serverId: number): Promise<Result<Agent
 function answered<T>(reply: AgentResult<T>): Result<T> {
   if (reply.ok) return ok(reply.data)
   // An older agent does not know the call.
-  return reply.kind === 'refused' ? refusedByAgent(reply.message) : unreachable(reply.message)
+  return reply.kind === 'refused' ? refusedByAgent(reply.message) : callFailed(reply.message)
 }
 
 /** The open connections on a server, by user or of one user, with the users' orders. */

@@ -16,7 +16,7 @@ export type LoadedRanges =
   /** The agent refused some new ranges, and still has the old ones. */
   | { kind: 'partial'; reply: AgentPrefixesReply; refused: string[]; message: string }
   /** `message`: the agent's own words. */
-  | { kind: 'refused' | 'unreachable'; message: string }
+  | { kind: 'refused' | 'failed'; message: string }
 
 /** Why a load failed, as a sentence. */
 export const rangesRefused = (message: string): string => fillIn(serverTroubles.prefixes_refused, { message })
@@ -33,7 +33,7 @@ export async function loadRanges(
   { retryRefused = true } = {}
 ): Promise<LoadedRanges> {
   const loaded = await tellRanges(agent, await serverCidrs(ctx.db, server.id))
-  if (loaded.kind === 'unreachable') return loaded
+  if (loaded.kind === 'failed') return loaded
   const refused = loaded.kind === 'partial' ? loaded.refused : []
   const generation = loaded.kind === 'exact' ? server.prefixesGeneration : null
   await command(ctx, SYSTEM, async unit => {
@@ -72,7 +72,7 @@ async function tellSome(agent: AgentClient, wanted: string[], message: string): 
       last = reply.data
       return null
     }
-    if (reply.kind === 'unreachable') return failed(reply)
+    if (reply.kind === 'failed') return failed(reply)
     if (ranges.length <= 1) {
       refused.push(...ranges)
       said = reply.message

@@ -21,7 +21,7 @@ import {
   readBody,
   refusedByAgent,
   requireAgent,
-  unreachable,
+  callFailed,
   type AgentOutput
 } from './manage.ts'
 import { rangesRefused } from './load-ranges.ts'
@@ -98,11 +98,11 @@ export async function serverInfo(
   const { agent } = found.data
   if (!mayOperate(by.role, 'orders.credentials')) {
     const seen = await agent.info()
-    return seen.ok ? ok({ server_info: seen.data, user_list: null }) : unreachable(seen.message)
+    return seen.ok ? ok({ server_info: seen.data, user_list: null }) : callFailed(seen.message)
   }
   const [info, users] = await Promise.all([agent.info(), agent.raw('GET', '/api/view-all-users')])
-  if (!info.ok) return unreachable(info.message)
-  if (!users.ok) return unreachable(users.message)
+  if (!info.ok) return callFailed(info.message)
+  if (!users.ok) return callFailed(users.message)
   const list = readBody(users.data.body) as { data?: { users?: unknown } }
   return ok({ server_info: info.data, user_list: list.data?.users ?? [] })
 }
@@ -143,7 +143,7 @@ export async function applyRemovals(ctx: SyncContext, by: Actor, serverId: numbe
   })
   const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
   if (repair.kind === 'gone') return refuse('not_found')
-  if (repair.kind === 'unreachable') return unreachable(repair.message)
+  if (repair.kind === 'failed') return callFailed(repair.message)
   // The waiting plan says more than a number of removals.
   if (repair.kind === 'foreign' || repair.kind === 'planned') return refuse('stale')
   if (repair.kind !== 'compared') {

@@ -16,7 +16,7 @@ import {
   outputOf,
   refusedByAgent,
   requireAgent,
-  unreachable,
+  callFailed,
   type AgentOutput
 } from './manage.ts'
 import { openSession } from './ownership/session.ts'
@@ -108,7 +108,7 @@ export async function deleteProxyUser(
   // The console does not know the user, or another process has just removed it. Deleting it again does no harm.
   const [reply] = await deleteUnknownUsers(ctx, serverId, [username])
   if (!reply) return ok({ status: 200, output: { deleted: false } })
-  return reply.ok ? ok({ status: 200, output: reply.data }) : unreachable(reply.message)
+  return reply.ok ? ok({ status: 200, output: reply.data }) : callFailed(reply.message)
 }
 
 /** Removes every user without an order from the server, including users that the console does not know. */
@@ -124,11 +124,11 @@ export async function deleteAllUsers(ctx: SyncContext, by: Actor, serverId: numb
   const synced = await convergeNow(ctx, serverId)
   if (!synced.ok) return synced
   const state = await agent.state()
-  if (!state.ok) return unreachable(state.message)
+  if (!state.ok) return callFailed(state.message)
   const left = state.data.users.map(user => user.user)
   const replies = await deleteUnknownUsers(ctx, serverId, left)
   const failed = replies.find(reply => !reply.ok)
-  if (failed && !failed.ok) return unreachable(failed.message)
+  if (failed && !failed.ok) return callFailed(failed.message)
   return ok({ status: 200, output: { deleted: byHand.length + replies.length, kept: left.length - replies.length } })
 }
 
@@ -148,7 +148,7 @@ async function deleteUnknownUsers(ctx: SyncContext, serverId: number, usernames:
     for (const username of unknown) {
       const { message } = session.kind === 'open' ? { message: '' } : session
       replies.push(
-        session.kind === 'open' ? await session.agent.deleteUser(username) : { ok: false, kind: 'unreachable', message }
+        session.kind === 'open' ? await session.agent.deleteUser(username) : { ok: false, kind: 'failed', message }
       )
     }
   }

@@ -6,7 +6,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { type SyncContext, agentOf, withServerLock, type ServerRow, readServerRow } from '../servers/index.ts'
 import type { ConfirmPort } from './apply-user.ts'
-import { AgentUnreachable, syncAgent, type Synced } from './converge.ts'
+import { AgentCallFailed, syncAgent, type Synced } from './converge.ts'
 import type { ExitTarget } from '@netlet/contract/agent-exit-check'
 import { formRefusal } from '../../infra/refusals.ts'
 import { serverCidrs } from '../inventory/index.ts'
@@ -37,7 +37,7 @@ export async function checkIpv6(
   )
   const checks: Ipv6Check['checks'] = []
   for (const reply of replies) {
-    if (!reply.ok) return reply.kind === 'refused' ? refusedByAgent(reply.message) : unreachable(reply.message)
+    if (!reply.ok) return reply.kind === 'refused' ? refusedByAgent(reply.message) : callFailed(reply.message)
     checks.push(reply.data)
   }
   return ok({ checks, more: ranges.length - checks.length })
@@ -62,7 +62,7 @@ export type AgentOutput = z.infer<typeof AgentReply>
 /** How long an action waits for another one that talks to the same agent. In milliseconds. */
 export const LOCK_WAIT_MS = 15_000
 
-export const unreachable = (message: string): Refusal => refuse('agent_unreachable', { params: { message } })
+export const callFailed = (message: string): Refusal => refuse('agent_unreachable', { params: { message } })
 
 export const refusedByAgent = (message: string): Refusal => refuse('agent_refused', { params: { message } })
 
@@ -76,12 +76,12 @@ export async function requireAgent(
   const { id: console } = await readConsole(ctx)
   const agent = agentOf(server, ctx.secrets, undefined, { console: { id: console } })
   const info = await agent.info()
-  return info.ok ? ok({ server, agent }) : unreachable(info.message)
+  return info.ok ? ok({ server, agent }) : callFailed(info.message)
 }
 
 /** The agent's answer, parsed if it is JSON. */
 export function outputOf(reply: AgentResult<RawReply>): Result<AgentOutput> {
-  if (!reply.ok) return unreachable(reply.message)
+  if (!reply.ok) return callFailed(reply.message)
   const { status, body, cut } = reply.data
   return ok({ status, output: cut ? `${body}\n… (cut)` : readBody(body) })
 }
@@ -111,7 +111,7 @@ export async function convergeNow(ctx: SyncContext, serverId: number, waitMs = L
       { waitMs }
     )
   } catch (error) {
-    if (!(error instanceof AgentUnreachable)) throw error
+    if (!(error instanceof AgentCallFailed)) throw error
     return refuse('saved_agent_unreachable', { params: { message: error.message } })
   }
   return synced ? ok(synced) : refuse('saved_agent_busy')

@@ -33,7 +33,7 @@ const SAFE_SHARE = 0.2
 
 export type Repair =
   | { kind: 'gone' | 'busy' }
-  | { kind: 'unreachable'; message: string }
+  | { kind: 'failed'; message: string }
   /** The agent belongs to another console. Nothing was sent. */
   | { kind: 'foreign' }
   /** The agent knows more than this console, so the plan waits for an approval. Nothing was sent. */
@@ -80,7 +80,7 @@ const LEAVING: ServerStatus[] = ['given_up', 'draining', 'returning']
 
 async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const session = await openSession(ctx, server)
-  if (session.kind === 'unreachable') return session
+  if (session.kind === 'failed') return session
   if (session.kind === 'open') return compareWith(ctx, session.agent, server)
   return session.kind === 'foreign' ? { kind: 'foreign' } : planFirst(ctx, server)
 }
@@ -91,7 +91,7 @@ async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
  */
 async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const state = await agentOf(server, ctx.secrets).state()
-  if (!state.ok) return { kind: 'unreachable', message: state.message }
+  if (!state.ok) return { kind: 'failed', message: state.message }
   const known = state.data.owner?.mark
   const { plan, harmless } = await planRepair(ctx, server, state.data)
   const { approved } = await readPlan(ctx.db, server.id)
@@ -106,7 +106,7 @@ async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
 
 async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerRow): Promise<Repair> {
   const state = await agent.state()
-  if (!state.ok) return { kind: 'unreachable', message: state.message }
+  if (!state.ok) return { kind: 'failed', message: state.message }
   const rows = await ctx.db
     .select({
       username: agentUsers.username,

@@ -58,8 +58,8 @@ export type AgentAddress = {
 
 export type AgentResult<T> =
   | { ok: true; data: T }
-  /** No answer, or one that is not an agent's. */
-  | { ok: false; kind: 'unreachable'; message: string }
+  /** No answer, one that is not an agent's, or a refusal of this console whatever it asks. */
+  | { ok: false; kind: 'failed'; message: string }
   /** The agent declined: `status` is its HTTP status, `reason` its stable code. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }
 
@@ -67,7 +67,7 @@ export type AgentResult<T> =
 export type ClaimReply =
   | { kind: 'granted' | 'foreign' | 'older'; owner: AgentOwner }
   | { kind: 'unknown' }
-  | { kind: 'unreachable'; message: string }
+  | { kind: 'failed'; message: string }
 
 /** `cut`: the answer exceeded the requested size and is incomplete. */
 export type RawReply = { status: number; body: string; cut: boolean }
@@ -146,7 +146,7 @@ export type AgentClient = {
   connections(user?: string): Promise<AgentResult<AgentConnections>>
   endConnections(user: string, connection?: string): Promise<AgentResult<AgentEnded>>
   followLog(query: LogQuery): Promise<AgentResult<AgentLogLines>>
-  /** Any request with its raw answer, for the output panel of the server management. */
+  /** The agent connects to these targets from an address of the range, to prove that answers come back. */
   checkExit(check: { prefix: string; targets: ExitTarget[] }): Promise<AgentResult<AgentExitReply>>
   /** Any call, its answer as it came: for the server management's output panel. */
   raw(method: 'GET' | 'POST', path: string, body?: unknown, maxBytes?: number): Promise<AgentResult<RawReply>>
@@ -182,10 +182,10 @@ function readClaim({ status, body }: RawReply): ClaimReply {
   const granted = agentClaimReply.safeParse(json)
   if (status === 200 && granted.success) return { kind: 'granted', owner: granted.data.owner }
   const failure = agentFailure.safeParse(json)
-  if (!failure.success) return { kind: 'unreachable', message: 'What answers there is not a Netlet agent' }
+  if (!failure.success) return { kind: 'failed', message: 'What answers there is not a Netlet agent' }
   const { reason, owner, msg } = failure.data
   if (owner && OF_CALLER.has(reason)) return { kind: reason === 'foreignConsole' ? 'foreign' : 'older', owner }
-  return status === 404 ? { kind: 'unknown' } : { kind: 'unreachable', message: msg }
+  return status === 404 ? { kind: 'unknown' } : { kind: 'failed', message: msg }
 }
 
 /** A client of one node agent. Its calls never throw; errors are in the result. */
@@ -201,19 +201,19 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     const reply = await send(method, path, body, most)
     if (!reply.ok) return reply
     const { status, body: text, cut } = reply.data
-    if (cut) return unreachable(`The reply to ${method} ${path.split('?')[0]} has more than ${most / 1024} kB`)
+    if (cut) return failed(`The reply to ${method} ${path.split('?')[0]} has more than ${most / 1024} kB`)
     const json = parseJson(text)
     if (status >= 400) {
       const failure = agentFailure.safeParse(json)
       const refusal = failure.success ? failure.data : { reason: 'unknown', msg: startOf(text, 200) || noAgent(status) }
       // A refusal of the caller says nothing about the user or the range in the request.
       const ofCaller = status === 401 || OF_CALLER.has(refusal.reason)
-      if (status >= 500 || ofCaller) return { ok: false, kind: 'unreachable', message: refusal.msg }
+      if (status >= 500 || ofCaller) return { ok: false, kind: 'failed', message: refusal.msg }
       return { ok: false, kind: 'refused', status, reason: refusal.reason, message: refusal.msg }
     }
     const parsed = schema.safeParse(json)
     if (parsed.success) return { ok: true, data: parsed.data }
-    return { ok: false, kind: 'unreachable', message: 'What answers there is not a Netlet agent' }
+    return { ok: false, kind: 'failed', message: 'What answers there is not a Netlet agent' }
   }
   const statePage = (after: string) =>
     call(agentState, 'GET', `/api/state${queryOf({ after, limit: STATE_USERS })}`, { most: LARGEST_LIST })
@@ -230,7 +230,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     putProxyTls: wanted => call(agentProxyTlsState, 'PUT', '/api/proxy-tls', { body: wanted }),
     claim: async claim => {
       const reply = await send('PUT', '/api/owner', claim, LARGEST_REPLY)
-      return reply.ok ? readClaim(reply.data) : { kind: 'unreachable', message: reply.message }
+      return reply.ok ? readClaim(reply.data) : { kind: 'failed', message: reply.message }
     },
     state: async () => {
       const users: AgentState['users'] = []
@@ -242,9 +242,9 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
         const { next } = page.data
         if (next === undefined) return first.ok ? { ok: true, data: { ...first.data, users } } : first
         if (users.length >= MOST_USERS || page.data.users.at(-1)?.user !== next)
-          return unreachable('The list of users does not end')
+          return failed('The list of users does not end')
         page = await statePage(next)
-        if (page.ok && first.ok && page.data.epoch !== first.data.epoch) return unreachable('The agent lost its state')
+        if (page.ok && first.ok && page.data.epoch !== first.data.epoch) return failed('The agent lost its state')
       }
     },
     trafficChanges: ({ epoch, after, limit, fresh }) => {
@@ -275,7 +275,7 @@ async function exchange(address: AgentAddress, call: Exchange): Promise<AgentRes
   try {
     socket = address.dial ? await address.dial() : undefined
   } catch (error) {
-    return unreachable(error instanceof Error ? error.message : String(error))
+    return failed(error instanceof Error ? error.message : String(error))
   }
   const signal = AbortSignal.timeout(call.timeoutMs)
   const first = await attempt(address, call, signal, socket)
@@ -285,9 +285,9 @@ async function exchange(address: AgentAddress, call: Exchange): Promise<AgentRes
   return result
 }
 
-const unreachable = (message: string): AgentResult<never> => ({
+const failed = (message: string): AgentResult<never> => ({
   ok: false,
-  kind: 'unreachable',
+  kind: 'failed',
   message: storableText(message)
 })
 
@@ -311,7 +311,7 @@ function attempt(address: AgentAddress, call: Exchange, signal: AbortSignal, soc
   }
   const fail = (error: Error, stale = false) => {
     const late = error.name === 'TimeoutError' || error.name === 'AbortError'
-    resolve({ result: unreachable(late ? `No answer within ${call.timeoutMs / 1000} s` : error.message), stale })
+    resolve({ result: failed(late ? `No answer within ${call.timeoutMs / 1000} s` : error.message), stale })
   }
   const receive = (response: IncomingMessage) => {
     const parts: Buffer[] = []

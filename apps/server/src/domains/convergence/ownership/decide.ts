@@ -5,7 +5,7 @@ import { command } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { done, ok, type Result } from '../../../infra/result.ts'
 import { type SyncContext, withServerLock, enqueueRepair, lockServer, readServerRow } from '../../servers/index.ts'
-import { LOCK_WAIT_MS, requireAgent, unreachable, type AgentOutput } from '../manage.ts'
+import { LOCK_WAIT_MS, requireAgent, callFailed, type AgentOutput } from '../manage.ts'
 import { repairServer } from '../repair.ts'
 import { agentTies } from '../tables.ts'
 import { readPlan } from './plan.ts'
@@ -67,14 +67,14 @@ export async function takeOver(
     { waitMs: LOCK_WAIT_MS }
   )
   if (session === undefined || session.kind === 'foreign') return refuse('stale')
-  if (session.kind === 'unreachable') return unreachable(session.message)
+  if (session.kind === 'failed') return callFailed(session.message)
   return repairNow(ctx, by, serverId)
 }
 
 async function repairNow(ctx: SyncContext, by: Actor, serverId: number): Promise<Result<AgentOutput>> {
   const repair = await repairServer(ctx, serverId, LOCK_WAIT_MS)
   if (repair.kind === 'gone') return refuse('not_found')
-  if (repair.kind === 'unreachable') return unreachable(repair.message)
+  if (repair.kind === 'failed') return callFailed(repair.message)
   if (repair.kind === 'busy') {
     await command(ctx, by, async unit => enqueueRepair(unit, serverId))
     return ok({ status: 202, output: 'Approved. It is done when the other changes of this server are done.' })

@@ -32,7 +32,7 @@ export async function readConsole(ctx: SyncContext): Promise<ConsoleIdentity> {
 export type Session =
   | { kind: 'open'; agent: AgentClient }
   | { kind: 'foreign' | 'older'; owner: AgentOwner; message: string }
-  | { kind: 'unreachable'; message: string }
+  | { kind: 'failed'; message: string }
 
 type Options = {
   timeoutMs?: number | undefined
@@ -60,7 +60,7 @@ export async function openSession(ctx: SyncContext, server: ServerRow, options: 
     known: [mark, known].filter(one => typeof one === 'string'),
     ...(takeOverFrom === undefined ? {} : { take_over_from: takeOverFrom })
   })
-  if (reply.kind === 'unreachable') return reply
+  if (reply.kind === 'failed') return reply
   // An older agent knows neither consoles nor marks.
   if (reply.kind === 'unknown')
     return { kind: 'open', agent: agentOf(server, ctx.secrets, timeoutMs, dial && { dial }) }

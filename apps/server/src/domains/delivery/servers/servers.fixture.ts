@@ -13,7 +13,7 @@ import { workOnRun } from '../../bulk/work-on-run.ts'
 import { handleEvent, storeEvent } from '../../commerce/index.ts'
 import { convergeServer } from '../../convergence/index.ts'
 import { serversBehind } from '../../servers/index.ts'
-import { AgentUnreachable } from '../../convergence/converge.ts'
+import { AgentCallFailed } from '../../convergence/converge.ts'
 import { checkServers } from '../../convergence/check-servers.ts'
 import { agentUsers, servers } from '../../servers/tables.ts'
 import { audit } from '../../inventory/index.ts'
@@ -177,7 +177,7 @@ export async function startServersStack(range: string): Promise<ServersStack> {
 
 /** Jobs retry if an agent is away. Any other error fails the test. */
 function unlessAway(error: unknown): void {
-  if (!(error instanceof AgentUnreachable)) throw error
+  if (!(error instanceof AgentCallFailed)) throw error
 }
 
 /** What must hold at any time: no address is leased twice, and nothing is leased on a server that was given up. */
