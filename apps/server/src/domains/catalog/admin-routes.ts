@@ -10,7 +10,7 @@ import { readProductsQueue } from './jobs.ts'
 import { priceDriftList, takePlatformPrice, writePlatformPrice } from './price-drift.ts'
 import { readProduct } from './list-products.ts'
 import { listPlatformProducts, readPlatformProduct } from './platform-products.ts'
-import { quoteGroup } from './quote.ts'
+import { groupStock } from './stock.ts'
 import type { StockBoard } from './stock-board.ts'
 import { syncCollections, syncTags } from './sync-groupings.ts'
 import { applySync, cancelSync, startSync } from './sync-runs/ask.ts'
@@ -40,7 +40,7 @@ export function adminRoutes(
   mount(catalog.platformProducts, async ({ query }) => listPlatformProducts(ctx, query.search))
   mount(catalog.platformProduct, async ({ params }) => readPlatformProduct(ctx, params.id))
   mount(catalog.groupStock, async ({ query }) =>
-    quoteGroup(ctx.db, { groupId: query.server_group, step: query.cart_step, family: query.address_family })
+    groupStock(ctx.db, { groupId: query.server_group, step: query.cart_step, family: query.address_family })
   )
   mount(catalog.createProduct, async call => presented(await announced(createProduct(ctx, call.caller, call.body))))
   mount(catalog.updateProduct, async call =>

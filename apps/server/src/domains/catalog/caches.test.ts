@@ -12,13 +12,13 @@ function clock() {
 }
 
 /** Replies in the order that the test chooses. */
-function delayedQuote() {
+function delayedCount() {
   const asked: { key: StockKey; answer: (stock: number) => void; fail: () => void }[] = []
-  const quote = (key: StockKey) =>
+  const count = (key: StockKey) =>
     new Promise<number>((answer, reject) => {
       asked.push({ key, answer, fail: () => reject(new Error('the database is away')) })
     })
-  return { asked, quote }
+  return { asked, count }
 }
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
@@ -26,8 +26,8 @@ const key: StockKey = { groupId: 1, step: 8, family: 'ipv4' }
 
 test('a figure is fetched once for all who ask, and kept for 10 seconds', async () => {
   const time = clock()
-  const { asked, quote } = delayedQuote()
-  const board = openStockBoard({ quote, now: time.now, log })
+  const { asked, count } = delayedCount()
+  const board = openStockBoard({ count, now: time.now, log })
   const readers = [board.read([key, key]), board.read([key])]
   expect(asked).toHaveLength(1)
   asked[0]?.answer(64)
@@ -39,8 +39,8 @@ test('a figure is fetched once for all who ask, and kept for 10 seconds', async 
 
 test('from 10 to 30 seconds the old figure serves while a new one is fetched; after that, readers wait', async () => {
   const time = clock()
-  const { asked, quote } = delayedQuote()
-  const board = openStockBoard({ quote, now: time.now, log })
+  const { asked, count } = delayedCount()
+  const board = openStockBoard({ count, now: time.now, log })
   const first = board.read([key])
   asked[0]?.answer(64)
   await first
@@ -59,8 +59,8 @@ test('from 10 to 30 seconds the old figure serves while a new one is fetched; af
 
 test('a fetch that failed behind the reader does no harm and is tried again', async () => {
   const time = clock()
-  const { asked, quote } = delayedQuote()
-  const board = openStockBoard({ quote, now: time.now, log })
+  const { asked, count } = delayedCount()
+  const board = openStockBoard({ count, now: time.now, log })
   const first = board.read([key])
   asked[0]?.answer(64)
   await first
@@ -74,8 +74,8 @@ test('a fetch that failed behind the reader does no harm and is tried again', as
 
 test('after forget an old figure serves no later call, even if it was just being fetched', async () => {
   const time = clock()
-  const { asked, quote } = delayedQuote()
-  const board = openStockBoard({ quote, now: time.now, log })
+  const { asked, count } = delayedCount()
+  const board = openStockBoard({ count, now: time.now, log })
   const before = board.read([key])
   board.forget()
   const after = board.read([key])

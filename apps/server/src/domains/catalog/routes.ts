@@ -10,7 +10,8 @@ import { collectionList, tagList } from './list-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { readOccupancy, rangesSoldBy } from './occupancy.ts'
-import { quoteEachRule, quoteVariant } from './quote.ts'
+import { quoteVariant } from './price-selection.ts'
+import { stockOfEachRule } from './stock.ts'
 import { openReplyCache, type ReplyCache } from './reply-cache.ts'
 import { largestStock, openStockBoard } from './stock-board.ts'
 
@@ -28,7 +29,7 @@ const SLOW = 30_000
 export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pick<FastifyInstance, 'addHook'> }): void {
   const { db } = ctx
   const { catalog } = routes
-  const stock = openStockBoard({ quote: key => largestStock(db, key), now: ctx.now, log: ctx.log })
+  const stock = openStockBoard({ count: key => largestStock(db, key), now: ctx.now, log: ctx.log })
   // Requested by every visitor. Shoppers do not notice two seconds, and the database answers thousands with one query.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
   // Counts over the whole inventory, which change slowly.
@@ -81,7 +82,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
   mountShopList(catalog.collections, 'collections', collectionList)
   mountShopList(catalog.tags, 'tags', tagList)
   mount(catalog.ruleStock, async ({ body }) =>
-    quoteEachRule(db, { productId: body.product_id, options: body.option_selected })
+    stockOfEachRule(db, { productId: body.product_id, options: body.option_selected })
   )
   mount(catalog.variantInfo, async ({ body }) => {
     const { acl_selected: rules, ...options } = body.option_selected

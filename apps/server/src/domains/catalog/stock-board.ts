@@ -2,7 +2,7 @@ import type { AddressFamily } from '@netlet/contract'
 import type { Clock } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Log } from '../../infra/log.ts'
-import { quoteRules } from '../inventory/index.ts'
+import { stockByRule } from '../inventory/index.ts'
 
 /** The server group and family of a variant's addresses, and its block size. */
 export type StockKey = { groupId: number; step: number; family: AddressFamily }
@@ -25,18 +25,18 @@ type Figure = { stock: number; at: number }
  * time.
  */
 export function openStockBoard(options: {
-  quote: (key: StockKey) => Promise<number>
+  count: (key: StockKey) => Promise<number>
   now: Clock
   log: Log
 }): StockBoard {
-  const { quote, now, log } = options
+  const { count, now, log } = options
   const figures = new Map<string, Figure>()
   const fetching = new Map<string, Promise<void>>()
   let generation = 0
 
   const remember = async (name: string, key: StockKey) => {
     const startedIn = generation
-    const stock = await quote(key)
+    const stock = await count(key)
     // A figure read before `forget` counts as outdated.
     figures.set(name, { stock, at: startedIn === generation ? now().getTime() : -Infinity })
   }
@@ -77,8 +77,8 @@ const nameOf = ({ groupId, step, family }: StockKey) => `${groupId}/${step}/${fa
 
 /** The most addresses that any one rule can have. */
 export async function largestStock(db: Executor, key: StockKey): Promise<number> {
-  const quotes = await quoteRules(db, key)
-  return quotes.reduce((most, { stock }) => Math.max(most, stock), 0)
+  const byRule = await stockByRule(db, key)
+  return byRule.reduce((most, { stock }) => Math.max(most, stock), 0)
 }
 
 /** The figures of these keys within a transaction, one query after the other. */

@@ -5,7 +5,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
-import { quoteRules, quoteSelection, reserve, reserveOther } from '../inventory/index.ts'
+import { stockByRule, stockForRules, reserve, reserveOther } from '../inventory/index.ts'
 import { addTestServer, serverRow, startFleetShop, startTestAgent } from './fleet.fixture.ts'
 import { checkServers } from './check-servers.ts'
 import { markFailing } from '../servers/contact.ts'
@@ -27,8 +27,8 @@ async function sellingServer(name: string, range: string) {
   const groupId = await addGroup(ctx.db, name, [serverId])
   const orderIds = await addOrders(ctx.db, groupId, 3)
   const figures = async () => [
-    await quoteSelection(ctx.db, { groupId, step: 8, rules: [rule] }),
-    (await quoteRules(ctx.db, { groupId, step: 8 })).find(({ ruleId }) => ruleId === rule)?.stock
+    await stockForRules(ctx.db, { groupId, step: 8, rules: [rule] }),
+    (await stockByRule(ctx.db, { groupId, step: 8 })).find(({ ruleId }) => ruleId === rule)?.stock
   ]
   const wanted = (orderId: number) => ({ orderId, groupId, step: 8, rules: [rule], quantity: 8 })
   return { serverId, orderIds, figures, wanted }

@@ -9,7 +9,7 @@ import {
   audit,
   cleanUnused,
   excludeRules,
-  quoteSelection,
+  stockForRules,
   release,
   removeCidr,
   reserve,
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const net = (rest: string) => `10.${serial}.${rest}`
 const assign = (...ranges: string[]) => inTransaction(db, assignCidrs, serverId, ranges)
-const stock = () => quoteSelection(db, { groupId, step: 1, rules: [rule] })
+const stock = () => stockForRules(db, { groupId, step: 1, rules: [rule] })
 const lease = () => reserve(db, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
 
 async function idOf(range: string): Promise<number> {
@@ -169,7 +169,7 @@ describe('adding and removing', () => {
     await inTransaction(db, removeCidr, added.ok ? added.cidrId : 0)
     const late = await addRule(db, `late ${serial}`)
     await inTransaction(db, addCidr, { cidr: net('0.0/30'), serverId })
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [rule, late] })).toBe(4)
+    expect(await stockForRules(db, { groupId, step: 1, rules: [rule, late] })).toBe(4)
   })
 
   it('cleans ranges without a server or leases', async () => {

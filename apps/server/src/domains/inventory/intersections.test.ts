@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqlState } from '../../infra/db/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { addRule } from './fixtures.ts'
-import { audit, deniedDomains, quoteRules, quoteSelection, release, reserve } from './index.ts'
+import { audit, deniedDomains, stockByRule, stockForRules, release, reserve } from './index.ts'
 import { sharedAddresses } from './overlaps.ts'
 import { inventoryRoutes } from './routes.ts'
 import { addStock, ruleCalls } from './rule-calls.fixture.ts'
@@ -37,13 +37,13 @@ describe('rules of two levels, if the broader one won', () => {
     const take = (orderId: number, rules: number[], quantity: number, step = 1) =>
       reserve(db, { orderId, groupId, step, rules, quantity })
     expect((await take(first, [broad], 5)).ok).toBe(true)
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [low] })).toBe(3)
-    expect(await quoteSelection(db, { groupId, step: 8, rules: [low] })).toBe(0)
-    const byRule = new Map((await quoteRules(db, { groupId, step: 1 })).map(row => [row.ruleId, row.stock]))
+    expect(await stockForRules(db, { groupId, step: 1, rules: [low] })).toBe(3)
+    expect(await stockForRules(db, { groupId, step: 8, rules: [low] })).toBe(0)
+    const byRule = new Map((await stockByRule(db, { groupId, step: 1 })).map(row => [row.ruleId, row.stock]))
     expect([broad, low, apart].map(id => byRule.get(id))).toEqual([3, 3, 8])
-    const withApart = await quoteRules(db, { groupId, step: 1, selected: [apart] })
+    const withApart = await stockByRule(db, { groupId, step: 1, selected: [apart] })
     expect(withApart.find(row => row.ruleId === low)?.stock).toBe(3)
-    const withLow = await quoteRules(db, { groupId, step: 1, selected: [low] })
+    const withLow = await stockByRule(db, { groupId, step: 1, selected: [low] })
     expect([apart, broad, low].map(id => withLow.find(row => row.ruleId === id)?.stock)).toEqual([3, 3, 3])
     expect((await take(second, [low], 4)).ok).toBe(false)
     // One order may hold both on one address. An unrelated rule is not in the way.

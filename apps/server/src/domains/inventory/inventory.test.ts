@@ -11,8 +11,8 @@ import {
   excludeRules,
   leasesOf,
   maxStep,
-  quoteRules,
-  quoteSelection,
+  stockByRule,
+  stockForRules,
   release,
   reserve,
   reserveOther,
@@ -65,11 +65,11 @@ async function reserved(wanted: Parameters<typeof reserve>[1]): Promise<number> 
   return result.leaseId
 }
 
-describe('quotes', () => {
+describe('stock', () => {
   it('counts addresses in aligned free blocks for each rule', async () => {
     const { groupId, orders } = await shop(['10.1.0.0/24'])
     await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules: rules.slice(0, 1), quantity: 1 })
-    const stock = async (step: number) => (await quoteRules(db, { groupId, step })).map(rule => rule.stock)
+    const stock = async (step: number) => (await stockByRule(db, { groupId, step })).map(rule => rule.stock)
     expect(await stock(1)).toEqual([255, 256, 256])
     expect(await stock(8)).toEqual([248, 256, 256])
     expect(await stock(128)).toEqual([128, 256, 256])
@@ -81,11 +81,11 @@ describe('quotes', () => {
     const [a = 0, b = 0, c = 0] = rules
     await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules: [a], quantity: 2 })
     await reserved({ orderId: nth(orders, 1), groupId, step: 8, rules: [b], quantity: 8 })
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [a] })).toBe(14)
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [b] })).toBe(8)
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [b, a, b] })).toBe(8)
-    expect(await quoteSelection(db, { groupId, step: 8, rules: [a, b] })).toBe(8)
-    expect(await quoteRules(db, { groupId, step: 8, selected: [a] })).toEqual([
+    expect(await stockForRules(db, { groupId, step: 1, rules: [a] })).toBe(14)
+    expect(await stockForRules(db, { groupId, step: 1, rules: [b] })).toBe(8)
+    expect(await stockForRules(db, { groupId, step: 1, rules: [b, a, b] })).toBe(8)
+    expect(await stockForRules(db, { groupId, step: 8, rules: [a, b] })).toBe(8)
+    expect(await stockByRule(db, { groupId, step: 8, selected: [a] })).toEqual([
       { ruleId: a, stock: 8 },
       { ruleId: b, stock: 8 },
       { ruleId: c, stock: 8 }
@@ -94,17 +94,17 @@ describe('quotes', () => {
 
   it('shows nothing of a removed server, a removed group or a server that left the group', async () => {
     const { groupId, serverId } = await shop(['10.1.2.0/30'])
-    const quote = () => quoteSelection(db, { groupId, step: 1, rules })
-    expect(await quote()).toBe(4)
+    const stock = () => stockForRules(db, { groupId, step: 1, rules })
+    expect(await stock()).toBe(4)
     await db.execute(sql`update servers set deleted_at = now() where id = ${serverId}`)
-    expect(await quote()).toBe(0)
+    expect(await stock()).toBe(0)
     await db.execute(sql`update servers set deleted_at = null where id = ${serverId}`)
     await db.execute(sql`update server_groups set deleted_at = now() where id = ${groupId}`)
-    expect(await quote()).toBe(0)
+    expect(await stock()).toBe(0)
     await db.execute(sql`update server_groups set deleted_at = null where id = ${groupId}`)
     await db.execute(sql`delete from server_group_servers where group_id = ${groupId}`)
-    expect(await quote()).toBe(0)
-    expect((await quoteRules(db, { groupId, step: 1 })).map(rule => rule.stock)).toEqual([0, 0, 0])
+    expect(await stock()).toBe(0)
+    expect((await stockByRule(db, { groupId, step: 1 })).map(rule => rule.stock)).toEqual([0, 0, 0])
   })
 
   it('knows the largest step a group can hold', async () => {
@@ -169,16 +169,16 @@ describe('reserving', () => {
     const [lease] = await leasesOf(db, nth(orders, 0))
     expect(lease?.addresses).toBe(13)
     expect(lease?.prefixes).toEqual(['10.2.2.0/30', '10.2.2.64/30', '10.2.2.68/31', '10.2.2.70/32', '10.2.2.128/31'])
-    expect(await quoteSelection(db, { groupId, step: 1, rules })).toBe(1)
+    expect(await stockForRules(db, { groupId, step: 1, rules })).toBe(1)
   })
 
   it('sells nothing of a range to an order with a rule that the range excludes', async () => {
     const { groupId, cidrIds, orders } = await shop(['10.2.3.0/29', '10.2.3.8/29'])
     const [a = 0, b = 0] = rules
     expect(await inTransaction(db, excludeRules, cidrIds[0] ?? 0, [a])).toEqual({ ok: true })
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [a] })).toBe(8)
-    expect((await quoteRules(db, { groupId, step: 8, selected: [b] })).map(rule => rule.stock)).toEqual([8, 16, 16])
-    expect((await quoteRules(db, { groupId, step: 8 })).map(rule => rule.stock)).toEqual([8, 16, 16])
+    expect(await stockForRules(db, { groupId, step: 1, rules: [a] })).toBe(8)
+    expect((await stockByRule(db, { groupId, step: 8, selected: [b] })).map(rule => rule.stock)).toEqual([8, 16, 16])
+    expect((await stockByRule(db, { groupId, step: 8 })).map(rule => rule.stock)).toEqual([8, 16, 16])
     const lease = await reserved({ orderId: nth(orders, 0), groupId, step: 8, rules: [b, a], quantity: 8 })
     expect((await ips(lease))[0]).toBe('10.2.3.8')
     expect((await reserve(db, { orderId: nth(orders, 0), groupId, step: 8, rules: [a], quantity: 8 })).ok).toBe(false)
@@ -186,8 +186,8 @@ describe('reserving', () => {
 
   it('has no stock for a step larger than the range, nor for an unknown rule', async () => {
     const { groupId, orders } = await shop(['10.2.4.0/29'])
-    expect(await quoteSelection(db, { groupId, step: 16, rules })).toBe(0)
-    expect(await quoteSelection(db, { groupId, step: 1, rules: [...rules, 9999] })).toBe(0)
+    expect(await stockForRules(db, { groupId, step: 16, rules })).toBe(0)
+    expect(await stockForRules(db, { groupId, step: 1, rules: [...rules, 9999] })).toBe(0)
     for (const wanted of [
       { step: 16, rules, quantity: 16 },
       { step: 1, rules: [...rules, 9999], quantity: 1 }
@@ -206,7 +206,7 @@ describe('reserving', () => {
   it('cuts IPv6 into /64s and leases one address of each', async () => {
     const { groupId, serverId, orders } = await shop(['2001:db8:0:ff00::/56'])
     const family = 'ipv6'
-    expect(await quoteSelection(db, { groupId, step: 256, rules, family })).toBe(256)
+    expect(await stockForRules(db, { groupId, step: 256, rules, family })).toBe(256)
     await reserved({ orderId: nth(orders, 0), groupId, step: 1, rules, quantity: 1, family })
     const lease = await reserved({ orderId: nth(orders, 1), groupId, step: 8, rules, quantity: 8, family })
     const expected = Array.from({ length: 8 }, (_, at) => `2001:db8:0:ff${(8 + at).toString(16).padStart(2, '0')}::1`)
@@ -231,7 +231,7 @@ describe('the life of a lease', () => {
     expect(await release(db, { orderId })).toEqual([lease])
     expect(await release(db, { orderId })).toEqual([])
     expect(await leasesOf(db, orderId)).toEqual([])
-    expect(await quoteSelection(db, { groupId, step: 8, rules })).toBe(8)
+    expect(await stockForRules(db, { groupId, step: 8, rules })).toBe(8)
     expect(await ips(lease)).toHaveLength(3)
   })
 

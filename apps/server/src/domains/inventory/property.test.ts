@@ -10,8 +10,8 @@ import {
   addressesOf,
   audit,
   excludeRules,
-  quoteRules,
-  quoteSelection,
+  stockByRule,
+  stockForRules,
   release,
   reserve,
   reserveOther,
@@ -268,13 +268,13 @@ it('does what a naive inventory does, in any order of reservations, releases and
         }
         const selected = ruleIds(look)
         for (const size of [1, 8, 32, 256]) {
-          expect(await quoteSelection(db, { groupId, step: size, rules: selected, family: of })).toBe(
+          expect(await stockForRules(db, { groupId, step: size, rules: selected, family: of })).toBe(
             model.free(size, selected, of) * size
           )
-          expect(await quoteRules(db, { groupId, step: size, family: of })).toEqual(
+          expect(await stockByRule(db, { groupId, step: size, family: of })).toEqual(
             rules.map(ruleId => ({ ruleId, stock: model.free(size, [ruleId], of) * size }))
           )
-          expect(await quoteRules(db, { groupId, step: size, selected, family: of })).toEqual(
+          expect(await stockByRule(db, { groupId, step: size, selected, family: of })).toEqual(
             rules.map(ruleId => ({ ruleId, stock: model.free(size, [...new Set([...selected, ruleId])], of) * size }))
           )
         }

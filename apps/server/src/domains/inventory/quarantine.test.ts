@@ -10,7 +10,7 @@ import {
   audit,
   deleteRule,
   leasesOf,
-  quoteSelection,
+  stockForRules,
   release,
   reserve,
   splitLease,
@@ -42,7 +42,7 @@ async function sold(name: string, ...ranges: string[]) {
   }
   const groupId = await addGroup(db, name, serverIds)
   const [orderId = 0, other = 0] = await addOrders(db, groupId, 2)
-  const stock = () => quoteSelection(db, { groupId, step: 8, rules: [rule] })
+  const stock = () => stockForRules(db, { groupId, step: 8, rules: [rule] })
   const take = (id: number, quantity: number, avoid: number[] = []) =>
     db.transaction(tx => reserve(tx, { orderId: id, groupId, step: 8, rules: [rule], quantity, avoid }))
   return { groupId, serverIds, orderId, other, stock, take }
@@ -102,7 +102,7 @@ test('a rule that is deleted ends the rest under itself, not under the other rul
   }
   await used(both, [deleted, kept])
   await used(one, [deleted])
-  const stock = (...rules: number[]) => quoteSelection(db, { groupId, step: 8, rules })
+  const stock = (...rules: number[]) => stockForRules(db, { groupId, step: 8, rules })
   expect(await Promise.all([stock(kept), stock(deleted)])).toEqual([8, 0])
 
   expect((await inTransaction(db, deleteRule, deleted)).ok).toBe(true)

@@ -9,7 +9,7 @@ import {
   deleteRule,
   deniedDomains,
   liveRules,
-  quoteRules,
+  stockByRule,
   release,
   reserve,
   updateRule
@@ -51,7 +51,7 @@ describe('a rule', () => {
     const groupId = await addGroup(db, 'stock', [serverId])
     await inTransaction(db, addCidr, { cidr: '10.0.0.0/24', serverId })
     const ruleId = await create('stock', 'stock.example')
-    expect((await quoteRules(db, { groupId, step: 256 })).find(rule => rule.ruleId === ruleId)?.stock).toBe(256)
+    expect((await stockByRule(db, { groupId, step: 256 })).find(rule => rule.ruleId === ruleId)?.stock).toBe(256)
   })
 
   it('has a name of its own among those on sale, in upper or lower case', async () => {

@@ -20,7 +20,7 @@ export type RuleStock = {
  * figures may change at once: `reserve` looks again.
  * @param family `any` counts IPv4 addresses and IPv6 /64s together
  */
-export async function quoteRules(
+export async function stockByRule(
   db: Executor,
   {
     groupId,
@@ -39,7 +39,7 @@ export async function quoteRules(
  * Addresses in free aligned blocks that are free for all the rules at once.
  * @param avoid servers whose addresses do not count
  */
-export async function quoteSelection(
+export async function stockForRules(
   db: Executor,
   {
     groupId,
@@ -62,7 +62,7 @@ export async function quoteSelection(
  * exist yet is free as a whole.
  * @param without ranges whose addresses do not count
  */
-export async function quoteRanges(
+export async function stockOfRangesByRule(
   db: Executor,
   { ranges, without = [] }: { ranges: string[]; without?: string[] }
 ): Promise<RuleStock[]> {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase, sqlState } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
-import { addCidr, audit, createRule, quoteSelection, release, reserve } from './index.ts'
+import { addCidr, audit, createRule, stockForRules, release, reserve } from './index.ts'
 
 const clients = 32
 let database: TestDatabase
@@ -39,7 +39,7 @@ it.each([
   async ({ name, ranges, step, blocks }) => {
     const { groupId, orders } = await shop(name, ranges)
     const wanted = { groupId, step, rules: rules.slice(0, 3), quantity: step * blocks }
-    const free = await quoteSelection(db, wanted)
+    const free = await stockForRules(db, wanted)
     let won = 0
     await Promise.all(
       orders.map(async orderId => {

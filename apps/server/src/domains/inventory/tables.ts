@@ -181,7 +181,7 @@ export const chunks = pgTable(
     cidrId: ref()
       .notNull()
       .references(() => cidrs.id),
-    /** Copied from the range, so that a quote reads one table less. Null: out of stock. */
+    /** Copied from the range, so that counting the stock reads one table less. Null: out of stock. */
     serverId: ref(),
     base: inet().notNull(),
     size: integer().notNull(),

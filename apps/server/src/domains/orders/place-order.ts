@@ -8,7 +8,7 @@ import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { priceSelection, quoteShortage, type OptionChoice } from '../catalog/index.ts'
+import { priceSelection, findShortage, type OptionChoice } from '../catalog/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -263,7 +263,7 @@ export async function placeOrder(
   })
   if (placed.ok || placed.reason !== 'out_of_stock') return placed
   // After the transaction, so that other buyers need not wait for its locks.
-  const shortage = await quoteShortage(ctx.db, priced.data, placing.quantity)
+  const shortage = await findShortage(ctx.db, priced.data, placing.quantity)
   const names = shortage.short.map(rule => rule.acl_name).join(', ')
   return refuse('out_of_stock', {
     params: { rules: names || 'the combination', stock: shortage.stock },

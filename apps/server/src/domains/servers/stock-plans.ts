@@ -1,7 +1,7 @@
 import { ADDRESS_FAMILIES, type AddressFamily, type StockChange } from '@netlet/contract'
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { familyOf, quoteRanges, quoteRules, ruleNames } from '../inventory/index.ts'
+import { familyOf, stockOfRangesByRule, stockByRule, ruleNames } from '../inventory/index.ts'
 import { type ServerRow, sells } from './server-row.ts'
 import { serverGroups, serverGroupServers } from './tables.ts'
 
@@ -35,7 +35,7 @@ export async function stockOfGroups(db: Executor, groupIds: number[]): Promise<S
   const all: Stock[] = []
   for (const group of groups)
     for (const family of ADDRESS_FAMILIES)
-      for (const { ruleId, stock } of await quoteRules(db, { groupId: group.id, step: 1, family }))
+      for (const { ruleId, stock } of await stockByRule(db, { groupId: group.id, step: 1, family }))
         all.push({ group, rule: { id: ruleId, name: names.get(ruleId) ?? `#${ruleId}` }, family, stock })
   return all
 }
@@ -57,8 +57,8 @@ export async function stockOfRanges(
   for (const family of ADDRESS_FAMILIES) {
     const own = ranges.filter(range => familyOf(range) === family)
     if (own.length === 0) continue
-    const quoted = await quoteRanges(db, { ranges: own, without })
-    for (const { ruleId, stock } of quoted) free.set(keyOf(ruleId, family), stock)
+    const counted = await stockOfRangesByRule(db, { ranges: own, without })
+    for (const { ruleId, stock } of counted) free.set(keyOf(ruleId, family), stock)
   }
   return free
 }

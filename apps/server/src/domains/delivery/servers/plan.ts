@@ -21,7 +21,7 @@ import {
   stockOfGroups,
   stockOfRanges
 } from '../../servers/index.ts'
-import { quoteSelection, serverCidrs } from '../../inventory/index.ts'
+import { stockForRules, serverCidrs } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
 import { orders } from '../../orders/tables.ts'
 import { impactOf } from './commands.ts'
@@ -113,7 +113,7 @@ async function planLeaving(
     const { groupId, avoid } = place.data
     const key = `${groupId}.${one.step}.${one.rules.join()}.${one.family}`
     const { step, rules, family } = one
-    const free = () => quoteSelection(db, { groupId, step, rules, family, avoid: [...avoid, serverId] })
+    const free = () => stockForRules(db, { groupId, step, rules, family, avoid: [...avoid, serverId] })
     const room = rooms.get(key) ?? { groupId, rules, family, free: await free(), taken: 0 }
     rooms.set(key, room)
     return ok(room)
