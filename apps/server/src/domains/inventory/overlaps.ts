@@ -11,7 +11,7 @@ import {
   type Listing,
   overlapKey,
   overlapsOf
-} from './ownership.ts'
+} from './deny-lists.ts'
 import { sortedIds } from './sql.ts'
 import { aclRules, leases, ruleIntersections, ruleOverlaps } from './tables.ts'
 

@@ -23,7 +23,7 @@ import {
   sharedAddresses,
   type SharedAddresses
 } from './overlaps.ts'
-import type { DecidedOverlap } from './ownership.ts'
+import type { DecidedOverlap } from './deny-lists.ts'
 import type { RuleRefusal } from './rules.ts'
 
 /** How many of a kind are listed; the others are only counted. */

@@ -6,7 +6,7 @@ import type { InTransaction } from './cidr-commands.ts'
 import { type DomainLine, parseDomains } from './domains.ts'
 import { lockInventory } from './leasing.ts'
 import { newlyShared, planRules, type RulesPlan, saveOverlaps, type SharedAddresses } from './overlaps.ts'
-import type { DecidedOverlap } from './ownership.ts'
+import type { DecidedOverlap } from './deny-lists.ts'
 import { aclRules, leases } from './tables.ts'
 
 export type Rule = typeof aclRules.$inferSelect

@@ -2,7 +2,14 @@ import { normaliseDenyList } from '@netlet/contract/agent'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DenySet } from '../../../../agent/src/proxy/deny-set.ts'
-import { type DecidedOverlap, denyLists, duplicatesOf, intersectionsOf, type Listing, overlapsOf } from './ownership.ts'
+import {
+  type DecidedOverlap,
+  denyLists,
+  duplicatesOf,
+  intersectionsOf,
+  type Listing,
+  overlapsOf
+} from './deny-lists.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
 
 const nike: Listing = { id: 1, domains: ['nike.com'] }
