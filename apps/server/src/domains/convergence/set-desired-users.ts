@@ -1,16 +1,16 @@
 import type { Unit } from '../../infra/command.ts'
-import { dropUser, wantUsers, type WantedUser } from '../servers/index.ts'
+import { dropUser, upsertDesiredUsers, type WantedUser } from '../servers/index.ts'
 import { forgetUnconfirmed, readHeld, recordUnproved, requestReplacedProofs } from '../proofs/index.ts'
 
 /**
- * Makes these users wanted on their agents; jobs bring the agents there. What the users had before is tried once the
+ * Sets the desired state of these users; jobs send it to the agents. The previous credentials are checked after the
  * agents have confirmed.
  * @returns orders that lost listed clients, because other orders with the same addresses list them already
  */
 export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<number[]> {
   if (users.length === 0) return []
   const held = await readHeld(unit, users)
-  const { rows, shortened } = await wantUsers(unit, users)
+  const { rows, shortened } = await upsertDesiredUsers(unit, users)
   await requestReplacedProofs(unit, held, rows)
   return shortened
 }

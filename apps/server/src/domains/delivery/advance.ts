@@ -21,7 +21,7 @@ import {
 import { holdingsOf, isRetired, missingCount, retireProxies, sumOf, type Holding } from './holdings.ts'
 import { keepReplaced } from './keep-replaced.ts'
 import { deliveredQueue } from './queues.ts'
-import { servedShares, usersOf, wantUsers } from './start.ts'
+import { servedShares, usersOf, setOrderUsers } from './start.ts'
 import { proxies } from './tables.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -193,7 +193,7 @@ async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<v
   )
   const servers = new Set(left.flatMap(holding => holding.serverIds))
   const users = usersOf(order, await servedShares(tx, order.id))
-  await wantUsers(
+  await setOrderUsers(
     unit,
     order,
     users.filter(user => servers.has(user.serverId))

@@ -12,7 +12,7 @@ import {
 } from '../inventory/index.ts'
 import { type OrderRow, addDays } from '../orders/index.ts'
 import { proxies } from './tables.ts'
-import { createProxies, reservationOf, servedShares, usersOf, wantUsers } from './start.ts'
+import { createProxies, reservationOf, servedShares, usersOf, setOrderUsers } from './start.ts'
 
 /** Where an order's next addresses come from. */
 export type Place = { groupId: number; avoid: number[] }
@@ -68,7 +68,7 @@ export async function leaseMore(
   const added = (await leasesOf(tx, order.id)).filter(share => share.leaseId === found.leaseId)
   const serverIds = added.flatMap(share => share.serverId ?? [])
   const users = usersOf(order, await servedShares(tx, order.id))
-  await wantUsers(
+  await setOrderUsers(
     unit,
     order,
     users.filter(user => serverIds.includes(user.serverId))

@@ -5,7 +5,7 @@ import { servers } from '../servers/tables.ts'
 import { holdingsOf, leaseMissing, missingOf } from './holdings.ts'
 import { keepReplaced } from './keep-replaced.ts'
 import { leaveGivenUp } from './servers/replace.ts'
-import { servedShares, usersOf, wantUsers } from './start.ts'
+import { servedShares, usersOf, setOrderUsers } from './start.ts'
 import { proxies } from './tables.ts'
 import { announceMove } from './servers/leave-server.ts'
 
@@ -46,5 +46,5 @@ export async function reviveDelivery(unit: Unit, order: OrderRow): Promise<void>
     .update(proxies)
     .set({ updatedAt: unit.now })
     .where(and(eq(proxies.orderId, order.id), eq(proxies.state, 'pending')))
-  await wantUsers(unit, revived, usersOf(order, await servedShares(unit.tx, order.id)))
+  await setOrderUsers(unit, revived, usersOf(order, await servedShares(unit.tx, order.id)))
 }

@@ -7,8 +7,11 @@ import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
 import { setDesiredUsers } from '../convergence/index.ts'
 
-/** Wants a locked order's users on these agents. If that costs it listed clients, its webhooks are informed. */
-export async function wantUsers(
+/**
+ * Sets the users of a locked order that these agents should hold. If the order loses listed clients by this, emits
+ * `credentials.changed`.
+ */
+export async function setOrderUsers(
   unit: Unit,
   order: OrderRow,
   users: Parameters<typeof setDesiredUsers>[1]
@@ -38,7 +41,7 @@ export async function startDelivery(unit: Unit, order: OrderRow): Promise<boolea
   const started = await startDelivering(unit, order)
   // Late, because it locks the rows of the ranges: other deliveries from them wait until we commit.
   await activate(tx, order.id)
-  await wantUsers(unit, started, usersOf(order, held))
+  await setOrderUsers(unit, started, usersOf(order, held))
   return true
 }
 

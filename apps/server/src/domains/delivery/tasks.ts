@@ -31,7 +31,7 @@ import { advance } from './advance.ts'
 import { asksForAddress, checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired, leaseMissing } from './holdings.ts'
-import { createProxies, reservationOf, servedShares, startDelivery, usersOf, wantUsers } from './start.ts'
+import { createProxies, reservationOf, servedShares, startDelivery, usersOf, setOrderUsers } from './start.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { type Outcomes, countOutcomes } from '../../infra/outcomes.ts'
 
@@ -217,14 +217,14 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
     await activate(tx, order.id)
     await createProxies(unit, order.id, lease.leaseId)
   }
-  await wantUsers(unit, order, usersOf(order, await servedShares(tx, order.id)))
+  await setOrderUsers(unit, order, usersOf(order, await servedShares(tx, order.id)))
   await markOtherAddresses(unit, order)
   return null
 }
 
 async function resetPassword(unit: Unit, order: OrderRow): Promise<null> {
   const changed = await setCredentials(unit, order, randomCode(14))
-  await wantUsers(unit, changed, usersOf(changed, await servedShares(unit.tx, order.id)))
+  await setOrderUsers(unit, changed, usersOf(changed, await servedShares(unit.tx, order.id)))
   return null
 }
 
@@ -240,6 +240,6 @@ async function deliver(
     return null
   }
   const { missing } = await leaseMissing(unit, order, 'part')
-  await wantUsers(unit, order, usersOf(order, await servedShares(unit.tx, order.id)))
+  await setOrderUsers(unit, order, usersOf(order, await servedShares(unit.tx, order.id)))
   return missing === 0 ? null : { code: 'out_of_stock' }
 }

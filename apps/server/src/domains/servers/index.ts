@@ -45,7 +45,7 @@ export {
   renewPrefixes,
   serversBehind,
   waitsForServer,
-  wantUsers
+  upsertDesiredUsers
 } from './desired/desired-users.ts'
 export { removeUsersByHand, usersOutsideRanges } from './desired/hand-made-users.ts'
 export {

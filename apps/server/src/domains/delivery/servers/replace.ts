@@ -26,7 +26,7 @@ import {
   sumOf
 } from '../holdings.ts'
 import { followLease, keepReplaced, setApart } from '../keep-replaced.ts'
-import { servedShares, usersOf, wantUsers } from '../start.ts'
+import { servedShares, usersOf, setOrderUsers } from '../start.ts'
 import { proxies } from '../tables.ts'
 
 /** Why addresses of an order were replaced, for its history. */
@@ -78,7 +78,7 @@ export async function replaceOn(
   const given = await retireProxies(unit, order.id, and(ofParts, eq(proxies.state, 'pending')))
   // If the agent serves other addresses of the order, it must drop these before they return to stock.
   const still = usersOf(order, await servedShares(tx, order.id)).filter(user => user.serverId === serverId)
-  if (still.length > 0) await wantUsers(unit, order, still)
+  if (still.length > 0) await setOrderUsers(unit, order, still)
   else await removeDesiredUsers(unit, order.id, [serverId])
   return { ...done, given: working + given }
 }

@@ -32,7 +32,7 @@ import { holdingsOf, isRetired, leaseMissing, retireProxies, sumOf } from '../ho
 import { users } from '../../accounts/tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { keepReplaced } from '../keep-replaced.ts'
-import { servedShares, usersOf, wantUsers } from '../start.ts'
+import { servedShares, usersOf, setOrderUsers } from '../start.ts'
 
 /**
  * Ends a change of a locked order's addresses if the new ones wait for a troubled server and there are no others. The
@@ -55,7 +55,7 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
     .flatMap(holding => holding.serverIds)
     .filter(serverId => !users.some(user => user.serverId === serverId))
   if (left.length > 0) await removeDesiredUsers(unit, order.id, [...new Set(left)])
-  await wantUsers(unit, order, users)
+  await setOrderUsers(unit, order, users)
   // A customer who has seen some of the new ones has changed.
   await failTask(unit, order, { code: 'out_of_stock' }, { changed: worked > 0 })
   return true

@@ -35,7 +35,7 @@ type AgentUserRow = typeof agentUsers.$inferSelect
  * @returns the users' rows, and orders that lost listed clients, because other orders with the same addresses list them
  * already
  */
-export async function wantUsers(
+export async function upsertDesiredUsers(
   unit: Unit,
   users: WantedUser[]
 ): Promise<{ rows: AgentUserRow[]; shortened: number[] }> {
