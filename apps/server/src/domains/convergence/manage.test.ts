@@ -17,7 +17,7 @@ import {
   usersOf,
   wantTestUsers
 } from './fleet.fixture.ts'
-import { withServerLock } from '../servers/contact.ts'
+import { withServerLock } from '../servers/agent-client.ts'
 import { checkIpv6, convergeNow } from './manage.ts'
 import { users } from '../accounts/tables.ts'
 import { servers } from '../servers/tables.ts'

@@ -8,7 +8,7 @@ import { addGroup, addOrders, addRule } from '../inventory/fixtures.ts'
 import { stockByRule, stockForRules, reserve, reserveOther } from '../inventory/index.ts'
 import { addTestServer, serverRow, startFleetShop, startTestAgent } from './fleet.fixture.ts'
 import { checkServers } from './check-servers.ts'
-import { markFailing } from '../servers/contact.ts'
+import { markFailing } from '../servers/agent-health.ts'
 import { serverOutages, servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 

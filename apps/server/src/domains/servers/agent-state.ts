@@ -1,7 +1,7 @@
 // What is recorded of an agent while it is brought to its desired state, and of its proxies while they are tried.
 import { and, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { clearTrouble } from './contact.ts'
+import { clearTrouble } from './agent-health.ts'
 import type { AgentUser } from './desired/order-access.ts'
 import { enqueueConverge } from './desired/desired-users.ts'
 import { publishSelling } from './server-row.ts'

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { serverCidrs } from '../inventory/index.ts'
-import type { SyncContext } from './contact.ts'
+import type { SyncContext } from './agent-client.ts'
 import type { ServerRow } from './server-row.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { and, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { LONGEST_PAUSE_S } from './contact.ts'
+import { LONGEST_PAUSE_S } from './agent-health.ts'
 import { serverOutages, servers } from './tables.ts'
 
 /**

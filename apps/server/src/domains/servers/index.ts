@@ -2,9 +2,10 @@
  * Servers with their groups and address ranges, and what each agent should hold: the users of orders, their access and
  * limits (docs/FLEET.md). It owns servers, server_outages, server_groups, server_group_servers, server_reports,
  * server_places, agent_users, order_access, order_traffic and the sequence agent_generation.
- * It talks to no agent. Higher domains do, and record here what they learned: of contact (`markReachable`), of what an
- * agent took (`recordAnswer`), of installations (`recordInstallation`), of proofs (`setWithheldRanges`). What an edit
- * asks of them is a job in a queue of this domain (`enqueueConverge`, `requestProvisioning`) that they work on.
+ * It talks to no agent. Higher domains do, by `agentOf`, and record here what they learned: of an agent's health
+ * (`markReachable`), of what it took (`recordAnswer`), of installations (`recordInstallation`), of proofs
+ * (`setWithheldRanges`). What an edit asks of them is a job in a queue of this domain (`enqueueConverge`,
+ * `requestProvisioning`) that they work on.
  * A port says which variants sell from a group.
  */
 export { type Program, handsOverToOurs, programIn, recordReport } from './agent-report.ts'
@@ -17,11 +18,10 @@ export {
   setNextProof,
   setWithheldRanges
 } from './agent-state.ts'
+export { type SyncContext, agentOf, withServerLock } from './agent-client.ts'
 export {
   ALARM_AFTER,
-  type SyncContext,
   type Trouble,
-  agentOf,
   clearTrouble,
   markConverged,
   markFailing,
@@ -29,9 +29,8 @@ export {
   markReachable,
   markUnreachable,
   setTrouble,
-  troubledSince,
-  withServerLock
-} from './contact.ts'
+  troubledSince
+} from './agent-health.ts'
 export { removeServer } from './delete-server.ts'
 export {
   type WantedUser,

@@ -4,7 +4,7 @@ import { MINUTE, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { type Found, MOST_FOUND, type NoticeFinder } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { ALARM_AFTER } from './contact.ts'
+import { ALARM_AFTER } from './agent-health.ts'
 import { isServedOrder, isTroubled, troubleSentence } from './list-servers.ts'
 import { agentUsers, serverReports, servers } from './tables.ts'
 

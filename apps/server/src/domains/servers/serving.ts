@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Unit } from '../../infra/command.ts'
-import { clearTrouble, setTrouble, tellWebhooks } from './contact.ts'
+import { clearTrouble, setTrouble, tellWebhooks } from './agent-health.ts'
 import { isAlive } from './installations.ts'
 import { type ServerRow, isWrongPort, lockServer, publishSelling } from './server-row.ts'
 import { servers } from './tables.ts'

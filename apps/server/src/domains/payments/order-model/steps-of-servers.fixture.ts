@@ -7,7 +7,7 @@ import { userActor } from '../../../testing/session.ts'
 import { workOnRun } from '../../bulk/work-on-run.ts'
 import { drainServer, giveUpServer } from '../../delivery/servers/commands.ts'
 import { rescueOrders } from '../../delivery/servers/index.ts'
-import { markOffline, markReachable, markUnreachable } from '../../servers/contact.ts'
+import { markOffline, markReachable, markUnreachable } from '../../servers/agent-health.ts'
 import { endReturn, pauseServer, resumeServer, takeBackServer } from '../../servers/server-status.ts'
 import { mature } from './books.fixture.ts'
 import {

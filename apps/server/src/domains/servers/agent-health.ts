@@ -1,20 +1,12 @@
 import type { Params, ServerTrouble } from '@netlet/contract'
 import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
-import type { AppContext } from '../../infra/context.ts'
-import type { Secrets } from '../../infra/secrets.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import { startOf } from '../../infra/text.ts'
 import { emitEvent } from '../webhooks/index.ts'
 import { closeOutage, openOutage } from './outages.ts'
-import { type ServerRow, publishSelling } from './server-row.ts'
+import { publishSelling } from './server-row.ts'
 import { servers } from './tables.ts'
-import type { Database } from '../../infra/db/client.ts'
-import { withSessionLock } from '../../infra/db/session-lock.ts'
-
-/** What code that talks to agents needs. */
-export type SyncContext = Pick<AppContext, 'config' | 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
 
 /** The longest pause in seconds between two tries of a failing agent. */
 export const LONGEST_PAUSE_S = 60
@@ -23,26 +15,6 @@ export const LONGEST_PAUSE_S = 60
 export const ALARM_AFTER = 5
 
 export type Trouble = { code: ServerTrouble; params?: Params }
-
-/**
- * The client of a server's agent.
- * @throws if the stored token was sealed with another APP_SECRET
- */
-export function agentOf(
-  server: Pick<ServerRow, 'ip' | 'agentPort' | 'agentToken' | 'agentCertificate'>,
-  secrets: Secrets,
-  timeoutMs?: number,
-  more: Pick<AgentAddress, 'console' | 'dial'> = {}
-): AgentClient {
-  const address = {
-    host: server.ip,
-    port: server.agentPort,
-    token: server.agentToken ? secrets.open(server.agentToken) : '',
-    certificate: server.agentCertificate,
-    ...more
-  }
-  return createAgentClient(address, timeoutMs)
-}
 
 /**
  * Records that the agent answered.
@@ -100,7 +72,7 @@ export async function markFailing(unit: Unit, serverId: number, message: string)
       nextTryAt: sql`${now} + least(power(2, least(${servers.failedTries}, 10)), ${LONGEST_PAUSE_S}) * interval '1 second'`
     })
     .where(eq(servers.id, serverId))
-  // These troubles say more than a failed change does.
+  // Keep a more specific problem: these explain more than 'changes failing'.
   await unit.tx
     .update(servers)
     .set(columnsOf({ code: 'changes_failing', params: { message } }))
@@ -234,21 +206,3 @@ const cutTexts = (params: Params): Params =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? startOf(value, 500) : value])
   )
-
-type ServerLock = 'serverAgent' | 'serverProvisioning'
-
-/**
- * Runs `work` while no other process holds this lock of the server. A database session holds the lock, so it ends with
- * the process, even after a crash.
- * @param waitMs how long to wait for another holder
- * @returns false if another process holds the lock; `work` did not run
- */
-export async function withServerLock(
-  db: Database,
-  serverId: number,
-  work: () => Promise<void>,
-  { waitMs = 0, lock = 'serverAgent' }: { waitMs?: number; lock?: ServerLock } = {}
-): Promise<boolean> {
-  const { ran } = await withSessionLock(db, lock, serverId, work, { waitMs })
-  return ran
-}
