@@ -13,7 +13,7 @@ import { userActor } from '../../testing/session.ts'
 import { orders } from '../orders/tables.ts'
 import { userPreferences } from './tables.ts'
 import { addRow } from '../../testing/rows.ts'
-import type { MailOrder } from '../mail/render-order.ts'
+import type { MailRequest } from '../mail/render-mail.ts'
 
 // No worker runs: the test sends the mails.
 const shop = useStarted(startStockedShop)
@@ -23,8 +23,8 @@ beforeEach(async () => {
 })
 
 type Client = Awaited<ReturnType<TestShop['customer']>>
-const send = (order: MailOrder) => sendMail(shop.ctx, order, 'job')
-const loginOf = (username: string, to: string, key: string): MailOrder<'new-login'> => {
+const send = (request: MailRequest) => sendMail(shop.ctx, request, 'job')
+const loginOf = (username: string, to: string, key: string): MailRequest<'new-login'> => {
   const at = shop.ctx.now().toISOString()
   return {
     to,
@@ -34,14 +34,14 @@ const loginOf = (username: string, to: string, key: string): MailOrder<'new-logi
   }
 }
 /** A mail without a name, such as one with a code. */
-const unnamed = (to: string, key: string): MailOrder => ({
+const unnamed = (to: string, key: string): MailRequest => ({
   to,
   key,
   template: 'address-registered',
   data: { at: shop.ctx.now().toISOString() }
 })
 const sendWaiting = async () => {
-  const { rows } = await shop.ctx.db.execute<{ data: MailOrder }>(
+  const { rows } = await shop.ctx.db.execute<{ data: MailRequest }>(
     sql`select data from pgboss.job where name = 'send-mail' order by created_on, id`
   )
   for (const { data } of rows) await send(data)

@@ -19,7 +19,7 @@ import { cancelledMail, readMailLog } from './mail.fixture.ts'
 import { blockedAddresses, reportTokens } from './tables.ts'
 import { mailRetention } from './retention.ts'
 import { takeEvents } from './receive-events.ts'
-import type { MailOrder } from './render-order.ts'
+import type { MailRequest } from './render-mail.ts'
 
 // The stand-in's mail services accept the mails and send signed reports. No worker runs: the test runs the jobs.
 const SHOP = 'http://shop.test'
@@ -50,9 +50,9 @@ const send = async (to: string, template: 'order-cancelled' | 'test-mail' = 'ord
   count += 1
   const key = `test:${to}:${count}`
   const data = { at: shop.ctx.now().toISOString() }
-  const order: MailOrder = template === 'test-mail' ? { to, key, template, data } : cancelledMail(to, { key })
-  await sendMail(shop.ctx, order, `job${count}`)
-  return order
+  const request: MailRequest = template === 'test-mail' ? { to, key, template, data } : cancelledMail(to, { key })
+  await sendMail(shop.ctx, request, `job${count}`)
+  return request
 }
 const logged = (to: string) => readMailLog(admin, to)
 const blocks = async (search: string) =>
@@ -220,11 +220,11 @@ test('reports of the same addresses at once, in any sequence, do not hold each o
 
 test('a report that comes before the answer to the mail was written down is not lost', async () => {
   const to = 'quick@example.com'
-  const order = cancelledMail(to, { key: 'quick:1' })
+  const request = cancelledMail(to, { key: 'quick:1' })
   const early = {
     happened: 'bounced',
     address: to,
-    key: order.key,
+    key: request.key,
     reason: 'no such user',
     at: shop.ctx.now()
   } as const
@@ -238,7 +238,7 @@ test('a report that comes before the answer to the mail was written down is not 
     return original(typeof address === 'string' ? address.replace('/quick', '') : address, init)
   }
   try {
-    await sendMail(quick, order, 'quick')
+    await sendMail(quick, request, 'quick')
   } finally {
     globalThis.fetch = original
   }

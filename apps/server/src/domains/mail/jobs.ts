@@ -9,6 +9,6 @@ export const mailJobs: Job[] = [
     importance: 'background',
     // Codes must leave even if many reminders wait and the mail service is slow.
     reserved: 2,
-    run: (ctx, order, jobId) => sendMail(ctx, order, jobId)
+    run: (ctx, request, jobId) => sendMail(ctx, request, jobId)
   })
 ]

@@ -1,12 +1,12 @@
 import type { SentMail } from '@netlet/contract'
 import type { TestClient } from '../../testing/client.ts'
-import type { MailOrder } from './render-order.ts'
+import type { MailRequest } from './render-mail.ts'
 
 /** A mail about an order, which its recipient can switch off. */
 export const cancelledMail = (
   to: string,
-  more: Partial<MailOrder<'order-cancelled'>> = {}
-): MailOrder<'order-cancelled'> => ({
+  more: Partial<MailRequest<'order-cancelled'>> = {}
+): MailRequest<'order-cancelled'> => ({
   to,
   key: `cancelled:${to}`,
   template: 'order-cancelled',

@@ -6,7 +6,7 @@ import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { mailRetention, enqueueMail, forgetAddress } from './index.ts'
-import { type MailOrder, renderOrder } from './render-order.ts'
+import { type MailRequest, renderRequest } from './render-mail.ts'
 import { sendMail } from './send-mail.ts'
 import { cancelledMail, readMailLog } from './mail.fixture.ts'
 import { mailChoices, mailContents, mails } from './tables.ts'
@@ -22,7 +22,7 @@ const sealedCode = () => ({
   sealed_code: shop.ctx.secrets.seal(CODE).toString('base64'),
   expires_at: new Date(shop.ctx.now().getTime() + 10 * MINUTE).toISOString()
 })
-const cancelled = (to: string, username = 'Ann', language: MailOrder['language'] = 'en') =>
+const cancelled = (to: string, username = 'Ann', language: MailRequest['language'] = 'en') =>
   cancelledMail(to, {
     key: `cancelled:${to.length}:${to.slice(0, 2)}`,
     language,
@@ -35,10 +35,10 @@ const open = async (to: string) => {
 const contents = async () => (await shop.ctx.db.select().from(mailContents)).length
 
 test('a mail is shown as the mail service was given it, in its language, and the reading is written down', async () => {
-  const order = cancelled('read@example.com', 'Ann', 'zh-CN')
-  await sendMail(shop.ctx, order, 'job')
-  const [sent] = shop.outbox.mails.filter(({ to }) => to === order.to)
-  const shown = await open(order.to)
+  const request = cancelled('read@example.com', 'Ann', 'zh-CN')
+  await sendMail(shop.ctx, request, 'job')
+  const [sent] = shop.outbox.mails.filter(({ to }) => to === request.to)
+  const shown = await open(request.to)
   expect(shown).toMatchObject({ state: 'sent', language: 'zh-CN', content: { subject: sent?.subject } })
   // The unsubscribe link is for the recipient only.
   const token = /token=([\w-]+)/.exec(sent?.text ?? '')?.[1] ?? ''
@@ -56,8 +56,8 @@ test('a stored mail contains no code, for any template and language', async () =
   for (const template of Object.keys(TEMPLATES) as Template[])
     for (const language of LANGUAGES) {
       const data = { ...TEMPLATES[template].sample, ...sealedCode() }
-      const order = { to: 'all@example.com', key: 'x', language, template, data } as MailOrder
-      const { sent, kept, oneClick } = await renderOrder(shop.ctx, order, TEMPLATES[template].kind)
+      const request = { to: 'all@example.com', key: 'x', language, template, data } as MailRequest
+      const { sent, kept, oneClick } = await renderRequest(shop.ctx, request, TEMPLATES[template].kind)
       const asked = 'sealed_code' in TEMPLATES[template].sample
       expect(sent.text.includes(CODE), template).toBe(asked)
       // A sample has no token.
@@ -69,10 +69,10 @@ test('a stored mail contains no code, for any template and language', async () =
 })
 
 test('a code that was mailed is in no table, and its mail is shown with dots', async () => {
-  const order: MailOrder = { to: 'code@example.com', key: 'code:1', template: 'forgot-code', data: sealedCode() }
-  await sendMail(shop.ctx, order, 'job')
-  expect(shop.outbox.mails.find(({ to }) => to === order.to)?.text).toContain(CODE)
-  const shown = await open(order.to)
+  const request: MailRequest = { to: 'code@example.com', key: 'code:1', template: 'forgot-code', data: sealedCode() }
+  await sendMail(shop.ctx, request, 'job')
+  expect(shop.outbox.mails.find(({ to }) => to === request.to)?.text).toContain(CODE)
+  const shown = await open(request.to)
   expect(JSON.stringify(shown)).not.toContain(CODE)
   expect(shown.content?.text).toContain('••••••')
   const { rows } = await shop.ctx.db.execute<{ found: number }>(
@@ -82,14 +82,14 @@ test('a code that was mailed is in no table, and its mail is shown with dots', a
 })
 
 test('a permanently failed mail shows what would have been sent, and after Send again what was', async () => {
-  const order = cancelled('failed@example.com')
+  const request = cancelled('failed@example.com')
   shop.outbox.fail(400, 1, { errors: [{ message: 'No.', field: 'personalizations.0.to.0.email' }] })
-  await sendMail(shop.ctx, order, 'job')
-  const failed = await open(order.to)
+  await sendMail(shop.ctx, request, 'job')
+  const failed = await open(request.to)
   expect(failed).toMatchObject({ state: 'failed', content: { subject: 'Your order was cancelled: Plan' } })
   expect((await admin.post(`/api/settings/mails/${failed.id}/send_again/`, {})).code).toBe(2000)
-  await sendMail(shop.ctx, order, 'again')
-  expect(await open(order.to)).toMatchObject({ state: 'sent', content: failed.content })
+  await sendMail(shop.ctx, request, 'again')
+  expect(await open(request.to)).toMatchObject({ state: 'sent', content: failed.content })
 })
 
 test('an unneeded mail stores nothing', async () => {
@@ -144,14 +144,14 @@ beforeEach(async () => {
 const HERS = 'Ottilie.Quist@example.org'
 const mailTo = (to: string) =>
   cancelledMail(to, { key: `test:${to.length}`, data: { username: 'Ottilie', order_id: 'NL-1', product_name: 'Plan' } })
-const enqueue = (order: MailOrder) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
+const enqueue = (request: MailRequest) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, request))
 const forget = (email: string) => {
   const since = new Date(0)
   const addresses = [{ address: email, from: since, until: null }]
   const user = { username: 'Ottilie', email, since, namedSince: since, names: ['Ottilie'], addresses }
   return command(shop.ctx, SYSTEM, unit => forgetAddress(unit, user))
 }
-type Kept = { name: string; data: MailOrder; output: unknown }
+type Kept = { name: string; data: MailRequest; output: unknown }
 const jobs = async () =>
   (await shop.ctx.db.execute<Kept>(sql`select name, data, output from pgboss.job order by data ->> 'key'`)).rows
 
@@ -171,7 +171,7 @@ test('a mail that waits is not sent once its address is forgotten, and those of 
 })
 
 test('a waiting mail to the address that names another user is sent, except for the answer to a ticket', async () => {
-  const former: MailOrder = { ...mailTo(HERS), key: 'test:1', data: { ...mailTo(HERS).data, username: 'Rudi' } }
+  const former: MailRequest = { ...mailTo(HERS), key: 'test:1', data: { ...mailTo(HERS).data, username: 'Rudi' } }
   const answer = { username: 'O. Quist', ticket: 1, message: 'Help me', answer: 'We do' }
   await enqueue(former)
   await enqueue({ to: HERS, key: 'test:2', template: 'ticket-answer', data: answer })

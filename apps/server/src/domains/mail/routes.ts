@@ -10,7 +10,7 @@ import { checkSender } from './sender-check.ts'
 import { sendAgain } from './send-again.ts'
 import { unsubscribe } from './choices.ts'
 import { unsubscribePage } from './layout.ts'
-import { previewTemplates } from './render-order.ts'
+import { previewTemplates } from './render-mail.ts'
 
 /** The log of mails, blocked addresses and template previews for administrators, and reports of mail services. */
 export function mailRoutes(mount: Mount, ctx: AppContext): void {

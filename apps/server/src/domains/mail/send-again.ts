@@ -8,7 +8,7 @@ import { done, type Result } from '../../infra/result.ts'
 import { blockOf } from './blocked-addresses.ts'
 import { enqueueMail } from './send-mail.ts'
 import { keyPart, mails } from './tables.ts'
-import type { MailOrder } from './render-order.ts'
+import type { MailRequest } from './render-mail.ts'
 
 type Mail = typeof mails.$inferSelect
 
@@ -39,7 +39,7 @@ async function sendFailed(unit: Unit, { id, carried, template }: Mail): Promise<
     .set({ state: 'waiting', carried: null, uncertainTries: 0, claimedAt: new Date(0) })
     .where(eq(mails.id, id))
   // The row keeps its own date, which tells whose mail it was.
-  enqueueMail(unit, { ...(carried as MailOrder), again_at: unit.now.toISOString() })
+  enqueueMail(unit, { ...(carried as MailRequest), again_at: unit.now.toISOString() })
   unit.audit('mail.send_again', id, { after: { template } })
   return done
 }
@@ -50,7 +50,7 @@ async function sendFailed(unit: Unit, { id, carried, template }: Mail): Promise<
  */
 async function sendCopy(unit: Unit, { id, to, key, carried, template, kind, language }: Mail): Promise<Result<null>> {
   const { tx, now } = unit
-  const order = carried as MailOrder
+  const request = carried as MailRequest
   const first = key.replace(COPY, '')
   // Lock the first mail, or else the requested copy, so that concurrent requests wait.
   await tx.select({ id: mails.id }).from(mails).where(eq(mails.key, first)).for('update')
@@ -70,13 +70,13 @@ async function sendCopy(unit: Unit, { id, to, key, carried, template, kind, lang
   const last = Math.max(...known.map(({ at }) => at.getTime()))
   if (now.getTime() - last < COPY_PAUSE_MINUTES * MINUTE)
     return refuse('mail_sent_lately', { params: { minutes: COPY_PAUSE_MINUTES } })
-  if ((await blockOf(tx, order.to)) === 'bounced') return refuse('mail_address_blocked')
+  if ((await blockOf(tx, request.to)) === 'bounced') return refuse('mail_address_blocked')
   const copy = `${first}:copy:${copies + 1}`
   // Logged at once, so that the next request finds it; unclaimed.
   await tx
     .insert(mails)
     .values({ key: copy, to, template, kind, language, jobId: '', claimedAt: new Date(0), tries: 0, createdAt: now })
-  enqueueMail(unit, { ...order, key: copy })
+  enqueueMail(unit, { ...request, key: copy })
   unit.audit('mail.send_again', id, { after: { template, copy: copies + 1 } })
   return done
 }

@@ -10,7 +10,7 @@ import { readSettings } from '../settings/index.ts'
 import { blockAddresses, blockOf } from './blocked-addresses.ts'
 import { readChoices } from './choices.ts'
 import { claimMail, FORGOTTEN, recordMail, recordPutOff, recordUncertain, type MailFailure } from './record.ts'
-import { type MailOrder, type RenderedOrder, renderOrder } from './render-order.ts'
+import { type MailRequest, type RenderedRequest, renderRequest } from './render-mail.ts'
 import type { MailTemplate } from './templates/define.ts'
 import { TEMPLATES, type Template } from './templates/index.ts'
 import { optionalKind, unsubscribeHeaders } from './layout.ts'
@@ -29,7 +29,7 @@ export function priorityOf({ template, data }: { template: Template; data: objec
 }
 
 /** Jobs of sent mails are deleted after minutes, because they contain names and addresses. */
-export const sendMailQueue = queue<MailOrder>('send-mail', { deleteAfterSeconds: 300 })
+export const sendMailQueue = queue<MailRequest>('send-mail', { deleteAfterSeconds: 300 })
 
 /** The host of a deleted user's address. Nothing is sent there. */
 export const DELETED_HOST = 'deleted.invalid'
@@ -38,8 +38,8 @@ export const DELETED_HOST = 'deleted.invalid'
  * Sends a mail if, and only if, the command commits, unless its key was sent before or the recipient has switched off
  * its kind.
  */
-export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>): void {
-  unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order) })
+export function enqueueMail<T extends Template>(unit: Unit, request: MailRequest<T>): void {
+  unit.jobs.send(sendMailQueue, request, { key: request.key, priority: priorityOf(request) })
 }
 
 /**
@@ -47,9 +47,9 @@ export function enqueueMail<T extends Template>(unit: Unit, order: MailOrder<T>)
  * our record, the mail is sent twice with the same Message-ID; no service can exclude that.
  * @throws if a retry may help
  */
-export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string): Promise<void> {
+export async function sendMail(ctx: AppContext, request: MailRequest, jobId: string): Promise<void> {
   const { log } = ctx
-  const { key, to, template, language = 'en' } = order
+  const { key, to, template, language = 'en' } = request
   const {
     kind,
     unnamed,
@@ -60,31 +60,31 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
   const claimed = await claimMail(ctx, { key, to: named, template, kind, language }, jobId)
   if (!claimed) return log.info(about, 'mail not sent again')
   const { id, createdAt, tries } = claimed
-  const needless = await whyUnneeded(ctx, order, { kind, canEnd: unsubscribe !== undefined })
+  const needless = await whyUnneeded(ctx, request, { kind, canEnd: unsubscribe !== undefined })
   if (needless) {
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
     return log.info({ ...about, reason: needless.code }, 'mail skipped')
   }
-  const rendered = await renderOrder(ctx, order, kind)
-  const content = { ...rendered.kept, username: 'username' in order.data ? order.data.username : null }
-  const sent = await deliver(ctx, order, rendered)
+  const rendered = await renderRequest(ctx, request, kind)
+  const content = { ...rendered.kept, username: 'username' in request.data ? request.data.username : null }
+  const sent = await passToService(ctx, request, rendered)
   if (sent.ok) {
-    const carried = hasSecrets(order) ? undefined : order
+    const carried = hasSecrets(request) ? undefined : request
     await recordMail(ctx, id, { state: 'sent', providerId: sent.id, content, carried })
     return log.info(about, 'mail sent')
   }
   const failure: MailFailure = { code: sent.reason, sentence: sent.message }
-  if (sent.uncertain && (await sendLater(ctx, { id, to: named }, order, failure))) return
-  const since = Math.max(createdAt.getTime(), order.again_at ? Date.parse(order.again_at) : 0)
+  if (sent.uncertain && (await sendLater(ctx, { id, to: named }, request, failure))) return
+  const since = Math.max(createdAt.getTime(), request.again_at ? Date.parse(request.again_at) : 0)
   const isOld = ctx.now().getTime() - since > TRY_FOR
   if (sent.retryAfterMs && !isOld)
-    return putOff(ctx, { id, to: named }, { order, failure, waitMs: Math.max(sent.retryAfterMs, pauseAfter(tries)) })
+    return putOff(ctx, { id, to: named }, { request, failure, waitMs: Math.max(sent.retryAfterMs, pauseAfter(tries)) })
   // An administrator can fix a wrong key or a missing setting, but not a refused recipient.
   const final = sent.uncertain || sent.reason === 'rejected' || isOld
   await recordMail(ctx, id, {
     state: final ? 'failed' : 'waiting',
     failure,
-    ...(final ? { carried: order, content } : {})
+    ...(final ? { carried: request, content } : {})
   })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
   if (sent.noMailbox) await blockUnknown(ctx, to, sent.message)
@@ -92,7 +92,7 @@ export async function sendMail(ctx: AppContext, order: MailOrder, jobId: string)
 }
 
 /** Codes and personal links are sealed and expire. A copy would be useless, or reveal them to others. */
-const hasSecrets = ({ data }: Pick<MailOrder, 'data'>): boolean =>
+const hasSecrets = ({ data }: Pick<MailRequest, 'data'>): boolean =>
   Object.keys(data).some(name => name.startsWith('sealed_'))
 
 /** Direct SMTP: the recipient's server reports an unknown mailbox, because no mail service would. */
@@ -111,12 +111,13 @@ const TRY_FOR = 22 * HOUR
 function sendLater(
   ctx: AppContext,
   mail: { id: number; to: string },
-  order: MailOrder,
+  request: MailRequest,
   failure: MailFailure
 ): Promise<boolean> {
   return command(ctx, SYSTEM, async unit => {
     const startIn = await recordUncertain(unit, mail, failure)
-    if (startIn !== null) unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startIn })
+    if (startIn !== null)
+      unit.jobs.send(sendMailQueue, request, { key: request.key, priority: priorityOf(request), startIn })
     return startIn !== null
   })
 }
@@ -131,14 +132,17 @@ const pauseAfter = (tries: number): number => Math.min(5 * SECOND * 2 ** (tries 
 async function putOff(
   ctx: AppContext,
   mail: { id: number; to: string },
-  { order, failure, waitMs }: { order: MailOrder; failure: MailFailure; waitMs: number }
+  { request, failure, waitMs }: { request: MailRequest; failure: MailFailure; waitMs: number }
 ): Promise<void> {
   const startIn = Math.min(waitMs, MOST_AWAY)
   await command(ctx, SYSTEM, async unit => {
     if (!(await recordPutOff(unit, mail, failure))) return
-    unit.jobs.send(sendMailQueue, order, { key: order.key, priority: priorityOf(order), startIn })
+    unit.jobs.send(sendMailQueue, request, { key: request.key, priority: priorityOf(request), startIn })
   })
-  ctx.log.info({ mail: order.key, template: order.template, seconds: startIn / 1000 }, 'mail put off by the service')
+  ctx.log.info(
+    { mail: request.key, template: request.template, seconds: startIn / 1000 },
+    'mail put off by the service'
+  )
 }
 
 const NO_SUCH_ADDRESS: MailFailure = { code: 'no_such_address', sentence: 'the address does not exist' }
@@ -151,7 +155,7 @@ const SWITCHED_OFF: MailFailure = { code: 'switched_off', sentence: 'switched of
  */
 async function whyUnneeded(
   ctx: AppContext,
-  { to, data }: MailOrder,
+  { to, data }: MailRequest,
   { kind, canEnd }: { kind: MailKind; canEnd: boolean }
 ): Promise<MailFailure | null> {
   if ('sealed_code' in data && Date.parse(data.expires_at) <= ctx.now().getTime())
@@ -166,19 +170,19 @@ async function whyUnneeded(
 }
 
 /** Passes a mail to the service in the settings. */
-export async function deliver(
+export async function passToService(
   ctx: AppContext,
-  order: Pick<MailOrder, 'to' | 'key'>,
-  { sent, oneClick }: Pick<RenderedOrder, 'sent' | 'oneClick'>
+  request: Pick<MailRequest, 'to' | 'key'>,
+  { sent, oneClick }: Pick<RenderedRequest, 'sent' | 'oneClick'>
 ): Promise<MailResult> {
   const { config, secrets } = ctx
   const settings = await readSettings(ctx.db, secrets)
   const mailer = createMailer(mailerOptions(settings, config))
   return mailer.send({
     ...sent,
-    to: order.to,
+    to: request.to,
     from: senderOf(settings, config),
-    idempotencyKey: order.key,
+    idempotencyKey: request.key,
     headers: oneClick ? unsubscribeHeaders(oneClick) : {}
   })
 }

@@ -2,9 +2,9 @@ import type { Language, SenderCheck, Settings } from '@netlet/contract'
 import { type MailResult, checkSenderDomain, parseFrom } from '../../integrations/mail/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { deliver, senderOf } from './send-mail.ts'
+import { passToService, senderOf } from './send-mail.ts'
 import { randomUUID } from 'node:crypto'
-import { renderOrder } from './render-order.ts'
+import { renderRequest } from './render-mail.ts'
 
 /** Sends a test mail at once, without the queue and the log of mails. @returns the service's answer */
 export async function sendTestMail(
@@ -12,8 +12,8 @@ export async function sendTestMail(
   { to, language }: { to: string; language: Language }
 ): Promise<MailResult> {
   const data = { at: ctx.now().toISOString() }
-  const order = { to, language, template: 'test-mail', data, key: `test:${randomUUID()}` } as const
-  return deliver(ctx, order, await renderOrder(ctx, order, 'operator'))
+  const request = { to, language, template: 'test-mail', data, key: `test:${randomUUID()}` } as const
+  return passToService(ctx, request, await renderRequest(ctx, request, 'operator'))
 }
 
 /** What each service tells its customers to publish. */

@@ -16,7 +16,7 @@ import { auditLog } from '../../infra/tables.ts'
 import { blockAddresses } from './blocked-addresses.ts'
 import { mailRetention } from './retention.ts'
 import { mails } from './tables.ts'
-import type { MailOrder } from './render-order.ts'
+import type { MailRequest } from './render-mail.ts'
 
 const shop = useStarted(() =>
   startTestShop({
@@ -27,9 +27,9 @@ const shop = useStarted(() =>
 )
 const admin = useStarted(() => shop.admin({ username: 'boss' }))
 
-const cancelled = (to: string, key: string, language: MailOrder['language'] = 'en') =>
+const cancelled = (to: string, key: string, language: MailRequest['language'] = 'en') =>
   cancelledMail(to, { key, language })
-const ask = (order: MailOrder) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, order))
+const ask = (request: MailRequest) => command(shop.ctx, SYSTEM, async unit => enqueueMail(unit, request))
 const logged = (search: string) => readMailLog(admin, search)
 const ended = async (to: string, count = 1) => {
   await shop.drain()
@@ -54,36 +54,36 @@ const multipart = (path: string, fill = '') => {
 const sentTo = (to: string) => shop.outbox.mails.filter(mail => mail.to === to)
 
 test('a cause is mailed about once, for ever', async () => {
-  const order = cancelled('once@example.com', 'cancelled:1')
-  await ask(order)
-  const [mail] = await ended(order.to)
+  const request = cancelled('once@example.com', 'cancelled:1')
+  await ask(request)
+  const [mail] = await ended(request.to)
   expect(mail).toMatchObject({ state: 'sent', template: 'order-cancelled', kind: 'payments', error: null })
   expect(mail?.provider_id).not.toBeNull()
   // Enqueued again after the first was sent, by other jobs and concurrently.
-  await Promise.all(['a', 'b', 'c'].map(jobId => sendMail(shop.ctx, order, jobId)))
-  await ask(order)
+  await Promise.all(['a', 'b', 'c'].map(jobId => sendMail(shop.ctx, request, jobId)))
+  await ask(request)
   await ask(cancelled('once@example.com', 'cancelled:2'))
-  await ended(order.to, 2)
-  expect(sentTo(order.to)).toHaveLength(2)
+  await ended(request.to, 2)
+  expect(sentTo(request.to)).toHaveLength(2)
 })
 
 test('jobs of the same mail at once: one sends it, the others wait for what came of it', async () => {
-  const order = cancelled('race@example.com', 'cancelled:3')
-  const tries = await Promise.allSettled(['a', 'b', 'c', 'd'].map(jobId => sendMail(shop.ctx, order, jobId)))
+  const request = cancelled('race@example.com', 'cancelled:3')
+  const tries = await Promise.allSettled(['a', 'b', 'c', 'd'].map(jobId => sendMail(shop.ctx, request, jobId)))
   expect(tries.filter(one => one.status === 'fulfilled').length).toBeGreaterThan(0)
   for (const one of tries) if (one.status === 'rejected') expect(String(one.reason)).toContain('Another job is sending')
-  expect(sentTo(order.to)).toHaveLength(1)
+  expect(sentTo(request.to)).toHaveLength(1)
 })
 
 test('a mail whose job died while it was sent is sent by the next one', async () => {
-  const order = cancelled('died@example.com', 'cancelled:4')
+  const request = cancelled('died@example.com', 'cancelled:4')
   const now = shop.ctx.now()
   await shop.ctx.db.execute(sql`insert into mails (created_at, key, "to", template, kind, language, job_id, claimed_at)
-    values (now(), ${order.key}, ${order.to}, ${order.template}, 'payments', 'en', 'dead', ${now})`)
-  await expect(sendMail(shop.ctx, order, 'next')).rejects.toThrow('Another job is sending')
+    values (now(), ${request.key}, ${request.to}, ${request.template}, 'payments', 'en', 'dead', ${now})`)
+  await expect(sendMail(shop.ctx, request, 'next')).rejects.toThrow('Another job is sending')
   shop.advance(3 * MINUTE)
-  await sendMail(shop.ctx, order, 'next')
-  expect(sentTo(order.to)).toHaveLength(1)
+  await sendMail(shop.ctx, request, 'next')
+  expect(sentTo(request.to)).toHaveLength(1)
 })
 
 test('a permanently refused mail and an unneeded one say why', async () => {
@@ -146,9 +146,9 @@ test('a whole address finds its own mails, in any case; a part finds all that ha
 })
 
 test('the link in a mail switches off its kind without a login, by a page and by one click of a mail program', async () => {
-  const order = cancelled('link@example.com', 'cancelled:8')
-  await ask(order)
-  const [mail] = await shop.outbox.waitFor(order.to)
+  const request = cancelled('link@example.com', 'cancelled:8')
+  await ask(request)
+  const [mail] = await shop.outbox.waitFor(request.to)
   const page = /http:\/\/shop\.example\.com\/unsubscribe\?token=([\w-]+)/.exec(mail?.text ?? '')
   expect(page).not.toBeNull()
   expect(mail?.html).toContain(page?.[0])
@@ -169,8 +169,8 @@ test('the link in a mail switches off its kind without a login, by a page and by
   ]) {
     expect((await visitor.post(`/api/mail/unsubscribe/?token=${token}`)).status, token).toBe(400)
   }
-  await ask(cancelled(order.to, 'cancelled:9'))
-  expect((await ended(order.to, 2)).every(({ state }) => state === 'sent')).toBe(true)
+  await ask(cancelled(request.to, 'cancelled:9'))
+  expect((await ended(request.to, 2)).every(({ state }) => state === 'sent')).toBe(true)
   const clicked = await fetch(`${shop.url}${oneClick.pathname}${oneClick.search}`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -179,8 +179,8 @@ test('the link in a mail switches off its kind without a login, by a page and by
   expect(clicked.status).toBe(200)
   const again = await visitor.post(`/api/mail/unsubscribe/?token=${page?.[1]}`)
   expect(again.data).toEqual({ kind: 'payments' })
-  await ask(cancelled(order.to, 'cancelled:10'))
-  const all = await ended(order.to, 3)
+  await ask(cancelled(request.to, 'cancelled:10'))
+  const all = await ended(request.to, 3)
   expect(all.find(({ state }) => state === 'skipped')?.error).toBe('switched off by its recipient')
   // No other call accepts a form.
   expect((await multipart('/api/auth/login')).status).toBe(415)
@@ -193,15 +193,15 @@ test('the link in a mail switches off its kind without a login, by a page and by
 })
 
 test('one click is taken as the form that mail programs should send, and no larger one', async () => {
-  const order = cancelled('multipart@example.com', 'cancelled:30')
-  await ask(order)
-  const [mail] = await shop.outbox.waitFor(order.to)
+  const request = cancelled('multipart@example.com', 'cancelled:30')
+  await ask(request)
+  const [mail] = await shop.outbox.waitFor(request.to)
   const oneClick = new URL((mail?.headers['List-Unsubscribe'] ?? '').slice(1, -1))
   expect((await multipart(oneClick.pathname + oneClick.search, 'x'.repeat(20_000))).status).toBe(413)
   const clicked = await multipart(oneClick.pathname + oneClick.search)
   expect([clicked.status, await clicked.json()]).toMatchObject([200, { data: { kind: 'payments' } }])
-  await ask(cancelled(order.to, 'cancelled:31'))
-  expect((await ended(order.to, 2)).map(({ state }) => state).toSorted()).toEqual(['sent', 'skipped'])
+  await ask(cancelled(request.to, 'cancelled:31'))
+  expect((await ended(request.to, 2)).map(({ state }) => state).toSorted()).toEqual(['sent', 'skipped'])
   // Links of the status page also work, with a valid token.
   expect((await multipart('/api/status/unsubscribe/?token=x')).status).toBe(400)
 })
@@ -233,58 +233,58 @@ test('the console shows every template in both languages, and no code', async ()
 
 const again = (id: number) => admin.post(`/api/settings/mails/${id}/send_again/`, {})
 /** Sends the requested copies, as a worker would. */
-async function sendCopies(order: MailOrder): Promise<void> {
+async function sendCopies(request: MailRequest): Promise<void> {
   const waiting = await shop.ctx.db
     .select({ key: mails.key })
     .from(mails)
-    .where(sql`${mails.to} = ${order.to} and ${mails.state} = 'waiting'`)
-  for (const { key } of waiting) await sendMail(shop.ctx, { ...order, key }, key)
+    .where(sql`${mails.to} = ${request.to} and ${mails.state} = 'waiting'`)
+  for (const { key } of waiting) await sendMail(shop.ctx, { ...request, key }, key)
 }
 async function sent(to: string) {
-  const order = cancelledMail(to)
-  await sendMail(shop.ctx, order, 'first')
+  const request = cancelledMail(to)
+  await sendMail(shop.ctx, request, 'first')
   const [mail] = await logged(to)
   if (!mail) throw new Error('the mail is not in the log')
-  return { order, id: mail.id }
+  return { request, id: mail.id }
 }
 const pause = () => shop.advance(COPY_PAUSE_MINUTES * MINUTE)
 
 test('a mail that was sent is sent again as a mail of its own, with what it said, and audited', async () => {
-  const { order, id } = await sent('lost@example.com')
-  expect(await logged(order.to)).toMatchObject([{ state: 'sent', send_again: 'possible' }])
+  const { request, id } = await sent('lost@example.com')
+  expect(await logged(request.to)).toMatchObject([{ state: 'sent', send_again: 'possible' }])
   pause()
   expect(await again(id)).toMatchObject({ code: 2000 })
-  expect(await logged(order.to)).toMatchObject([{ state: 'waiting', send_again: 'waits' }, { state: 'sent' }])
-  await sendCopies(order)
-  const [first, copy] = sentTo(order.to)
+  expect(await logged(request.to)).toMatchObject([{ state: 'waiting', send_again: 'waits' }, { state: 'sent' }])
+  await sendCopies(request)
+  const [first, copy] = sentTo(request.to)
   expect(copy?.subject).toBe(first?.subject)
   // Except for each one's own unsubscribe link.
   expect(copy?.text.split('http')[0]).toBe(first?.text.split('http')[0])
-  expect(await logged(order.to)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
+  expect(await logged(request.to)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
   const [entry] = await shop.ctx.db
     .select({ action: auditLog.action, after: auditLog.after })
     .from(auditLog)
     .where(sql`${auditLog.targetType} = 'mail' and ${auditLog.targetId} = ${String(id)}`)
-  expect(entry).toEqual({ action: 'mail.send_again', after: { template: order.template, copy: 1 } })
+  expect(entry).toEqual({ action: 'mail.send_again', after: { template: request.template, copy: 1 } })
 })
 
 test('of many clicks at once one sends a copy; the next is possible after a pause, and only so often, from each copy', async () => {
-  const { order, id } = await sent('often@example.com')
+  const { request, id } = await sent('often@example.com')
   expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('less than 10 minutes ago') })
   for (let copy = 1; copy <= MOST_COPIES; copy += 1) {
     pause()
-    const newest = (await logged(order.to))[0]?.id ?? id
+    const newest = (await logged(request.to))[0]?.id ?? id
     const clicks = await Promise.all([again(id), again(newest), again(id)])
     expect(clicks.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409, 409])
-    await sendCopies(order)
-    expect(sentTo(order.to)).toHaveLength(1 + copy)
+    await sendCopies(request)
+    expect(sentTo(request.to)).toHaveLength(1 + copy)
   }
   pause()
   expect(await again(id)).toMatchObject({ status: 409, msg: 'This mail has been sent again 5 times already' })
 })
 
 test('no copy of a mail with a code, of an unneeded one, or to an address that takes none', async () => {
-  const code: MailOrder<'sign-up-code'> = {
+  const code: MailRequest<'sign-up-code'> = {
     to: 'code@example.com',
     key: 'code:1',
     template: 'sign-up-code',
@@ -301,21 +301,21 @@ test('no copy of a mail with a code, of an unneeded one, or to an address that t
   pause()
   expect((await again(withCode?.id ?? 0)).status).toBe(404)
 
-  const { id, order } = await sent('gone@example.com')
-  const block = { address: order.to, cause: 'bounced', reason: '550', source: 'smtp', at: shop.ctx.now() } as const
+  const { id, request } = await sent('gone@example.com')
+  const block = { address: request.to, cause: 'bounced', reason: '550', source: 'smtp', at: shop.ctx.now() } as const
   await command(shop.ctx, SYSTEM, unit => blockAddresses(unit, [block]))
   pause()
   expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('takes no mail') })
   const needless = { ...cancelledMail('gone@example.com'), key: 'cancelled:needless' }
   await sendMail(shop.ctx, needless, 'first')
-  expect((await logged(order.to))[0]).toMatchObject({ state: 'skipped', send_again: 'needless' })
+  expect((await logged(request.to))[0]).toMatchObject({ state: 'skipped', send_again: 'needless' })
 })
 
 test('when what a mail said is not kept any more, nothing is kept to send it again', async () => {
-  const { id, order } = await sent('old@example.com')
+  const { id, request } = await sent('old@example.com')
   const contents = mailRetention.find(({ what }) => what === 'mail_contents')
   shop.advance(DAY)
   await command(shop.ctx, SYSTEM, unit => contents?.remove(unit, shop.ctx.now(), 1000) ?? Promise.resolve(0))
-  expect(await logged(order.to)).toMatchObject([{ state: 'sent', send_again: 'not_kept' }])
+  expect(await logged(request.to)).toMatchObject([{ state: 'sent', send_again: 'not_kept' }])
   expect((await again(id)).status).toBe(404)
 })

@@ -11,7 +11,7 @@ import { sendMail } from './send-mail.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { cancelledMail } from './mail.fixture.ts'
 import { mails } from './tables.ts'
-import type { MailOrder } from './render-order.ts'
+import type { MailRequest } from './render-mail.ts'
 
 // Each fault of each mail service of the stand-in, for a mail of the shop. No worker runs: the test runs the jobs.
 const service: Sandbox = useStarted(() => launchAlone('http://shop.test'))
@@ -39,8 +39,8 @@ const fault = (body: object) =>
   })
 const copies = async (to: string) =>
   ((await (await fetch(`${service.url}/outbox.json`)).json()) as OutboxMail[]).filter(mail => mail.to === to).length
-const rowOf = async ({ key }: MailOrder) => (await shop.ctx.db.select().from(mails).where(eq(mails.key, key)))[0]
-const due = async ({ key }: MailOrder) => {
+const rowOf = async ({ key }: MailRequest) => (await shop.ctx.db.select().from(mails).where(eq(mails.key, key)))[0]
+const due = async ({ key }: MailRequest) => {
   const { rows } = await shop.ctx.db.execute<{ start_after: string }>(
     `select start_after from pgboss.job where name = 'send-mail' and state = 'created' and data ->> 'key' = '${key}'`
   )
@@ -62,33 +62,33 @@ test.each(SERVICES.flatMap(method => REFUSALS.map(refusal => [method, ...refusal
   '%s, %s: the mail waits, Health says why, and the next try sends it once',
   async (method, what, body, code, said) => {
     await writeSettings(shop.ctx, { email_method: method })
-    const order = newMail(method, `refused.${what.replaceAll(' ', '.')}`)
+    const request = newMail(method, `refused.${what.replaceAll(' ', '.')}`)
     await fault(body)
-    await expect(sendMail(shop.ctx, order, 'job')).rejects.toThrow(said)
-    expect(await rowOf(order)).toMatchObject({ state: 'waiting', errorCode: code })
-    expect(await copies(order.to)).toBe(0)
+    await expect(sendMail(shop.ctx, request, 'job')).rejects.toThrow(said)
+    expect(await rowOf(request)).toMatchObject({ state: 'waiting', errorCode: code })
+    expect(await copies(request.to)).toBe(0)
     const { error } = (await admin.get<Health>('/api/settings/health/')).data.mail ?? {}
     expect(error).toContain(said)
     expect(error).not.toMatch(/key-of-/)
-    await sendMail(shop.ctx, order, 'job')
-    expect(await rowOf(order)).toMatchObject({ state: 'sent', tries: 2, error: null })
-    expect(await copies(order.to)).toBe(1)
+    await sendMail(shop.ctx, request, 'job')
+    expect(await rowOf(request)).toMatchObject({ state: 'sent', tries: 2, error: null })
+    expect(await copies(request.to)).toBe(1)
   }
 )
 
 test.each(SERVICES)('%s, 429: the mail leaves no sooner than the service says', async method => {
   await writeSettings(shop.ctx, { email_method: method })
-  const order = newMail(method, 'busy')
+  const request = newMail(method, 'busy')
   await fault({ status: 429, retry_after: 90 })
-  await sendMail(shop.ctx, order, 'first')
-  expect(await rowOf(order)).toMatchObject({ state: 'waiting', errorCode: 'throttled' })
-  const [wait = 0] = await due(order)
+  await sendMail(shop.ctx, request, 'first')
+  expect(await rowOf(request)).toMatchObject({ state: 'waiting', errorCode: 'throttled' })
+  const [wait = 0] = await due(request)
   expect(wait).toBeGreaterThan(80_000)
   expect(wait).toBeLessThan(91_000)
   shop.advance(90_000)
-  await sendMail(shop.ctx, order, 'second')
-  expect(await rowOf(order)).toMatchObject({ state: 'sent' })
-  expect(await copies(order.to)).toBe(1)
+  await sendMail(shop.ctx, request, 'second')
+  expect(await rowOf(request)).toMatchObject({ state: 'sent' })
+  expect(await copies(request.to)).toBe(1)
 })
 
 const UNCERTAIN: [kind: 'half' | 'silence', code: string][] = [
@@ -99,27 +99,27 @@ test.each(SERVICES.flatMap((method: Service) => UNCERTAIN.map(one => [method, ..
   '%s, %s: a mail that may have been taken is handed over twice more at most, after long pauses',
   async (method, kind, code) => {
     await writeSettings(shop.ctx, { email_method: method })
-    const order = newMail(method, kind)
+    const request = newMail(method, kind)
     const timeOut = holdTimeouts()
     let taken = 0
     const send = async (job: string) => {
-      const sending = sendMail(shop.ctx, order, job)
-      await expect.poll(() => copies(order.to)).toBe((taken += 1))
+      const sending = sendMail(shop.ctx, request, job)
+      await expect.poll(() => copies(request.to)).toBe((taken += 1))
       if (kind === 'silence') timeOut()
       await sending
     }
     await fault({ kind, next: 10 })
     for (const [at, pause] of [10 * MINUTE, HOUR].entries()) {
       await send(`try ${at}`)
-      expect(await rowOf(order)).toMatchObject({ state: 'waiting', errorCode: code, uncertainTries: at + 1 })
-      expect((await due(order)).some(wait => Math.abs(wait - pause) < 20_000)).toBe(true)
-      await shop.ctx.db.execute(`delete from pgboss.job where name = 'send-mail' and data ->> 'key' = '${order.key}'`)
+      expect(await rowOf(request)).toMatchObject({ state: 'waiting', errorCode: code, uncertainTries: at + 1 })
+      expect((await due(request)).some(wait => Math.abs(wait - pause) < 20_000)).toBe(true)
+      await shop.ctx.db.execute(`delete from pgboss.job where name = 'send-mail' and data ->> 'key' = '${request.key}'`)
       shop.advance(pause)
     }
     await send('last')
-    expect(await rowOf(order)).toMatchObject({ state: 'failed', errorCode: code })
+    expect(await rowOf(request)).toMatchObject({ state: 'failed', errorCode: code })
     await fault({ status: 500, next: 0 })
-    await sendMail(shop.ctx, order, 'after all')
-    expect(await copies(order.to)).toBe(3)
+    await sendMail(shop.ctx, request, 'after all')
+    expect(await copies(request.to)).toBe(3)
   }
 )

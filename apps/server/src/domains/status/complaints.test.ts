@@ -12,7 +12,7 @@ import { statusJobs, statusRoutes } from './index.ts'
 import { addLocation, addServers } from './status.fixture.ts'
 import { ASKS_AN_HOUR, sealedToken } from './subscribers.ts'
 import { statusSubscribers } from './tables.ts'
-import type { MailOrder } from '../mail/render-order.ts'
+import type { MailRequest } from '../mail/render-mail.ts'
 
 const NO_CHECKS = async () => new Map()
 let shop: TestShop
@@ -65,7 +65,7 @@ test('one that waited while its recipient complained is not sent, although its k
     .where(sql`${mails.key} = 'status:1:1'`)
   expect(mail).toMatchObject({ kind: 'support', state: 'skipped', errorCode: 'complained' })
   // Mails that cannot be switched off are sent.
-  const test = { to, template: 'test-mail', data: { at: shop.ctx.now().toISOString() }, key: 'test:1' } as MailOrder
+  const test = { to, template: 'test-mail', data: { at: shop.ctx.now().toISOString() }, key: 'test:1' } as MailRequest
   await sendMail(shop.ctx, test, 'job')
   expect(shop.outbox.mails.at(-1)).toMatchObject({ to })
 })

@@ -5,8 +5,8 @@ import type { MailTemplate, TemplateContext } from './templates/define.ts'
 import { TEMPLATES, type Template, type TemplateData, renderTemplate } from './templates/index.ts'
 import { unsubscribeToken } from './choices.ts'
 
-/** A mail to be sent: its job's data. */
-export type MailOrder<T extends Template = Template> = {
+/** A request to send a mail: the data of its job. */
+export type MailRequest<T extends Template = Template> = {
   to: string
   template: T
   data: TemplateData<T>
@@ -36,7 +36,7 @@ export function previewTemplates({ config, now }: Pick<AppContext, 'config' | 'n
 /** Replaces codes and personal parts of links in stored mails. */
 const MASK = '••••••'
 
-export type RenderedOrder = {
+export type RenderedRequest = {
   sent: RenderedMail
   /** The same for the log: secrets stay sealed, and its unsubscribe link leads nowhere. */
   kept: RenderedMail
@@ -44,12 +44,12 @@ export type RenderedOrder = {
   oneClick: string | undefined
 }
 
-/** Renders the template twice, so that the stored version never contains a secret. */
-export async function renderOrder(
+/** Renders the requested mail twice, so that the stored version never contains a secret. */
+export async function renderRequest(
   { config, secrets, now }: Pick<AppContext, 'config' | 'secrets' | 'now'>,
-  { to, template, data, language = 'en' }: MailOrder,
+  { to, template, data, language = 'en' }: MailRequest,
   kind: MailKind
-): Promise<RenderedOrder> {
+): Promise<RenderedRequest> {
   const shop = { language, shopUrl: config.publicUrl, now: now() }
   const open = (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
   const mask = () => MASK
