@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { documentationRoutes } from './api/routes.ts'
-import { accountRoutes, createGuard } from './domains/accounts/index.ts'
+import { accountRoutes, createAuthenticator } from './domains/accounts/index.ts'
 import { auditRoutes } from './domains/audit/index.ts'
 import { bulkActions } from './bulk-actions.ts'
 import { bulkRoutes } from './domains/bulk/index.ts'
@@ -52,10 +52,10 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const warning = unnamedProxyWarning(ctx.config)
   if (warning) ctx.log.warn(warning)
   healthRoutes(app, ctx)
-  const guard = createGuard(ctx)
-  const mount = mounter(app, guard)
-  eventStreamRoutes(mount, ctx, { app, guard })
-  taskMonitorRoutes(app, ctx, guard)
+  const authenticator = createAuthenticator(ctx)
+  const mount = mounter(app, authenticator)
+  eventStreamRoutes(mount, ctx, { app, authenticator })
+  taskMonitorRoutes(app, ctx, authenticator)
   accountRoutes(mount, ctx, accountPorts(ctx))
   catalogRoutes(mount, ctx, { app })
   commerceRoutes(mount, ctx)
@@ -97,8 +97,8 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
     // Mail programs post a form of either type (RFC 8058). Its one field adds nothing.
     const forms = ['multipart/form-data', 'application/x-www-form-urlencoded']
     scope.addContentTypeParser(forms, { parseAs: 'buffer' }, (_request, _body, next) => next(null))
-    unsubscribeRoutes(mounter(scope, guard), ctx)
-    statusUnsubscribeRoutes(mounter(scope, guard), ctx)
+    unsubscribeRoutes(mounter(scope, authenticator), ctx)
+    statusUnsubscribeRoutes(mounter(scope, authenticator), ctx)
   })
   auditRoutes(mount, ctx, auditNames)
   homeRoutes(mount, ctx)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { createGuard, createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
+import { createAuthenticator, createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sendMailQueue } from '../domains/mail/index.ts'
 import { raiseNoticeQueue } from '../domains/notices/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
@@ -151,7 +151,7 @@ async function composition({ app, routes, jobs = [], ...rest }: TestShopOptions)
     queues,
     async compose(shop) {
       const created = await createApp({ log: shop.log, trustProxy: shop.config.trustProxy })
-      routes(mounter(created, createGuard(shop)), shop, created)
+      routes(mounter(created, createAuthenticator(shop)), shop, created)
       return created
     }
   }

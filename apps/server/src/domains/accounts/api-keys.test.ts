@@ -103,7 +103,7 @@ test('an administratorâ€™s key opens no door of the console, and is a customerâ€
   const { data } = await admin.post<Made>(KEYS, { name: 'script', scopes: ['read', 'renew'], password })
   expect((await shop.visitor().get('/api/users/u/', bearer(data.key))).code).toBe(403)
   expect((await shop.visitor().get('/api/test/renew', bearer(data.key))).code).toBe(2000)
-  // Rights of a call depend on the caller that the guard finds.
+  // Rights of a call depend on the authenticated caller.
   expect((await shop.visitor().get('/api/test/rights', bearer(data.key))).data).toEqual({ isSuperuser: false })
 })
 

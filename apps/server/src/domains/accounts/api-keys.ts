@@ -9,7 +9,7 @@ import { hashToken, randomToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { confirmPassword, lockConfirmed } from './confirm-password.ts'
-import { API_KEY_PREFIX } from './guard.ts'
+import { API_KEY_PREFIX } from './authenticate.ts'
 import { apiKeys } from './tables.ts'
 
 const MAX_KEYS = 20

@@ -25,7 +25,7 @@ export {
 export { createUser, ensureAdmin } from './create-user.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { countForwarded } from './forwarded-limits.ts'
-export { createGuard } from './guard.ts'
+export { createAuthenticator } from './authenticate.ts'
 export { levelOf, type Threshold } from './levels.ts'
 export { tryCaptcha } from './log-in-limits.ts'
 export { notifyAdmins, readOperators } from './operators.ts'

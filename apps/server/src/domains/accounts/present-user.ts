@@ -106,7 +106,7 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
   }
 }
 
-/** The session's current user. @throws if the user was deleted after the guard's query */
+/** The session's current user. @throws if the user was deleted after the request was authenticated */
 export async function currentUser(
   db: Executor,
   { levelThresholds, pendingCoins }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins'>,

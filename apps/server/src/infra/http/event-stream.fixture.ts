@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { onTestFinished, vi } from 'vitest'
 import { accountPorts } from '../../ports.ts'
-import { accountRoutes, createGuard } from '../../domains/accounts/index.ts'
+import { accountRoutes, createAuthenticator } from '../../domains/accounts/index.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import type { AppContext } from '../context.ts'
@@ -16,9 +16,9 @@ type Options = Partial<Omit<EventStreamOptions, 'app'>>
 /** The routes of accounts and the stream, with a heartbeat that is short enough for tests. */
 const composing = (options: Options) => async (ctx: AppContext) => {
   const app = await createApp({ log: ctx.log, trustProxy: '127.0.0.1' })
-  const guard = createGuard(ctx)
-  const mount = mounter(app, guard)
-  eventStreamRoutes(mount, ctx, { app, guard, heartbeatMs: 100, ...options })
+  const authenticator = createAuthenticator(ctx)
+  const mount = mounter(app, authenticator)
+  eventStreamRoutes(mount, ctx, { app, authenticator, heartbeatMs: 100, ...options })
   accountRoutes(mount, ctx, accountPorts(ctx))
   await serveWeb(app, ctx.config, { folder: '/nowhere' })
   return app

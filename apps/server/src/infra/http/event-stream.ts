@@ -5,7 +5,7 @@ import type { UserActor } from '../actor.ts'
 import type { FeedEvent } from '../change-feed.ts'
 import type { AppContext } from '../context.ts'
 import { SAFE_HEADERS } from './app.ts'
-import { SENT, type Guard, type Mount } from './mount.ts'
+import { SENT, type Authenticator, type Mount } from './mount.ts'
 
 export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
@@ -22,7 +22,7 @@ const RESET = 'event: reset\ndata: {}\n\n'
 
 export type EventStreamOptions = {
   app: FastifyInstance
-  guard: Pick<Guard, 'authenticate'>
+  authenticator: Pick<Authenticator, 'authenticate'>
   /** Milliseconds between two heartbeats. Each one checks the session again. */
   heartbeatMs?: number
   mostStreams?: number
@@ -35,7 +35,7 @@ export type EventStreamOptions = {
 export function eventStreamRoutes(
   mount: Mount,
   ctx: Pick<AppContext, 'changes' | 'log'>,
-  { app, guard, heartbeatMs = HEARTBEAT_MS, mostStreams = MOST_STREAMS }: EventStreamOptions
+  { app, authenticator, heartbeatMs = HEARTBEAT_MS, mostStreams = MOST_STREAMS }: EventStreamOptions
 ): void {
   const open = new Map<ServerResponse, number>()
   let closing = false
@@ -61,7 +61,7 @@ export function eventStreamRoutes(
     if (stream.destroyed) return SENT
     open.set(stream, owner)
     stream.once('close', () => open.delete(stream))
-    follow(ctx, stream, { caller, request, heartbeatMs, authenticate: () => guard.authenticate(request) })
+    follow(ctx, stream, { caller, request, heartbeatMs, authenticate: () => authenticator.authenticate(request) })
     return SENT
   })
 }

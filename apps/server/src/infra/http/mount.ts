@@ -24,7 +24,7 @@ function idempotencyKeyOf(
   return valid ? ok(header) : refuse('idempotency_key_invalid', { params: { max: MAX_LENGTH } })
 }
 
-export type Guard = {
+export type Authenticator = {
   /** Identifies the caller; null for a visitor. */
   authenticate(request: FastifyRequest): Promise<UserActor | null>
   /** Counts a program's call, and refuses it if there were too many. */
@@ -60,7 +60,7 @@ type MountOptions = {
 export type Mount = <R extends Route>(route: R, handler: Handler<R, WhoCalls<R>>, options?: MountOptions) => void
 
 /** Makes the function that adds a route of the contract and its handler to the server. */
-export function mounter(app: FastifyInstance, guard: Guard): Mount {
+export function mounter(app: FastifyInstance, authenticator: Authenticator): Mount {
   const callers = new WeakMap<FastifyRequest, UserActor>()
   const countBody = openBodyBudget()
   return (route, handler, { onUnreadable } = {}) => {
@@ -71,9 +71,9 @@ export function mounter(app: FastifyInstance, guard: Guard): Mount {
       config: { signed: route.signed === true },
       // Before the body is read: one that is refused anyway costs nothing.
       onRequest: async (request, reply) => {
-        if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
-        const caller = await guard.authenticate(request)
-        const refused = (caller && (await guard.admit(caller, route))) ?? forbidden(route, caller)
+        if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
+        const caller = await authenticator.authenticate(request)
+        const refused = (caller && (await authenticator.admit(caller, route))) ?? forbidden(route, caller)
         if (refused) return sendRefusal(reply, refused)
         if (caller) callers.set(request, caller)
       },

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import type { AppContext } from '../context.ts'
 import { sendRefusal } from './app.ts'
-import type { Guard } from './mount.ts'
+import type { Authenticator } from './mount.ts'
 
 const BASE = '/task-monitor'
 /** A job's page shows personal data, which our page of dead letters hides. The monitor ignores a path's case. */
@@ -19,7 +19,7 @@ const QUERY = new Set(['db', 'dir', 'page', 'queue', 'queues', 'sort', 'state', 
 export function taskMonitorRoutes(
   app: FastifyInstance,
   ctx: Pick<AppContext, 'config'>,
-  guard: Pick<Guard, 'authenticate' | 'fromOurOrigin'>
+  authenticator: Pick<Authenticator, 'authenticate' | 'fromOurOrigin'>
 ): void {
   let opened: Promise<DashboardHandler> | undefined
   const open = async (): Promise<DashboardHandler> => {
@@ -29,8 +29,8 @@ export function taskMonitorRoutes(
     return createDashboardHandler({ databases: [{ url: ctx.config.databaseUrl, name: 'jobs' }], basePath: BASE })
   }
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!guard.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
-    const caller = await guard.authenticate(request)
+    if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
+    const caller = await authenticator.authenticate(request)
     if (!caller) return sendRefusal(reply, refuse('unauthorized'))
     if (!caller.isSuperuser || caller.scopes) return sendRefusal(reply, refuse('forbidden'))
     if (!mayOperate(caller.role, 'tasks.view')) return sendRefusal(reply, refuse('role_not_allowed'))

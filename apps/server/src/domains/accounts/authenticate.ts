@@ -8,7 +8,7 @@ import type { Database } from '../../infra/db/client.ts'
 import { SYSTEM, type UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { clientAddress } from '../../infra/http/client-address.ts'
-import type { Guard } from '../../infra/http/mount.ts'
+import type { Authenticator } from '../../infra/http/mount.ts'
 import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -20,8 +20,8 @@ import { apiKeys, sessions, users } from './tables.ts'
 const FROM_OUTSIDE = new Set(['/api/auth/discord/redirect', '/api/auth/discord/bind_redirect'])
 
 /**
- * Did a page of ours send this? Fetch Metadata refuses other sites' pages, including reads: logging out is one. An
- * Origin header must be PUBLIC_URL's: a page of another name could lead that name to this machine (DNS rebinding).
+ * Did a page of ours send this? Fetch Metadata refuses other sites' pages, including reads: logging out is one. The
+ * Origin header must match PUBLIC_URL: with DNS rebinding, another site's name could resolve to this machine.
  * Programs send neither header.
  */
 function fromOurOrigin(request: FastifyRequest, publicUrl: string): boolean {
@@ -46,7 +46,7 @@ export const API_KEY_PREFIX = 'nlk_'
  * Finds the caller by session cookie or API key, with one query for each request. A session's use is written at most
  * once an hour. A key's calls are counted, see api-key-use.ts.
  */
-export function createGuard(ctx: AppContext): Guard {
+export function createAuthenticator(ctx: AppContext): Authenticator {
   const findSession = prepareSession(ctx.db)
   const findKey = prepareKey(ctx.db)
 
