@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { addTestServer, audited, serverRow, startFleetShop } from '../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../integrations/agent/bundle.ts'
-import { serviceOf } from './tunnel-effect.ts'
+import { serviceFingerprint } from './tunnel-effect.ts'
 import { serverReports, servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
@@ -114,7 +114,7 @@ test('the plan says what changes, what the own file of the operator decides, and
   await save({ AGENT_WORKERS: '2' })
   expect((await plan({ AGENT_WORKERS: '2' })).data).toMatchObject({ changes: [], pending: 1, effect: 'unknown' })
   // Without systemd it is always restarted.
-  const alone = await addServer({ agentService: serviceOf(false, 'digest') })
+  const alone = await addServer({ agentService: serviceFingerprint(false, 'digest') })
   expect((await alone.plan({ AGENT_WORKERS: '2' })).data).toMatchObject({ effect: 'restarts' })
 })
 

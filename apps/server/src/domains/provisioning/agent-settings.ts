@@ -36,7 +36,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf } from '../../infra/version.ts'
 import { agentVersion } from '../../integrations/agent/index.ts'
 import { CLIENT_LIST, shutsOut } from './client-list.ts'
-import { effectOn } from './tunnel-effect.ts'
+import { tunnelEffect } from './tunnel-effect.ts'
 import { environmentLines } from './layout.ts'
 import { serverReports } from '../servers/tables.ts'
 
@@ -156,7 +156,7 @@ export async function planAgentSettings(
   return ok({
     changes,
     pending,
-    effect: pending === 0 ? 'nothing' : effectOn({ service: row.agentService, handsOver }, { settingsOnly: true }),
+    effect: pending === 0 ? 'nothing' : tunnelEffect({ service: row.agentService, handsOver }, { settingsOnly: true }),
     connections: told.connections,
     overridden: changes.map(({ name }) => name).filter(name => local.includes(name)),
     may_shut_out: Boolean(read.data[CLIENT_LIST]) && countsThere(row) && row.consoleAddress === null,

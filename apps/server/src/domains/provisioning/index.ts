@@ -1,5 +1,5 @@
 /**
- * Agents on their machines: installing them over SSH, going back to what worked, cancelling, their settings, and
+ * Agents on their machines: installing them over SSH, rolling back to what worked, cancelling, their settings, and
  * upgrades of several servers (docs/FLEET.md). It owns upgrades and upgrade_servers. Installations are requested and
  * shown in the server's row, through commands of servers; no other domain logs in to a machine.
  */

@@ -1,13 +1,13 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { startOf } from '../../infra/text.ts'
-import { goBack, removeLeftovers, requireRoom } from './roll-back.ts'
+import { rollBackInstallation, removeLeftovers, requireRoom } from './roll-back.ts'
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
-import { requiredLevel, ensureKept, keepGood, mayReplaceKept, type Service } from './kept-program.ts'
+import { requiredLevel, ensureKept, keepProgram, mayReplaceKept, type Service } from './kept-program.ts'
 import { CLIENT_LIST, closedToOthers, shutsOut } from './client-list.ts'
-import { serviceOf } from './tunnel-effect.ts'
-import type { Found, Installation, Installed, RowUpdates, Place, Progress } from './installation.ts'
+import { serviceFingerprint } from './tunnel-effect.ts'
+import type { Found, Installation, Installed, RowUpdates, InstallContext, Progress } from './installation.ts'
 import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
 import { namesInLocal, ownerThere, settingsKept } from './machine-settings.ts'
@@ -35,47 +35,47 @@ export async function installAgent(
     : { file: layout.control, restart: `${quote(layout.control)} restart` }
   const unstarted = await readUnstarted(machine, layout)
   const isStarted = unstarted.length === 0
-  const good = await ensureKept(machine, layout, service, { before: installation.before, isStarted })
-  const runsGood = good?.runs ?? false
-  const place: Place = {
+  const kept = await ensureKept(machine, layout, service, { before: installation.before, isStarted })
+  const runsKept = kept?.runs ?? false
+  const context: InstallContext = {
     machine,
     layout,
     service,
     installation,
     progress,
     unstarted,
-    runsGood,
+    runsKept,
     start: { begun: false }
   }
-  if (installation.settingsOnly && good === null) throw new StepFailed('not_installed')
-  const kept = installation.asApplied ? await settingsKept(machine, layout) : null
-  const isFirst = good === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
-  const known = kept ?? installation.settings
+  if (installation.settingsOnly && kept === null) throw new StepFailed('not_installed')
+  const applied = installation.asApplied ? await settingsKept(machine, layout) : null
+  const isFirst = kept === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
+  const known = applied ?? installation.settings
   const settings = isFirst ? closedToOthers(known, found.consoleAddress, installation.consoleAddresses) : known
   const local = await namesInLocal(machine, layout)
   const { consoleAddress } = found
   await updates.seen({ local, consoleAddress, closed: settings === known ? null : (settings[CLIENT_LIST] ?? null) })
   refuseShutOut(found, settings, local)
-  const giveUp = async (reason: StepFailed): Promise<never> => {
-    if (good) await goBack(place, updates, reason)
+  const rollBack = async (reason: StepFailed): Promise<never> => {
+    if (kept) await rollBackInstallation(context, updates, reason)
     throw reason
   }
   const keep = async (level: ProxyLevel | null): Promise<void> => {
-    if (mayReplaceKept(good, level)) await keepGood(machine, layout, service, level)
+    if (mayReplaceKept(kept, level)) await keepProgram(machine, layout, service, level)
   }
   try {
-    const said = await replace(place, found, settings, updates)
+    const said = await replace(context, found, settings, updates)
     return {
       said,
       settings,
       service: await serviceThere(machine, found, service),
-      bar: requiredLevel(good, installation.before),
+      requiredLevel: requiredLevel(kept, installation.before),
       keep,
-      giveUp
+      rollBack
     }
   } catch (error) {
     // A cancelled installation is not rolled back. The next one goes on from there.
-    if (error instanceof StepFailed && !progress.signal.aborted) return giveUp(error)
+    if (error instanceof StepFailed && !progress.signal.aborted) return rollBack(error)
     throw error
   }
 }
@@ -96,16 +96,16 @@ function refuseShutOut({ consoleAddress }: Found, settings: Installation['settin
 /** How the agent is kept there now. */
 async function serviceThere(machine: Machine, { systemd }: Found, { file }: Service): Promise<string> {
   const { stdout } = await machine.attempt(`sha256sum < ${quote(file)}`)
-  return serviceOf(systemd, stdout.slice(0, 64))
+  return serviceFingerprint(systemd, stdout.slice(0, 64))
 }
 
 async function replace(
-  place: Place,
+  context: InstallContext,
   found: Found,
   own: Installation['settings'],
   updates: RowUpdates
 ): Promise<ProvisioningSaid[]> {
-  const { machine, layout, installation, progress } = place
+  const { machine, layout, installation, progress } = context
   const changed: boolean[] = []
   // The version of a program that stays is unknown.
   let version: string | null = null
@@ -137,7 +137,7 @@ async function replace(
   await setKernel(machine, layout, installation.root)
   await machine.run(`mkdir -p ${quote(layout.state)} ${quote(`${installation.root}/var/log`)}`)
 
-  const said = await startAgent(place, found, updates, { certificate, version, hasWritten: changed.includes(true) })
+  const said = await startAgent(context, found, updates, { certificate, version, hasWritten: changed.includes(true) })
   return [...said, ...(certificate === null ? [{ code: 'no_tls', params: {} } as const] : [])]
 }
 

@@ -55,7 +55,7 @@ export type RowUpdates = {
   /** Called before anything is started there. From then on it is unknown whether the server serves. */
   starting: () => Promise<void>
   /** A program that is known to serve runs again. */
-  back: () => Promise<void>
+  servesAgain: () => Promise<void>
   /**
    * What was found there: the names that the operator's own file sets, which take precedence, and where this console
    * comes from. `closed`: the client list that a first installation adds.
@@ -69,19 +69,19 @@ export type Found = { systemd: boolean; openssl: boolean; consoleAddress: string
 export type Installed = {
   /** Messages about how it runs. */
   said: ProvisioningSaid[]
-  /** How it is kept, with the digest of its service file, see `serviceOf`. */
+  /** How it is kept, with the digest of its service file, see `serviceFingerprint`. */
   service: string
   /** What operators set for this server, as it was written there. */
   settings: Readonly<Record<string, string>>
   /** How far a request through its proxy must get; null: any level will do. */
-  bar: ProxyLevel | null
-  /** Keeps what is installed to go back to, unless it is silent and the kept program is not. */
+  requiredLevel: ProxyLevel | null
+  /** Keeps what is installed for a rollback, unless it is silent and the kept program is not. */
   keep: (level: ProxyLevel | null) => Promise<void>
   /** @throws StepFailed with this reason, once the previous program and settings run again, if there are any */
-  giveUp: (reason: StepFailed) => Promise<never>
+  rollBack: (reason: StepFailed) => Promise<never>
 }
 
-export type Place = {
+export type InstallContext = {
   machine: Machine
   layout: Layout
   service: Service
@@ -89,8 +89,8 @@ export type Place = {
   progress: Progress
   /** Files that an earlier installation wrote without starting the agent. */
   unstarted: readonly string[]
-  /** The kept program runs at first, as far as files show. */
-  runsGood: boolean
+  /** The kept program is the one that runs when the installation begins, judged by its files. */
+  runsKept: boolean
   /** `begun`: something began that may end the previous program. */
   start: { begun: boolean }
 }

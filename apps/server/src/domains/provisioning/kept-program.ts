@@ -5,8 +5,8 @@ import type { Machine } from './machine.ts'
 /** How the agent is kept on a machine: its service file, and the command that restarts it. */
 export type Service = { file: string; restart: string }
 
-/** What was kept. `runs`: it is identical to what is installed and started. */
-export type Kept = { level: ProxyLevel | null; runs: boolean }
+/** A program that last worked, kept for a rollback. `runs`: it is identical to what is installed and started. */
+export type KeptProgram = { level: ProxyLevel | null; runs: boolean }
 
 const nameOf = (file: string): string => file.split('/').at(-1) ?? ''
 
@@ -19,7 +19,7 @@ const filesOf = (layout: Layout, service: Service): string[] => [
   service.file
 ]
 
-const kept = (layout: Layout, file: string): string => quote(`${layout.good}/${nameOf(file)}`)
+const keptPath = (layout: Layout, file: string): string => quote(`${layout.kept}/${nameOf(file)}`)
 
 /** How far a request through its proxy got, stored beside the program. */
 const levelFile = (folder: string): string => quote(`${folder}/level`)
@@ -34,28 +34,28 @@ function copy(layout: Layout, file: string, from: string, to: string): string {
  * Keeps a copy of what is installed, as the program and settings that last worked. All or nothing.
  * @param level how far a request through it got; null: unknown
  */
-export async function keepGood(
+export async function keepProgram(
   machine: Machine,
   layout: Layout,
   service: Service,
   level: ProxyLevel | null
 ): Promise<void> {
-  const fresh = `${layout.good}.new`
+  const fresh = `${layout.kept}.new`
   const steps = [
     `rm -rf ${quote(fresh)}`,
     `mkdir -p ${quote(fresh)}`,
     `chmod 700 ${quote(fresh)}`,
     ...filesOf(layout, service).map(file => copy(layout, file, quote(file), quote(`${fresh}/${nameOf(file)}`))),
     ...(level === null ? [] : [`echo ${level} > ${levelFile(fresh)}`]),
-    `rm -rf ${quote(layout.good)}`,
-    `mv ${quote(fresh)} ${quote(layout.good)}`
+    `rm -rf ${quote(layout.kept)}`,
+    `mv ${quote(fresh)} ${quote(layout.kept)}`
   ]
   await machine.run(steps.join(' && '))
 }
 
 /**
- * What was kept; null if nothing. If an older installation kept nothing, what runs is kept now. A better level replaces
- * the stored one.
+ * The kept program; null if there is none. If an older installation kept none, the running program is kept now. A
+ * better level replaces the stored one.
  * @param options.before how far a request through the running program got
  * @param options.isStarted what is installed is what runs: nothing was written since its start
  */
@@ -64,28 +64,28 @@ export async function ensureKept(
   layout: Layout,
   service: Service,
   { before, isStarted }: { before: ProxyLevel | null; isStarted: boolean }
-): Promise<Kept | null> {
-  const found = await readGood(machine, layout, service)
+): Promise<KeptProgram | null> {
+  const found = await readKept(machine, layout, service)
   // What is installed has not served yet, so it is not worth keeping.
   if (!isStarted) return found && { ...found, runs: false }
   if (found === null) {
     const all = filesOf(layout, service).map(file => `test -e ${quote(file)}`)
     if ((await machine.attempt(all.join(' && '))).code !== 0) return null
-    await keepGood(machine, layout, service, before)
+    await keepProgram(machine, layout, service, before)
     return { level: before, runs: true }
   }
   if (!found.runs || before === null || rank(before) <= rank(found.level)) return found
-  await machine.run(`echo ${before} > ${levelFile(layout.good)}`)
+  await machine.run(`echo ${before} > ${levelFile(layout.kept)}`)
   return { level: before, runs: true }
 }
 
-async function readGood(machine: Machine, layout: Layout, service: Service): Promise<Kept | null> {
+async function readKept(machine: Machine, layout: Layout, service: Service): Promise<KeptProgram | null> {
   const same = filesOf(layout, service).map(file => {
-    const [one, other] = [kept(layout, file), quote(file)]
+    const [one, other] = [keptPath(layout, file), quote(file)]
     return `{ test ${one} -ef ${other} || test "$(sha256sum < ${one})" = "$(sha256sum < ${other})"; }`
   })
   const { code, stdout } = await machine.attempt(
-    `test -d ${quote(layout.good)} || exit 1; cat ${levelFile(layout.good)} 2> /dev/null; { ${same.join(' && ')}; } 2> /dev/null && echo same; exit 0`
+    `test -d ${quote(layout.kept)} || exit 1; cat ${levelFile(layout.kept)} 2> /dev/null; { ${same.join(' && ')}; } 2> /dev/null && echo same; exit 0`
   )
   if (code !== 0) return null
   const lines = stdout.split('\n')
@@ -98,28 +98,28 @@ const rank = (level: ProxyLevel | null): number => (level === null ? -1 : LEVELS
  * How far a request through a new program must get. The level just measured counts if the kept program ran. Otherwise,
  * as after an installation that died or was cancelled, the kept program's stored level counts.
  */
-export function requiredLevel(found: Kept | null, before: ProxyLevel | null): ProxyLevel | null {
+export function requiredLevel(found: KeptProgram | null, before: ProxyLevel | null): ProxyLevel | null {
   if (found === null || found.level === null) return before
   return found.runs ? (before ?? found.level) : found.level
 }
 
 /** A silent program never replaces one that served. */
-export const mayReplaceKept = (found: Kept | null, after: ProxyLevel | null): boolean =>
+export const mayReplaceKept = (found: KeptProgram | null, after: ProxyLevel | null): boolean =>
   after !== 'silent' || rank(found?.level ?? null) <= rank('silent')
 
 /**
- * Restores what was kept. Each file is replaced in one step.
+ * Restores the kept program and its settings. Each file is replaced in one step.
  * @param options.restart restarts the agent
  * @param options.isStarted the restored program runs then; otherwise the next installation starts it
  */
-export async function restoreGood(
+export async function restoreKept(
   machine: Machine,
   layout: Layout,
   service: Service,
   { restart, isStarted }: { restart: boolean; isStarted: boolean }
 ): Promise<void> {
   const puts = filesOf(layout, service).map(file => {
-    const [from, fresh] = [kept(layout, file), quote(`${file}.new`)]
+    const [from, fresh] = [keptPath(layout, file), quote(`${file}.new`)]
     // A runtime that did not change is the same file as the kept one, and cannot be moved over itself.
     return `{ test ${from} -ef ${quote(file)} || { rm -f ${fresh}; ${copy(layout, file, from, fresh)} && mv -f ${fresh} ${quote(file)}; }; }`
   })

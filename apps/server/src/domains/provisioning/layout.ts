@@ -21,7 +21,7 @@ export function layoutOf(root: string) {
     /** Names the files written since the agent was last started. */
     unstarted: `${home}/unstarted`,
     /** The program and settings that last worked. */
-    good: `${home}/good`,
+    kept: `${home}/good`,
     certificate: `${settings}/cert.pem`,
     key: `${settings}/key.pem`,
     unit: `${root}/etc/systemd/system/netlet-agent.service`,

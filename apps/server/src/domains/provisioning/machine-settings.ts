@@ -37,7 +37,7 @@ export const namesInLocal = async (machine: Machine, layout: Layout): Promise<st
 
 /** The operators' settings that last worked there; null if nothing was kept. */
 export async function settingsKept(machine: Machine, layout: Layout): Promise<Record<string, string> | null> {
-  const text = await textOf(machine, `${layout.good}/agent.env`)
+  const text = await textOf(machine, `${layout.kept}/agent.env`)
   if (text === '') return null
   const written = [...readLines(text)].flatMap(([key, value]) => {
     const name = AGENT_SETTING_NAMES.find(one => one === key)

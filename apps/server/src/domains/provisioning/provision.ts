@@ -165,7 +165,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
           await markUnserved(unit, server.id)
         }),
       // The next health check tries a server that was unserved before this installation.
-      back: async () => {
+      servesAgain: async () => {
         if (server.unservedSince === null) await command(ctx, SYSTEM, unit => markServed(unit, server.id))
       },
       seen: async found => {
@@ -176,7 +176,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
     await progress.step('ranges', 'Loading the address ranges')
     const ranges = await loadUnderLock(job, {}).catch((error: unknown) => {
       if (!(error instanceof StepFailed)) throw error
-      if (error.said.code === 'foreign_console') return installed.giveUp(error)
+      if (error.said.code === 'foreign_console') return installed.rollBack(error)
       progress.print(error.message)
       return error
     })
@@ -272,20 +272,20 @@ async function checkServing(
   const detour = ({ host, port }: ProxyAddress) => machine.dial(port, host)
   const found = await tryProxy(ctx, server.id, { agent, at, waitMs: TRY_WAIT_MS, twice: true, detour })
   // A program that could not be checked does not stay.
-  if (found === 'busy') return installed.giveUp(new StepFailed('machine_busy'))
+  if (found === 'busy') return installed.rollBack(new StepFailed('machine_busy'))
   const hasNoWay = found === 'no_way'
   const after: ProxyLevel | null = hasNoWay ? null : found
   // Without an address, or a route to it, the proxy cannot be judged.
-  const bar = at === null || hasNoWay ? null : installed.bar
-  progress.print(`Through the proxy: ${after ?? 'not asked'}; before: ${bar ?? 'not asked'}`)
-  const isWorse = bar !== null && LEVELS.indexOf(after ?? 'silent') < LEVELS.indexOf(bar)
+  const required = at === null || hasNoWay ? null : installed.requiredLevel
+  progress.print(`Through the proxy: ${after ?? 'not asked'}; before: ${required ?? 'not asked'}`)
+  const isWorse = required !== null && LEVELS.indexOf(after ?? 'silent') < LEVELS.indexOf(required)
   if (isWorse) {
     const told = agentLocalNames?.includes('PROXY_PORT') ? await agent.info() : null
     const theirs = told?.ok ? Number(told.data.proxy_port) : server.proxyPort
-    return installed.giveUp(
+    return installed.rollBack(
       isWrongPort(server, theirs)
         ? new StepFailed('local_port', { theirs, ours: server.proxyPort, file: layoutOf(target.root).local })
-        : new StepFailed('check_failed', { before: bar, after: after ?? 'silent' })
+        : new StepFailed('check_failed', { before: required, after: after ?? 'silent' })
     )
   }
   await installed.keep(after)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgentClient } from '../../integrations/agent/index.ts'
-import { restoreGood } from './kept-program.ts'
-import type { RowUpdates, Place } from './installation.ts'
+import { restoreKept } from './kept-program.ts'
+import type { RowUpdates, InstallContext } from './installation.ts'
 import { ConnectionLost, type Content, type Machine, StepFailed } from './machine.ts'
 import { readReached, type Reached } from './machine-settings.ts'
 import { TakeoverFailed, readUnstarted, tailLog } from './start-agent.ts'
@@ -10,17 +10,17 @@ import { type Layout, layoutFiles, quote } from './layout.ts'
 
 const MB = 1024 * 1024
 
-/** Removes what broken uploads left, because it takes the room of what is to come. */
+/** Removes files left by interrupted uploads, to free disk space for the new ones. */
 export async function removeLeftovers(machine: Machine, layout: Layout): Promise<void> {
   const files = layoutFiles(layout).map(file => quote(`${file}.new`))
-  await machine.attempt(`rm -f ${files.join(' ')}; rm -rf ${quote(`${layout.good}.new`)}`)
+  await machine.attempt(`rm -f ${files.join(' ')}; rm -rf ${quote(`${layout.kept}.new`)}`)
 }
 
 const sizeOf = async ({ text, file }: Content): Promise<number> =>
   file === undefined ? Buffer.byteLength(text ?? '') : (await stat(file)).size
 
 /**
- * Checks that there is room for these files twice, because what worked before is kept. A machine that does not say
+ * Checks that there is room for these files twice, because the program that last worked is kept. A machine that does not say
  * passes.
  * @throws StepFailed if there is too little: an agent that cannot write takes no changes
  */
@@ -46,7 +46,7 @@ export async function requireRoom(
 }
 
 /** How long the previous agent may take to listen again. */
-const BACK_MS = 30_000
+const ANSWERS_AGAIN_MS = 30_000
 
 /** Seconds before each reconnection to a machine whose connection broke. */
 const REDIAL_S = [1, 3, 10, 30]
@@ -56,21 +56,25 @@ const REDIAL_S = [1, 3, 10, 30]
  * was written either, everything stays as it is.
  * @throws StepFailed with the reason, and what runs now
  */
-export async function goBack(place: Place, updates: RowUpdates, reason: StepFailed): Promise<never> {
+export async function rollBackInstallation(
+  context: InstallContext,
+  updates: RowUpdates,
+  reason: StepFailed
+): Promise<never> {
   const { message: problem } = reason
   try {
-    if (!(await onMachine(place, machine => putBack(machine, place, updates, reason)))) throw reason
+    if (!(await onMachine(context, machine => restoreFiles(machine, context, updates, reason)))) throw reason
   } catch (error) {
     if (error === reason || !(error instanceof StepFailed)) throw error
     throw new StepFailed('rollback_failed', { problem, also: error.message })
   }
-  if (place.start.begun) await updates.back()
+  if (context.start.begun) await updates.servesAgain()
   throw new StepFailed('rolled_back', { problem })
 }
 
 /** Does this on the machine. If the connection breaks, it reconnects and does all of it again. */
 async function onMachine<T>(
-  { machine: first, installation, progress: { signal, print } }: Place,
+  { machine: first, installation, progress: { signal, print } }: InstallContext,
   work: (machine: Machine) => Promise<T>
 ): Promise<T> {
   let machine = first
@@ -93,21 +97,26 @@ async function onMachine<T>(
 }
 
 /** @returns false if there is nothing to restore */
-async function putBack(machine: Machine, place: Place, { restored }: RowUpdates, reason: StepFailed): Promise<boolean> {
-  const { layout, service, progress, unstarted, runsGood, start } = place
+async function restoreFiles(
+  machine: Machine,
+  context: InstallContext,
+  { restored }: RowUpdates,
+  reason: StepFailed
+): Promise<boolean> {
+  const { layout, service, progress, unstarted, runsKept, start } = context
   const written = await readUnstarted(machine, layout)
   if (!start.begun && written.length === unstarted.length) return false
   progress.print('Going back to the program and settings that worked before')
   await removeLeftovers(machine, layout)
   // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
   const restart = start.begun && !(reason instanceof TakeoverFailed)
-  await restoreGood(machine, layout, service, { restart, isStarted: restart || runsGood })
+  await restoreKept(machine, layout, service, { restart, isStarted: restart || runsKept })
   const reached = await readReached(machine, layout)
   // At once, so that a cancellation from now on leaves a row that matches the agent.
   if (reached) await restored(reached)
   // The previous program never stopped.
   if (!start.begun) return true
-  await waitUntilBack(machine, place, reached)
+  await waitUntilAnswers(machine, context, reached)
   return true
 }
 
@@ -115,8 +124,8 @@ async function putBack(machine: Machine, place: Place, { restored }: RowUpdates,
  * Asks the agent over the console's usual way. An SSH channel is only another sign of life: sshd may forbid forwarding,
  * or the agent may listen on one address only, so a refused channel says nothing.
  */
-async function waitUntilBack(machine: Machine, place: Place, reached: Reached | null): Promise<void> {
-  const { layout, service, installation, progress } = place
+async function waitUntilAnswers(machine: Machine, context: InstallContext, reached: Reached | null): Promise<void> {
+  const { layout, service, installation, progress } = context
   const { host, port } = installation.address
   const agent = reached
     ? createAgentClient({ ...reached, host, port: reached.agentPort }, 3000)
@@ -126,7 +135,7 @@ async function waitUntilBack(machine: Machine, place: Place, reached: Reached | 
       channel => Boolean(channel.destroy()),
       () => false
     )
-  for (const deadline = performance.now() + BACK_MS; ; await sleep(200)) {
+  for (const deadline = performance.now() + ANSWERS_AGAIN_MS; ; await sleep(200)) {
     const info = await agent?.info()
     if (info?.ok || info?.kind === 'refused' || (await forwards())) return
     progress.signal.throwIfAborted()

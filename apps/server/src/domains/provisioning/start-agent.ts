@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import { endOf, startOf } from '../../infra/text.ts'
-import type { Found, RowUpdates, Place } from './installation.ts'
+import type { Found, RowUpdates, InstallContext } from './installation.ts'
 import { type Layout, controlOf, quote, unitOf } from './layout.ts'
 import { type Machine, StepFailed, contentOf } from './machine.ts'
 import { handsOverToOurs, programIn, type Program } from '../servers/index.ts'
@@ -35,12 +35,12 @@ export class TakeoverFailed extends StepFailed {
  * @returns how it runs
  */
 export async function startAgent(
-  place: Place,
+  context: InstallContext,
   found: Found,
   updates: Pick<RowUpdates, 'starting'>,
   { certificate, version, hasWritten }: { certificate: string | null; version: string | null; hasWritten: boolean }
 ): Promise<ProvisioningSaid[]> {
-  const { machine, layout, installation, service, progress, unstarted } = place
+  const { machine, layout, installation, service, progress, unstarted } = context
   await progress.step('start', 'Starts the agent')
   // The service file belongs to the program. A change of settings alone leaves it as it is.
   const isWritten =
@@ -56,9 +56,9 @@ export async function startAgent(
   // systemd fixes what a service may do when its first process starts.
   const handsOver = found.systemd && !isOtherService && canTakeOver && running?.program
   const hasChanged = hasWritten || isOtherService || unstarted.length > 0
-  // After an installation that broke off, an unchecked program runs. A rollback would not go back to it either.
-  place.start.begun = hasChanged || !place.runsGood
-  if (place.start.begun) await updates.starting()
+  // After an installation that broke off, an unchecked program runs. A rollback would not restore it either.
+  context.start.begun = hasChanged || !context.runsKept
+  if (context.start.begun) await updates.starting()
   if (!hasChanged) {
     await machine.run(found.systemd ? 'systemctl start netlet-agent' : `${quote(layout.control)} start`)
   } else if (running && handsOver) {

@@ -1,4 +1,4 @@
-// A real installation on this machine, below a folder of its own: upgrades, an operator's settings, and the way back.
+// A real installation on this machine, below a folder of its own: upgrades, an operator's settings, and rollbacks.
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -47,10 +47,10 @@ test('an installation keeps what works, checks its proxy, and leaves no user beh
   const { data } = await admin.get<{ version: string }>('/api/servers/agent_version/')
   expect(data.version).toMatch(/^\d+\.\d+\.\d+\+[0-9a-f]{8}$/)
   expect((await running()).version).toBe(data.version)
-  expect(await readFile(join(one.layout.good, 'agent.mjs'), 'utf8')).toBe(await readFile(one.layout.agent, 'utf8'))
-  expect((await stat(one.layout.good)).mode & 0o777).toBe(0o700)
+  expect(await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')).toBe(await readFile(one.layout.agent, 'utf8'))
+  expect((await stat(one.layout.kept)).mode & 0o777).toBe(0o700)
   // One runtime file, although it is kept twice.
-  expect((await stat(join(one.layout.good, 'node'))).ino).toBe((await stat(one.layout.node)).ino)
+  expect((await stat(join(one.layout.kept, 'node'))).ino).toBe((await stat(one.layout.node)).ino)
   expect(await readFile(one.layout.kernel, 'utf8')).toContain('net.core.somaxconn')
   expect(provisioning?.steps.find(({ step }) => step === 'configure')?.output).toMatch(/net\.core\.somaxconn = \d+/)
 })
@@ -101,11 +101,11 @@ async function reached() {
   const { agentPort, proxyPort, agentCertificate, agentToken } = await one.row()
   return { agentPort, proxyPort, agentCertificate, token: one.world.ctx.secrets.open(agentToken ?? Buffer.alloc(0)) }
 }
-test('after going back the row names ports, token and certificate of the agent that runs', async () => {
+test('after a rollback the row names ports, token and certificate of the agent that runs', async () => {
   const [before, { users: held }] = [await reached(), await running()]
   const audits = await audited(one.world.ctx, 'server.agent_restored')
   // An agent that was installed by hand has no certificate. This is a copy, so only the copy is edited.
-  const file = join(one.layout.good, 'agent.env')
+  const file = join(one.layout.kept, 'agent.env')
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll(/^AGENT_TLS_.*\n/gm, ''))
   expect(await readFile(one.layout.environment, 'utf8')).toContain('AGENT_TLS_CERT=')
   await set({
@@ -195,8 +195,8 @@ test('settings alone leave the program, do not override the operator’s file, a
 
 test('a silent program is not kept, even if the installation died before it was checked', async () => {
   const before = await running()
-  const good = await readFile(join(one.layout.good, 'agent.mjs'), 'utf8')
-  expect(await readFile(join(one.layout.good, 'level'), 'utf8')).toMatch(/^(serves|reaches)\n$/)
+  const good = await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')
+  expect(await readFile(join(one.layout.kept, 'level'), 'utf8')).toMatch(/^(serves|reaches)\n$/)
   const deaf = await deafProgram()
   // As after a process died between start and check: the deaf program runs.
   await writeFile(one.layout.agent, deaf.code)
@@ -208,7 +208,7 @@ test('a silent program is not kept, even if the installation died before it was 
   await expect.poll(async () => (await running()).version).toBe('9.9.9')
   const provisioning = await install(deaf)
   expect(provisioning).toMatchObject({ status: 'failed', step: 'check', said: [{ code: 'rolled_back' }] })
-  expect(await readFile(join(one.layout.good, 'agent.mjs'), 'utf8')).toBe(good)
+  expect(await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')).toBe(good)
   await expect.poll(running).toEqual(before)
 })
 
@@ -216,7 +216,7 @@ test('a newer program replaces the older one, with all that it served', async ()
   const provisioning = await install(await otherProgram(code => `// newer\n${code}`))
   expect(provisioning).toMatchObject({ status: 'done' })
   expect(await running()).toEqual({ version: '9.9.9', users })
-  expect(await readFile(join(one.layout.good, 'agent.mjs'), 'utf8')).toMatch(/^\/\/ newer/)
+  expect(await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')).toMatch(/^\/\/ newer/)
 })
 
 const IPV6 = '2001:db8:7777::/64'

@@ -20,7 +20,7 @@ import { matchingIds } from '../../../infra/list/index.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { isInstalling, serverList, usersOfServers, type ServerRow } from '../../servers/index.ts'
 import { agentVersion } from '../../../integrations/agent/index.ts'
-import { effectOn } from '../tunnel-effect.ts'
+import { tunnelEffect } from '../tunnel-effect.ts'
 import { serverReports, servers } from '../../servers/tables.ts'
 import { upgrades, upgradeServers } from '../tables.ts'
 import { readUpgrade, worded } from './list-upgrades.ts'
@@ -103,7 +103,7 @@ export async function planUpgrade(
       name: server.name,
       version,
       orders: orders(server.id),
-      effect: effectOn({ service: server.agentService, handsOver: told?.hands_over ?? null }),
+      effect: tunnelEffect({ service: server.agentService, handsOver: told?.hands_over ?? null }),
       connections: told?.connections ?? null
     }))
     .toSorted((a, b) => a.orders - b.orders || a.id - b.id)

@@ -6,7 +6,7 @@ import { iso, MINUTE } from '../../../infra/clock.ts'
 import { users } from '../../accounts/tables.ts'
 import { addTestServer, audited, serverRow, startFleetShop, wantTestUsers } from '../../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../../integrations/agent/bundle.ts'
-import { serviceOf } from '../tunnel-effect.ts'
+import { serviceFingerprint } from '../tunnel-effect.ts'
 import { layoutOf, unitOf } from '../layout.ts'
 import { contentOf } from '../machine.ts'
 import { serverReports, servers } from '../../servers/tables.ts'
@@ -128,10 +128,10 @@ test('after the first one, those with the fewest orders come first, as the plan 
 
 test('the plan says of each server whether its tunnels go on, and how many connections are cut', async () => {
   const [hands = 0, alone = 0, older = 0, unknown = 0] = await addServers(4)
-  const current = serviceOf(true, contentOf(unitOf(layoutOf(''))).sha256)
+  const current = serviceFingerprint(true, contentOf(unitOf(layoutOf(''))).sha256)
   await set(hands, { agentService: current })
   await tell(hands, '0.0.1', { hands_over: true, connections: 12 })
-  await set(alone, { agentService: serviceOf(false, 'any') })
+  await set(alone, { agentService: serviceFingerprint(false, 'any') })
   await tell(alone, '0.0.1', { hands_over: true, connections: 3 })
   await set(older, { agentService: current })
   await tell(older, '0.0.1', { hands_over: false })
