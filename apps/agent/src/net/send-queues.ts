@@ -11,8 +11,9 @@ const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 type Question = { keys: string[]; answer: (bytes: number | null) => void }
 
 /**
- * Counts the written bytes that the kernel still holds. This tells a slow reader from one that is gone: between two
- * writes a megabyte may drain. Questions that come together share one read of the system's table, which goes in pieces.
+ * Counts the written bytes that are still in the kernel's send queue. This distinguishes a slow reader from one that is
+ * gone, because a megabyte may drain between two writes. Questions that come together share one read of the system's
+ * table, which is read in pieces.
  */
 export class SendQueues {
   #waiting: Question[] = []

@@ -44,7 +44,10 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   readonly plane: Plane
   /** The client's side: inside TLS if it speaks TLS. */
   socket: RawSocket
-  /** The leased address that the client is connected to. It counts for this address, and leaves from it by default. */
+  /**
+   * The leased address that the client is connected to. The connection is counted for it, and by default connects to
+   * targets from it.
+   */
   readonly egress: Egress
   readonly clientText: string
   lease: Lease | null = null

@@ -13,7 +13,7 @@ const ADDRESS = String.raw`[ \t]*${METHOD}${SCHEME}`
  * matches what the next part may begin with, so a search looks at each byte once.
  */
 const NAMED = new RegExp(String.raw`${AT_LINE}(?:${HOST}([!-~]\S*)(?=\s)|${ADDRESS}([^\s/?#]+)(?=[\s/?#]))`, 'gi')
-/** The same request line directly after a body without a line end. Other text rarely looks so. */
+/** The same request line directly after a body that has no line end. Other data rarely looks like this. */
 const BEHIND_A_BODY = /[A-Z]{3}[^!-~\r\n]+[A-Za-z][A-Za-z\d+.-]*:\/\/([^\s/?#]+)(?=[\s/?#])/g
 /** A name (with a part before `@`) that does not end within the kept characters. */
 const ENDLESS = new RegExp(String.raw`${AT_LINE}(?:${HOST}(?=[!-~])|${ADDRESS})[^\s/?#]{${TAIL / 2},}$`, 'i')

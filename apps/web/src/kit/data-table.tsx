@@ -66,7 +66,7 @@ type Props<Row> = {
   onRow?: (row: Row) => void
   /** Marks rows that need attention. */
   problem?: (row: Row) => boolean
-  /** Rem the columns need. In less room the table becomes a list of cards. */
+  /** The width in rem that the columns need. In a narrower space the table becomes a list of cards. */
   needs?: number
 }
 

@@ -1,7 +1,7 @@
 type LeavingGuard = { ask: () => Promise<boolean>; isUnsaved: (drafts: 'with drafts' | 'without drafts') => boolean }
 let current: LeavingGuard | undefined
 
-/** Sets the guard that `mayLeave` asks. @returns removes it */
+/** Sets the guard that `mayLeave` asks. @returns a function that removes it */
 export function guardLeaving(guard: LeavingGuard): () => void {
   const before = current
   current = guard
@@ -18,7 +18,7 @@ export const mayLeave = async (): Promise<boolean> => (current ? current.ask() :
 
 let onPop: ((event: PopStateEvent) => void) | undefined
 
-/** Calls `handle` on Back and Forward before the router handles them. @returns removes it */
+/** Calls `handle` on Back and Forward before the router handles them. @returns a function that removes it */
 export function guardHistory(handle: (event: PopStateEvent) => void): () => void {
   const before = onPop
   onPop = handle

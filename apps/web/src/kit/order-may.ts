@@ -1,6 +1,6 @@
 import type { Order } from '@netlet/contract'
 
-/** Hide actions that the server would refuse. The server applies the same rules to the order's current state. */
+// Actions that the server would refuse are hidden. The server applies the same rules to the order's current state.
 
 /** Why an action on an order is not possible; undefined if it is. */
 export type Obstacle = 'notPaid' | 'refunded' | 'over' | 'busy' | 'underway' | 'noProxies' | 'notBegun'

@@ -14,7 +14,7 @@ function registry<R extends { id: string }>() {
     for (const listener of listeners) listener()
   }
   return {
-    /** @returns removes it */
+    /** @returns a function that removes it */
     register: (one: R): (() => void) => {
       replace([...all.filter(({ id }) => id !== one.id), one])
       return () => replace(all.filter(other => other !== one))
@@ -31,7 +31,7 @@ export const paletteActions = registry<PaletteActions>()
 export const registerPaletteActions = paletteActions.register
 
 let opener: (() => void) | null = null
-/** Registers how to open the palette, once its code has loaded. @returns removes it */
+/** Registers how to open the palette, once its code has loaded. @returns a function that removes it */
 export function offerPalette(open: () => void): () => void {
   opener = open
   return () => {

@@ -11,7 +11,7 @@ const PERSONAL =
 /**
  * Removes a person's data from handled platform events: those of the person's orders, and those that contain the e-mail
  * address. Unhandled events stay whole, because their handling may have to notify the payer.
- * @param isUnresolved events that wait for an administrator; payments define it
+ * @param isUnresolved condition for events that wait for an administrator, from the domain inbox
  */
 export async function forgetPayer(
   { tx }: Unit,

@@ -20,7 +20,7 @@ type Platform = NonNullable<Health['platform']>
  * The platform's health according to the latest checks; it does not call the platform.
  * @param priceDrifts how many prices differ, from the catalogue
  * @param unsellable what the platform does not sell or will soon not sell, from the catalogue
- * @param unresolvedEvents how many events wait for an administrator, from payments
+ * @param unresolvedEvents the number of events that wait for an administrator, from the domain inbox
  */
 export async function platformHealth(
   ctx: Pick<AppContext, 'db' | 'secrets' | 'config' | 'now'>,

@@ -8,7 +8,7 @@ const hasPayload = sql`(${platformEvents.payload} <> '{}'
 
 /**
  * Never touches events that wait for their handling or for an administrator.
- * @param isUnresolved events that wait for an administrator; payments define it
+ * @param isUnresolved condition for events that wait for an administrator, from the domain inbox
  */
 export function commerceRetention(isUnresolved: SQL): RetentionEntry[] {
   const isSettled = and(isNotNull(platformEvents.processedAt), not(isUnresolved))

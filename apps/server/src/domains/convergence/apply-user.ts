@@ -42,9 +42,9 @@ export async function applyUser(
     ...(isLimited ? { limits } : {}),
     ...(egress === 'fixed' ? {} : { egress })
   }
-  // Most users of a server share a deny list that the agent already has. Naming it spares sending it.
-  // Only the operator who adds a user by hand is shown its proxies.
+  // Only an operator who adds a user by hand sees its proxies.
   const shown = { proxies: user.orderId === null }
+  // Most users of a server share a deny list that the agent already has, so we send only its hash first.
   const known = { ...body, deny_set: denySetHash(denied.denied, denied.allowed) }
   let reply = await agent.putUser(user.username, known, shown)
   if (!reply.ok && reply.kind === 'refused' && reply.reason === 'unknownDenySet') {

@@ -82,13 +82,14 @@ async function tryOne(ctx: SyncContext, { server, told }: Doubtful): Promise<voi
 
 /**
  * Whether a request gets through the proxy on the port that customers are shown. An agent behind a forwarded port
- * reports another port and still serves. If no try is possible, only its word about the port counts.
+ * reports another port and still serves. If the proxy cannot be tried, we rely on the
+ * port that the agent reports.
  * @returns null if unknown
  */
 async function isServed(ctx: SyncContext, server: ServerRow, told: number): Promise<boolean | null> {
   const at = await firstAddressOf(ctx, server)
   const agent = agentOf(server, ctx.secrets, ANSWER_MS)
-  // A server that is out of stock already loses nothing by one lost request.
+  // A server that is already out of stock needs no second try: a lost request changes nothing.
   const twice = server.unservedSince === null
   const level = at === null ? 'no_way' : await tryProxy(ctx, server.id, { agent, at, waitMs: ANSWER_MS, twice })
   if (level === 'busy') return null

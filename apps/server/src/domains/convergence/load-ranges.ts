@@ -15,7 +15,7 @@ export type LoadedRanges =
   | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
   /** The agent refused some new ranges, and still has the old ones. */
   | { kind: 'partial'; reply: AgentPrefixesReply; refused: string[]; message: string }
-  /** `message`: the agent's own words. */
+  /** `message`: the error text from the agent. */
   | { kind: 'refused' | 'failed'; message: string }
 
 /** Why a load failed, as a sentence. */

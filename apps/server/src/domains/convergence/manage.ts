@@ -94,7 +94,7 @@ export function readBody(body: string): unknown {
   }
 }
 
-/** Brings the agent to what was wanted by hand, and returns its answer. Users of orders are left to the jobs. */
+/** Sends an operator's manual changes to the agent now, and returns its answer. Jobs send the users of orders. */
 export async function convergeNow(ctx: SyncContext, serverId: number, waitMs = LOCK_WAIT_MS): Promise<Result<Synced>> {
   let synced: Synced | undefined
   try {

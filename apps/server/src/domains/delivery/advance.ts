@@ -60,7 +60,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const { tx } = unit
   const agents = await agentProgress(tx, order.id)
   if (order.state === 'expired' || order.state === 'refunded') {
-    // In its grace it keeps its addresses.
+    // An expired order keeps its addresses during its grace period.
     if (order.graceUntil !== null || agents.length > 0) return []
     return [...new Set((await leasesOf(tx, order.id)).map(share => share.leaseId))]
   }

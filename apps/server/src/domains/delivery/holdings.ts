@@ -97,7 +97,7 @@ export async function holdingsOf(db: Executor, orderId: number): Promise<Holding
   })
 }
 
-/** Its customer no longer has it. */
+/** The customer no longer has any proxy of this lease. */
 export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
 
 /** How many addresses an order lacks, because it does not hold them or is to give them back. */

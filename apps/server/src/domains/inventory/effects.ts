@@ -21,7 +21,7 @@ export async function ruleTexts(db: Executor): Promise<Map<number, { name: strin
 
 const notSoldOut = ne(aclRules.platformStock, 'sold_out')
 
-/** Those of these rules that are on sale, here and on the platform, with their prices. */
+/** The rules with these ids that are on sale, here and on the platform, with their prices. */
 export async function rulesById(db: Executor, ids: number[]) {
   // int4: a larger number is no id, and would be an error of the database.
   const possible = ids.filter(id => id <= 2_147_483_647)

@@ -89,7 +89,10 @@ export async function heldLeases(db: Executor, orderId: number): Promise<HeldLea
     .orderBy(asc(leases.id))
 }
 
-/** When at most `most` of an order's returned addresses still rest (`quarantine_hours`); null if `now` already. */
+/**
+ * The time at which no more than `most` of the order's returned addresses are still in quarantine; null if that is
+ * already so.
+ */
 export async function restsUntil(
   db: Executor,
   orderId: number,

@@ -46,7 +46,7 @@ export const inventoryJobs: Job[] = [
   })
 ]
 
-/** Returns everything that has rested long enough to stock. @returns the number of blocks */
+/** Returns to stock every block whose quarantine is over. @returns the number of blocks */
 export const endRests = (ctx: AppContext, batch = REST_BATCH): Promise<number> =>
   inBatches(ctx, batch, unit => endRest(unit.tx, unit.now, batch))
 

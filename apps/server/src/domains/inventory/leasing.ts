@@ -224,7 +224,7 @@ export async function markReplaced(tx: Executor, leaseIds: number[]): Promise<vo
     .where(and(inArray(leases.id, leaseIds), ne(leases.state, 'released')))
 }
 
-/** The addresses that were to replace these leases do not come, so they are kept. */
+/** No addresses replace these leases, so the order keeps them. */
 export async function markKept(tx: Executor, leaseIds: number[]): Promise<void> {
   if (leaseIds.length === 0) return
   await tx

@@ -76,7 +76,7 @@ export async function newlyShared(db: Executor, plan: RulesPlan): Promise<Shared
   return sharedAddresses(db, added)
 }
 
-/** Those of these pairs of rules under which two orders lease the same address. */
+/** The pairs of rules under which two different orders lease the same address. */
 export async function sharedAddresses(db: Executor, pairs: [number, number][]): Promise<SharedAddresses[]> {
   const found: SharedAddresses[] = []
   for (const [one, other] of pairs) {

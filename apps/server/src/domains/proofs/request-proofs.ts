@@ -67,7 +67,7 @@ export async function requestReplacedProofs(
   if (rows.length > 0) await unit.tx.insert(accessProofs).values(rows.map(row => ({ ...row, askedAt: unit.now })))
 }
 
-/** Agents have confirmed these generations. What waited for them is due. */
+/** Agents have confirmed these generations, so the checks that waited for them can run. */
 export async function confirmReplaced(
   unit: Unit,
   users: { serverId: number; username: string; generation: number }[]
@@ -115,7 +115,7 @@ export function stateOfNew(answer: ProofAnswer): ProofState {
   return UNTRIED.has(answer) ? 'not_proved' : 'waiting'
 }
 
-/** The pause before a try that there was no time for. */
+/** How long to wait before a check that did not fit into the time limit. */
 const SOON_MS = 5000
 
 /** Records the tries made before a hand-over. A failure has the server repaired, and needs an operator. */
@@ -150,7 +150,7 @@ export async function recordHandOvers(unit: Unit, users: { user: User; trial: Pr
     enqueueRepair(unit, serverId)
 }
 
-/** Settles all unconfirmed proofs of a user without a try, because the user was dropped without its agent's word. */
+/** Settles all unconfirmed proofs of a user without a try: the user was dropped before its agent confirmed. */
 export const forgetUnconfirmed = ({ tx, now }: Unit, serverId: number, orderId: number) =>
   tx
     .update(accessProofs)

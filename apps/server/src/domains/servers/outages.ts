@@ -28,7 +28,7 @@ export async function findOutage(db: Executor, id: number): Promise<Outage | und
   return outage
 }
 
-/** An older time is a slip: nothing is sold for longer. */
+/** An earlier start is probably a typing error: no plan is sold for longer than this. */
 const MOST_DAYS = 366
 
 /** Adds an outage that the health checks did not see: the agent answered, but the server served no customer. */

@@ -106,7 +106,7 @@ const inputOf = ({ server_id: to_server_id, group_id: to_group_id }: MoveForm): 
   ...(to_group_id === undefined ? {} : { to_group_id })
 })
 
-/** One row of that run. */
+/** Does the work for one row of that run. */
 export const leaveServerRow = (unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> =>
   leaveServer(unit, orderId, {
     serverId: input['server_id'] ?? 0,

@@ -9,7 +9,7 @@ export type TemplateContext = {
 
 export type MailTemplate<Data> = {
   kind: MailKind
-  /** One cause sends it to thousands. */
+  /** Sent to thousands of recipients for one event. */
   many?: true
   /** The log of mails does not name the recipient. */
   unnamed?: true
