@@ -26,7 +26,7 @@ import {
 } from '../servers/index.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
 import { recordAlarms } from './abuse-alarms.ts'
-import { readConsole, setForeign } from './ownership/session.ts'
+import { readConsole, setForeign } from './ownership/claim-agent.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
 import { type Doubtful, tryDoubtful } from './doubtful-proxies.ts'
 import { enqueueTry } from './converge-turns.ts'

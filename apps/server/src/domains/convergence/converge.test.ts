@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { removeUsersByHand } from '../servers/desired/hand-made-users.ts'
 import { AgentCallFailed, convergeServer } from './converge.ts'
-import { loadRanges } from './load-ranges.ts'
+import { sendRanges } from './send-ranges.ts'
 import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from '../servers/desired/desired-users.ts'
 import { setDesiredUsers } from './set-desired-users.ts'
 import {
@@ -115,9 +115,9 @@ test('a refused user gets another try once ranges are loaded, also by an install
   const { ctx } = world
   const id = await freshServer('loaded', ['127.49.0.0/24'])
   await wantTestUsers(ctx, id, { count: 1, base: '127.49.0' })
-  const load = async (options?: Parameters<typeof loadRanges>[3]) => {
+  const load = async (options?: Parameters<typeof sendRanges>[3]) => {
     await ctx.db.update(agentUsers).set({ refusal: 'no such range' }).where(eq(agentUsers.serverId, id))
-    await loadRanges(ctx, agent.client, await serverRow(ctx, id), options)
+    await sendRanges(ctx, agent.client, await serverRow(ctx, id), options)
     return (await usersOf(ctx, id))[0]?.refusal
   }
   expect(await load()).toBeNull()

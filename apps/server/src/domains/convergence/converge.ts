@@ -19,10 +19,10 @@ import {
   grantLimits
 } from '../servers/index.ts'
 import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply-user.ts'
-import { loadRanges, type LoadedRanges } from './load-ranges.ts'
+import { sendRanges, type RangesOutcome } from './send-ranges.ts'
 import { tryHandOvers } from '../proofs/index.ts'
 import { sendTls } from '../certificates/index.ts'
-import { openSession } from './ownership/session.ts'
+import { claimAgent } from './ownership/claim-agent.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
 
 /** How many users are planned, sent and recorded in one batch. */
@@ -68,7 +68,7 @@ export async function convergeServer(
 }
 
 /** What the agent answered. `ranges` is null if they were already in step. */
-export type Synced = { ranges: LoadedRanges | null; users: Map<string, Outcome> }
+export type Synced = { ranges: RangesOutcome | null; users: Map<string, Outcome> }
 
 /**
  * Brings the agent to its desired state. The caller holds the server's lock.
@@ -89,7 +89,7 @@ export async function syncAgent(
     const agent = await agentToChange(ctx, server, timeoutMs)
     // After failed changes only a change that succeeds clears the failure, and there may be no user left to send.
     const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
-    let ranges = behind ? await load(ctx, agent, server) : null
+    let ranges = behind ? await sendRangesOrThrow(ctx, agent, server) : null
     const users = new Map<string, Outcome>()
     for (;;) {
       const batch = await planBatch(ctx, server.id, byHandOnly)
@@ -97,7 +97,7 @@ export async function syncAgent(
       const told = await tellUsers(agent, batch)
       // The ranges were in step, but the agent does not know them: it lost its state.
       const lost = ranges === null && told.some(({ outcome }) => isOutside(outcome))
-      if (lost) ranges = await load(ctx, agent, server)
+      if (lost) ranges = await sendRangesOrThrow(ctx, agent, server)
       const settled = lost ? told.filter(({ outcome }) => !isOutside(outcome)) : told
       const taken = settled.filter(({ outcome }) => outcome.kind === 'applied').map(({ user }) => user)
       const trials = await tryHandOvers(ctx, server, taken)
@@ -110,9 +110,10 @@ export async function syncAgent(
     // An agent that does not answer this call still takes users. The next repair sends it again.
     await sendTls(ctx, agent, server.id)
     // Remove the old ranges only after their users are gone.
-    if (ranges?.kind === 'widened') ranges = await load(ctx, agent, server, { retryRefused: false })
+    if (ranges?.kind === 'with_old_ranges')
+      ranges = await sendRangesOrThrow(ctx, agent, server, { retryRefused: false })
     await command(ctx, SYSTEM, async unit => {
-      if (ranges?.kind === 'widened') await setTrouble(unit, server.id, { code: 'prefixes_waiting' })
+      if (ranges?.kind === 'with_old_ranges') await setTrouble(unit, server.id, { code: 'prefixes_waiting' })
       await markConverged(unit, server.id)
     })
     return { ranges, users }
@@ -127,20 +128,20 @@ export async function syncAgent(
 
 /** @throws AgentCallFailed if the agent takes no changes from this console now */
 async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
-  const session = await openSession(ctx, server, { timeoutMs })
-  if (session.kind === 'open') return session.agent
+  const claimed = await claimAgent(ctx, server, { timeoutMs })
+  if (claimed.kind === 'open') return claimed.agent
   // The repair works out what would change, and shows it.
-  if (session.kind === 'older') await command(ctx, SYSTEM, async unit => enqueueRepair(unit, server.id))
-  throw new AgentCallFailed(session.message)
+  if (claimed.kind === 'older') await command(ctx, SYSTEM, async unit => enqueueRepair(unit, server.id))
+  throw new AgentCallFailed(claimed.message)
 }
 
 const isOutside = (outcome: Outcome) => outcome.kind === 'refused' && outcome.reason === 'outsidePrefixes'
 
 /** @throws AgentCallFailed if the agent takes no changes now */
-async function load(...to: Parameters<typeof loadRanges>): Promise<LoadedRanges> {
-  const loaded = await loadRanges(...to)
-  if (loaded.kind === 'failed') throw new AgentCallFailed(loaded.message)
-  return loaded
+async function sendRangesOrThrow(...to: Parameters<typeof sendRanges>): Promise<RangesOutcome> {
+  const sent = await sendRanges(...to)
+  if (sent.kind === 'failed') throw new AgentCallFailed(sent.message)
+  return sent
 }
 
 type Planned = { user: AgentUser; denied: DenyLists; limits: AgentUserLimits | undefined }

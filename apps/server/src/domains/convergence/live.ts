@@ -8,7 +8,7 @@ import type { AgentClient, AgentResult, LogQuery } from '../../integrations/agen
 import { agentOf, type SyncContext, readServerRow } from '../servers/index.ts'
 import { refusedByAgent, callFailed } from './manage.ts'
 import { agentUsers } from '../servers/tables.ts'
-import { readConsole } from './ownership/session.ts'
+import { readConsole } from './ownership/claim-agent.ts'
 
 /** A screen asks every few seconds, so a later answer is useless. */
 const ANSWER_MS = 5000

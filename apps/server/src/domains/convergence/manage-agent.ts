@@ -24,7 +24,7 @@ import {
   callFailed,
   type AgentOutput
 } from './manage.ts'
-import { rangesRefused } from './load-ranges.ts'
+import { rangesRefused } from './send-ranges.ts'
 import { repairServer } from './repair.ts'
 
 /** The most that an output panel shows. */

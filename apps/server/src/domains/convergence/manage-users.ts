@@ -19,7 +19,7 @@ import {
   callFailed,
   type AgentOutput
 } from './manage.ts'
-import { openSession } from './ownership/session.ts'
+import { claimAgent } from './ownership/claim-agent.ts'
 import { agentUsers } from '../servers/tables.ts'
 
 /** Usernames of orders have this form. A user made by hand must not take the name of a later order. */
@@ -144,11 +144,11 @@ async function deleteUnknownUsers(ctx: SyncContext, serverId: number, usernames:
     const unknown = usernames.filter(username => !known.has(username))
     const server = unknown.length === 0 ? undefined : await readServerRow(ctx.db, serverId)
     if (!server) return
-    const session = await openSession(ctx, server)
+    const claimed = await claimAgent(ctx, server)
     for (const username of unknown) {
-      const { message } = session.kind === 'open' ? { message: '' } : session
+      const { message } = claimed.kind === 'open' ? { message: '' } : claimed
       replies.push(
-        session.kind === 'open' ? await session.agent.deleteUser(username) : { ok: false, kind: 'failed', message }
+        claimed.kind === 'open' ? await claimed.agent.deleteUser(username) : { ok: false, kind: 'failed', message }
       )
     }
   }

@@ -10,7 +10,7 @@ import { AgentCallFailed, syncAgent, type Synced } from './converge.ts'
 import type { ExitTarget } from '@netlet/contract/agent-exit-check'
 import { formRefusal } from '../../infra/refusals.ts'
 import { serverCidrs } from '../inventory/index.ts'
-import { readConsole } from './ownership/session.ts'
+import { readConsole } from './ownership/claim-agent.ts'
 
 /** Ranges that one check tries. Each opens some connections, and the slowest range decides how long the check takes. */
 const MOST_RANGES = 8

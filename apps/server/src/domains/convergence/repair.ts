@@ -23,7 +23,7 @@ import {
   endReturn
 } from '../servers/index.ts'
 import { planRepair, readPlan, requestApproval } from './ownership/plan.ts'
-import { openSession } from './ownership/session.ts'
+import { claimAgent } from './ownership/claim-agent.ts'
 import { repairTls } from '../certificates/index.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
 
@@ -79,10 +79,10 @@ export async function repairInTurn(ctx: SyncContext, serverId: number, waitMs: n
 const LEAVING: ServerStatus[] = ['given_up', 'draining', 'returning']
 
 async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
-  const session = await openSession(ctx, server)
-  if (session.kind === 'failed') return session
-  if (session.kind === 'open') return compareWith(ctx, session.agent, server)
-  return session.kind === 'foreign' ? { kind: 'foreign' } : planFirst(ctx, server)
+  const claimed = await claimAgent(ctx, server)
+  if (claimed.kind === 'failed') return claimed
+  if (claimed.kind === 'open') return compareWith(ctx, claimed.agent, server)
+  return claimed.kind === 'foreign' ? { kind: 'foreign' } : planFirst(ctx, server)
 }
 
 /**
@@ -97,8 +97,8 @@ async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const { approved } = await readPlan(ctx.db, server.id)
   if (known !== undefined && (harmless || approved === plan.digest)) {
     // Only with the mark that the plan was made for. If anything was sent to the agent since, the plan waits again.
-    const session = await openSession(ctx, server, { known })
-    if (session.kind === 'open') return compareWith(ctx, session.agent, { ...server, removalsAllowed: true })
+    const claimed = await claimAgent(ctx, server, { known })
+    if (claimed.kind === 'open') return compareWith(ctx, claimed.agent, { ...server, removalsAllowed: true })
   }
   await requestApproval(ctx, server, plan)
   return { kind: 'planned', plan }

@@ -17,7 +17,7 @@ export const consoleIdentity = pgTable(
   t => [check('console_identity_single', sql`${t.single}`)]
 )
 
-/** What this console and a server's agent last agreed on, see `ownership/session.ts`. */
+/** What this console and a server's agent last agreed on, see `ownership/claim-agent.ts`. */
 export const agentTies = pgTable('agent_ties', {
   serverId: ref()
     .primaryKey()

@@ -22,10 +22,10 @@ import {
   type Work
 } from '../servers/index.ts'
 import {
-  openSession,
+  claimAgent,
   readConsole,
   setForeign,
-  loadRanges,
+  sendRanges,
   tryProxy,
   LEVELS,
   type ProxyLevel
@@ -327,10 +327,10 @@ async function loadUnderLock({ ctx, own, server }: Job, way: Pick<AgentAddress, 
     server.id,
     async () => {
       const fresh = await command(ctx, SYSTEM, unit => lockOwnServer(unit, own))
-      const session = await openSession(ctx, fresh, way)
-      if (session.kind === 'foreign') throw foreign(session.owner)
-      if (session.kind !== 'open') throw new StepFailed('prefixes_refused', { message: session.message })
-      const loaded = await loadRanges(ctx, session.agent, fresh)
+      const claimed = await claimAgent(ctx, fresh, way)
+      if (claimed.kind === 'foreign') throw foreign(claimed.owner)
+      if (claimed.kind !== 'open') throw new StepFailed('prefixes_refused', { message: claimed.message })
+      const loaded = await sendRanges(ctx, claimed.agent, fresh)
       if ('message' in loaded) throw new StepFailed('prefixes_refused', { message: loaded.message })
       const { routes } = loaded.reply
       const missing = routes.filter(route => !route.local)

@@ -9,7 +9,7 @@ import { LOCK_WAIT_MS, requireAgent, callFailed, type AgentOutput } from '../man
 import { repairServer } from '../repair.ts'
 import { agentTies } from '../tables.ts'
 import { readPlan } from './plan.ts'
-import { openSession, type Session } from './session.ts'
+import { claimAgent, type ClaimOutcome } from './claim-agent.ts'
 
 /** The plan that waits for an approval; null if none. */
 export async function findRepairPlan(db: Executor, serverId: number): Promise<Result<RepairPlan | null>> {
@@ -50,7 +50,7 @@ export async function takeOver(
 ): Promise<Result<AgentOutput>> {
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
-  let session: Session | undefined
+  let claimed: ClaimOutcome | undefined
   await withServerLock(
     ctx.db,
     serverId,
@@ -62,12 +62,12 @@ export async function takeOver(
       await command(ctx, by, async unit =>
         unit.audit('server.take_over', serverId, { before: { console: info.data.owner }, after: {} })
       )
-      session = await openSession(ctx, server, { takeOverFrom: from })
+      claimed = await claimAgent(ctx, server, { takeOverFrom: from })
     },
     { waitMs: LOCK_WAIT_MS }
   )
-  if (session === undefined || session.kind === 'foreign') return refuse('stale')
-  if (session.kind === 'failed') return callFailed(session.message)
+  if (claimed === undefined || claimed.kind === 'foreign') return refuse('stale')
+  if (claimed.kind === 'failed') return callFailed(claimed.message)
   return repairNow(ctx, by, serverId)
 }
 

@@ -20,7 +20,7 @@ import { repairServer } from '../repair.ts'
 import { agentTies } from '../tables.ts'
 import { agentUsers } from '../../servers/tables.ts'
 import { useStarted } from '../../../testing/use-started.ts'
-import { readConsole } from './session.ts'
+import { readConsole } from './claim-agent.ts'
 
 const ours = useStarted(startFleetShop)
 const theirs = useStarted(startFleetShop)

@@ -8,55 +8,55 @@ import { serverCidrs } from '../inventory/index.ts'
 import { setTrouble, type SyncContext, type ServerRow, clearRefusals, recordRanges } from '../servers/index.ts'
 
 /**
- * `widened`: the agent has the new ranges, and the old ones that its users still lease from. It gets the exact ranges
- * once those users are gone.
+ * `with_old_ranges`: the agent has the new ranges, and the old ones that its users still lease from. It gets the exact
+ * ranges once those users are gone.
  */
-export type LoadedRanges =
-  | { kind: 'exact' | 'widened'; reply: AgentPrefixesReply }
+export type RangesOutcome =
+  | { kind: 'exact' | 'with_old_ranges'; reply: AgentPrefixesReply }
   /** The agent refused some new ranges, and still has the old ones. */
   | { kind: 'partial'; reply: AgentPrefixesReply; refused: string[]; message: string }
   /** `message`: the error text from the agent. */
   | { kind: 'refused' | 'failed'; message: string }
 
-/** Why a load failed, as a sentence. */
+/** Why the agent refused ranges, as a sentence. */
 export const rangesRefused = (message: string): string => fillIn(serverTroubles.prefixes_refused, { message })
 
 /**
- * Loads the server's ranges into its agent, and records in one command what the agent took. The caller holds the
+ * Sends the server's ranges to its agent, and records in one command what the agent took. The caller holds the
  * server's lock.
  * @param options.retryRefused whether users that the agent refused get another try, because they may have lacked a range
  */
-export async function loadRanges(
+export async function sendRanges(
   ctx: SyncContext,
   agent: AgentClient,
   server: Pick<ServerRow, 'id' | 'name' | 'ip' | 'prefixesGeneration'>,
   { retryRefused = true } = {}
-): Promise<LoadedRanges> {
-  const loaded = await tellRanges(agent, await serverCidrs(ctx.db, server.id))
-  if (loaded.kind === 'failed') return loaded
-  const refused = loaded.kind === 'partial' ? loaded.refused : []
-  const generation = loaded.kind === 'exact' ? server.prefixesGeneration : null
+): Promise<RangesOutcome> {
+  const sent = await putRanges(agent, await serverCidrs(ctx.db, server.id))
+  if (sent.kind === 'failed') return sent
+  const refused = sent.kind === 'partial' ? sent.refused : []
+  const generation = sent.kind === 'exact' ? server.prefixesGeneration : null
   await command(ctx, SYSTEM, async unit => {
     await recordRanges(unit, server.id, { generation, refused })
     if (retryRefused) await clearRefusals(unit, server.id)
-    if ('message' in loaded) await notifyRefusal(unit, server, refused, loaded.message)
+    if ('message' in sent) await notifyRefusal(unit, server, refused, sent.message)
   })
-  return loaded
+  return sent
 }
 
-async function tellRanges(agent: AgentClient, wanted: string[]): Promise<LoadedRanges> {
+async function putRanges(agent: AgentClient, wanted: string[]): Promise<RangesOutcome> {
   const reply = await agent.putPrefixes(wanted)
   if (reply.ok) return { kind: 'exact', reply: reply.data }
   if (reply.kind !== 'refused') return failed(reply)
-  if (reply.reason !== 'prefixInUse') return tellSome(agent, wanted, reply.message)
+  if (reply.reason !== 'prefixInUse') return putSome(agent, wanted, reply.message)
   const state = await agent.state()
   if (!state.ok) return failed(state)
   const wider = await agent.putPrefixes([...new Set([...state.data.prefixes, ...wanted])])
-  return wider.ok ? { kind: 'widened', reply: wider.data } : failed(wider)
+  return wider.ok ? { kind: 'with_old_ranges', reply: wider.data } : failed(wider)
 }
 
 /** Adds as many of the wanted ranges as the agent takes. One bad range must not keep the others out. */
-async function tellSome(agent: AgentClient, wanted: string[], message: string): Promise<LoadedRanges> {
+async function putSome(agent: AgentClient, wanted: string[], message: string): Promise<RangesOutcome> {
   const state = await agent.state()
   if (!state.ok) return failed(state)
   const refused: string[] = []
@@ -64,7 +64,7 @@ async function tellSome(agent: AgentClient, wanted: string[], message: string): 
   let said = message
   let last: AgentPrefixesReply | null = null
   /** @returns why it could not continue */
-  const add = async (ranges: string[]): Promise<LoadedRanges | null> => {
+  const add = async (ranges: string[]): Promise<RangesOutcome | null> => {
     const together = [...new Set([...taken, ...ranges])]
     const reply = await agent.putPrefixes(together)
     if (reply.ok) {
@@ -107,4 +107,4 @@ async function notifyRefusal(
   })
 }
 
-const failed = ({ kind, message }: Exclude<AgentResult<unknown>, { ok: true }>): LoadedRanges => ({ kind, message })
+const failed = ({ kind, message }: Exclude<AgentResult<unknown>, { ok: true }>): RangesOutcome => ({ kind, message })

@@ -29,7 +29,7 @@ export async function readConsole(ctx: SyncContext): Promise<ConsoleIdentity> {
  * Whether this console may change an agent. `foreign`: it belongs to another console. `older`: it has taken changes
  * that this database does not know.
  */
-export type Session =
+export type ClaimOutcome =
   | { kind: 'open'; agent: AgentClient }
   | { kind: 'foreign' | 'older'; owner: AgentOwner; message: string }
   | { kind: 'failed'; message: string }
@@ -44,10 +44,10 @@ type Options = {
 }
 
 /**
- * Begins a session of changes. The caller holds the server's lock. The next mark is stored before it is sent and until
- * the agent confirms it, so that the two differ only if the database is an older copy.
+ * Claims the agent for a session of changes. The caller holds the server's lock. The next mark is stored before it is
+ * sent and until the agent confirms it, so that the two differ only if the database is an older copy.
  */
-export async function openSession(ctx: SyncContext, server: ServerRow, options: Options = {}): Promise<Session> {
+export async function claimAgent(ctx: SyncContext, server: ServerRow, options: Options = {}): Promise<ClaimOutcome> {
   const { timeoutMs, dial, known, takeOverFrom } = options
   const { id, name } = await readConsole(ctx)
   const { mark, nextMark } = await prepareMark(ctx, server.id)
