@@ -5,7 +5,7 @@ import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { DenyLists } from '../inventory/index.ts'
-import { requestRevocationProofs, confirmReplaced, recordHandOvers } from '../proofs/index.ts'
+import { requestRevocationProofs, confirmReplaced, recordNewCredentials } from '../proofs/index.ts'
 import { recordAnswer, type AgentUser } from '../servers/index.ts'
 
 /**
@@ -121,7 +121,7 @@ async function confirmSome(answered: Answered[], confirm: ConfirmPort): Promise<
       const gone = await recordAnswer(unit, user, answerOf(outcome))
       await requestRevocationProofs(unit, gone, 'removed')
     }
-    await recordHandOvers(
+    await recordNewCredentials(
       unit,
       answered.flatMap(({ user, trial }) => (trial ? [{ user, trial }] : []))
     )

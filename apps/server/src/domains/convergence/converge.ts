@@ -20,7 +20,7 @@ import {
 } from '../servers/index.ts'
 import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply-user.ts'
 import { sendRanges, type RangesOutcome } from './send-ranges.ts'
-import { tryHandOvers } from '../proofs/index.ts'
+import { tryNewCredentials } from '../proofs/index.ts'
 import { sendTls } from '../certificates/index.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
@@ -100,7 +100,7 @@ export async function syncAgent(
       if (lost) ranges = await sendRangesOrThrow(ctx, agent, server)
       const settled = lost ? told.filter(({ outcome }) => !isOutside(outcome)) : told
       const taken = settled.filter(({ outcome }) => outcome.kind === 'applied').map(({ user }) => user)
-      const trials = await tryHandOvers(ctx, server, taken)
+      const trials = await tryNewCredentials(ctx, server, taken)
       const answered = settled.map(one => ({ ...one, trial: trials.get(one.user.username) }))
       await recordOutcomes(ctx, answered, confirm)
       for (const { user, outcome } of settled) users.set(user.username, outcome)

@@ -15,7 +15,7 @@ import { proxies } from './tables.ts'
 import { createProxies, reservationOf, servedShares, usersOf, setOrderUsers } from './start.ts'
 
 /** Where an order's next addresses come from. */
-export type Place = { groupId: number; avoid: number[] }
+export type LeaseSource = { groupId: number; avoid: number[] }
 
 /** All or nothing (a purchase, a renewal), or as many whole blocks as there are. */
 export type Amount = 'all' | 'part'
@@ -52,7 +52,7 @@ export async function leaseMore(
   unit: Unit,
   order: OrderRow,
   quantity: number,
-  { groupId, avoid }: Place,
+  { groupId, avoid }: LeaseSource,
   amount: Amount
 ): Promise<Leased | null> {
   const { tx } = unit

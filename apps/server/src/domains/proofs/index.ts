@@ -9,13 +9,13 @@ export {
   endFutureTries,
   forgetUnconfirmed,
   readHeld,
-  recordHandOvers,
+  recordNewCredentials,
   recordUnproved,
   requestReplacedProofs,
   requestRevocationProofs
 } from './request-proofs.ts'
 export { isWithin } from './samples.ts'
-export { tryHandOvers } from './try-hand-overs.ts'
+export { tryNewCredentials } from './try-new-credentials.ts'
 export { proofJobs } from './jobs.ts'
 export { proofRetention } from './retention.ts'
 export { proofRoutes } from './routes.ts'

@@ -17,7 +17,7 @@ import { accessProofs } from './tables.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
 import { enqueueProofs, stateOfNew } from './request-proofs.ts'
 import { renewWithheld } from './failed-proofs.ts'
-import { tryOne } from './try-hand-overs.ts'
+import { tryOne } from './try-new-credentials.ts'
 import { isWithin, samplesOf } from './samples.ts'
 import { tried, tryOld } from './try-credentials.ts'
 

@@ -119,7 +119,7 @@ export function stateOfNew(answer: ProofAnswer): ProofState {
 const SOON_MS = 5000
 
 /** Records the tries made before a hand-over. A failure has the server repaired, and needs an operator. */
-export async function recordHandOvers(unit: Unit, users: { user: User; trial: ProofTry }[]): Promise<void> {
+export async function recordNewCredentials(unit: Unit, users: { user: User; trial: ProofTry }[]): Promise<void> {
   const { now } = unit
   const rows = users.flatMap(({ user: { serverId, username, orderId, prefixes }, trial }) => {
     if (orderId === null) return []

@@ -8,7 +8,7 @@ import { lockInventory, release, reserve, splitLease } from '../../inventory/ind
 import { type OrderRow, isServed, lockOrder, orderMail, regroup, taskStateOf } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { leaveGivenUp, replaceOn, sharesOn } from './replace.ts'
-import { type Place, holdingsOf, sumOf } from '../holdings.ts'
+import { type LeaseSource, holdingsOf, sumOf } from '../holdings.ts'
 import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
@@ -122,7 +122,7 @@ export async function placeOf(
   order: Pick<OrderRow, 'serverGroupId'>,
   from: number[],
   target: Target
-): Promise<Result<Place>> {
+): Promise<Result<LeaseSource>> {
   if (target.serverId === undefined) {
     const groupId = target.groupId ?? order.serverGroupId
     const known = await db.$count(serverGroups, and(eq(serverGroups.id, groupId), isNull(serverGroups.deletedAt)))

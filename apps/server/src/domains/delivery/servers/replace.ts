@@ -18,7 +18,7 @@ import { advance } from '../advance.ts'
 import {
   type Amount,
   type Leased,
-  type Place,
+  type LeaseSource,
   holdingsOf,
   leaseMore,
   missingOf,
@@ -56,7 +56,7 @@ export async function replaceOn(
     cause,
     amount,
     only
-  }: { place: Place; atOnce: boolean; cause: MoveCause; amount: Amount; only?: number[] }
+  }: { place: LeaseSource; atOnce: boolean; cause: MoveCause; amount: Amount; only?: number[] }
 ): Promise<{ moved: number; given: number; left: number }> {
   const { tx } = unit
   const shares = (await sharesOn(tx, order.id, serverId)).filter(({ leaseId }) => only?.includes(leaseId) ?? true)

@@ -20,7 +20,7 @@ const resting = new WeakMap<Database, Map<number, number>>()
  * their orders show as delivered. What there is no time for is tried afterwards.
  * @returns by username
  */
-export async function tryHandOvers(
+export async function tryNewCredentials(
   ctx: SyncContext,
   server: ServerRow,
   users: AgentUser[]
