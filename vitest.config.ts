@@ -17,7 +17,7 @@ const shared = {
 const ownSql = [
   'apps/server/src/domains/{bulk,home,inventory,retention}/**/*.test.ts',
   'apps/server/src/domains/traffic/*.test.ts',
-  'apps/server/src/domains/orders/{list,who-held,unpaid-limit,address-search}.test.ts',
+  'apps/server/src/domains/orders/{list,address-holders,unpaid-limit,address-search}.test.ts',
   'apps/server/src/domains/payments/{books,histories,list-payments,storm}.test.ts',
   'apps/server/src/domains/payments/order-model/*.test.ts',
   'apps/server/src/infra/{db,list}/*.test.ts',

@@ -9,7 +9,7 @@ import { proxyList } from '../../apps/server/src/domains/delivery/list-proxies.t
 import { searchOrders } from '../../apps/server/src/domains/orders/index.ts'
 import { statistics } from '../../apps/server/src/domains/orders/figures.ts'
 import { orderList } from '../../apps/server/src/domains/orders/list.ts'
-import { leaseList } from '../../apps/server/src/domains/orders/who-held.ts'
+import { leaseList } from '../../apps/server/src/domains/orders/address-holders.ts'
 import { mailList } from '../../apps/server/src/domains/mail/list-mails.ts'
 import { inboxList } from '../../apps/server/src/domains/inbox/inbox.ts'
 import { ordersPaidBy } from '../../apps/server/src/domains/payments/index.ts'

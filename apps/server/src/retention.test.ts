@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { platformEvents } from './domains/commerce/tables.ts'
 import { proxies } from './domains/delivery/tables.ts'
 import { addGroup, addOrders, addRule, addServer, inTransaction } from './domains/inventory/fixtures.ts'
-import { activate, assignCidrs, release, reserve, whoHeld } from './domains/inventory/index.ts'
+import { activate, assignCidrs, release, reserve, addressHolders } from './domains/inventory/index.ts'
 import { orderEvents, orders } from './domains/orders/tables.ts'
 import { applyRetention } from './domains/retention/apply.ts'
 import { retentionJobs } from './domains/retention/jobs.ts'
@@ -112,7 +112,7 @@ test('who had an address is still known after its retired proxies are gone', asy
   const left = await db.select({ orderId: proxies.orderId }).from(proxies).orderBy(proxies.orderId)
   // The younger one, and the one whose lease was not released.
   expect(left.map(row => row.orderId)).toEqual([gone, serving])
-  expect((await whoHeld(db, { ip: ips.get(gone) ?? '' })).map(held => held.orderId)).toContain(gone)
+  expect((await addressHolders(db, { ip: ips.get(gone) ?? '' })).map(held => held.orderId)).toContain(gone)
 })
 
 test('a platform event first loses its payload, then goes; one that waits for an administrator stays whole', async () => {

@@ -14,7 +14,7 @@ import {
   removeCidr,
   reserve,
   serverCidrs,
-  whoHeld
+  addressHolders
 } from './index.ts'
 
 let database: TestDatabase
@@ -136,7 +136,7 @@ describe('assignCidrs', () => {
       removed: [net('0.0/23')]
     })
     expect(await stock()).toBe(512)
-    expect(await whoHeld(db, { ip: net('0.0') })).toMatchObject([{ orderId }])
+    expect(await addressHolders(db, { ip: net('0.0') })).toMatchObject([{ orderId }])
     expect(await assign(net('0.0/23'))).toMatchObject({ ok: true })
     expect(await stock()).toBe(512)
   })
@@ -157,7 +157,7 @@ describe('adding and removing', () => {
     expect(await inTransaction(db, removeCidr, cidrId)).toEqual({ ok: true })
     expect(await inTransaction(db, removeCidr, cidrId)).toEqual({ ok: false, reason: 'not_found' })
     expect(await stock()).toBe(0)
-    expect(await whoHeld(db, { ip: net('0.0') })).toMatchObject([{ orderId }])
+    expect(await addressHolders(db, { ip: net('0.0') })).toMatchObject([{ orderId }])
     expect(await inTransaction(db, addCidr, { cidr: net('0.0/30'), serverId })).toEqual({ ok: true, cidrId })
     expect(await stock()).toBe(4)
   })

@@ -172,7 +172,7 @@ export type Holding = {
 }
 
 /** The orders that held an address, with their rules: at an instant, or ever without `at`. Newest first. */
-export async function whoHeld(db: Executor, { ip, at }: { ip: string; at?: Date }): Promise<Holding[]> {
+export async function addressHolders(db: Executor, { ip, at }: { ip: string; at?: Date }): Promise<Holding[]> {
   const places = await db
     .select({ id: chunks.id, size: chunks.size, base: sql<string>`host(${chunks.base})` })
     .from(chunks)

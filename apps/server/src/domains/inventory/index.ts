@@ -21,7 +21,7 @@ export {
   holdsAddresses,
   leasesOf,
   restsUntil,
-  whoHeld
+  addressHolders
 } from './holdings.ts'
 export {
   activate,

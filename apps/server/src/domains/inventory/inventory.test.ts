@@ -16,7 +16,7 @@ import {
   release,
   reserve,
   reserveOther,
-  whoHeld
+  addressHolders
 } from './index.ts'
 
 let database: TestDatabase
@@ -214,7 +214,7 @@ describe('reserving', () => {
     expect(await leasesOf(db, nth(orders, 1))).toMatchObject([
       { serverId, prefixes: expected.map(ip => `${ip}/128`), addresses: 8 }
     ])
-    expect(await whoHeld(db, { ip: '2001:db8:0:ff0b:1:2:3:4' })).toMatchObject([{ orderId: nth(orders, 1) }])
+    expect(await addressHolders(db, { ip: '2001:db8:0:ff0b:1:2:3:4' })).toMatchObject([{ orderId: nth(orders, 1) }])
   })
 })
 
@@ -291,7 +291,7 @@ describe('the life of a lease', () => {
     })
     await release(db, { leaseIds: [first] })
     await reserved({ orderId: nth(orders, 1), groupId, step: 16, rules: [a, b], quantity: 16 })
-    const held = await whoHeld(db, { ip: '10.3.4.5' })
+    const held = await addressHolders(db, { ip: '10.3.4.5' })
     expect(held.map(({ orderId, rules }) => [orderId, rules])).toEqual([
       [nth(orders, 1), [a, b]],
       [nth(orders, 0), [a]]
@@ -300,10 +300,10 @@ describe('the life of a lease', () => {
     expect(now?.to).toBeNull()
     expect(now?.activeFrom).toBeNull()
     expect(before?.activeFrom).toBeInstanceOf(Date)
-    expect(await whoHeld(db, { ip: '10.3.4.5', at: before?.from ?? new Date(0) })).toEqual([before])
-    expect(await whoHeld(db, { ip: '10.3.4.5', at: new Date(0) })).toEqual([])
-    expect(await whoHeld(db, { ip: '10.3.4.9' })).toHaveLength(1)
-    expect(await whoHeld(db, { ip: '192.0.2.1' })).toEqual([])
+    expect(await addressHolders(db, { ip: '10.3.4.5', at: before?.from ?? new Date(0) })).toEqual([before])
+    expect(await addressHolders(db, { ip: '10.3.4.5', at: new Date(0) })).toEqual([])
+    expect(await addressHolders(db, { ip: '10.3.4.9' })).toHaveLength(1)
+    expect(await addressHolders(db, { ip: '192.0.2.1' })).toEqual([])
   })
 
   it('leases an address no earlier than it was given back, also in a transaction that began before', async () => {

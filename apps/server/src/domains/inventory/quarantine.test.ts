@@ -14,7 +14,7 @@ import {
   release,
   reserve,
   splitLease,
-  whoHeld
+  addressHolders
 } from './index.ts'
 import { endRests } from './jobs.ts'
 
@@ -56,7 +56,7 @@ test('addresses that were in use rest before they are in stock again, and their 
   await release(db, { orderId })
   expect(await stock()).toBe(0)
   expect(await take(other, 8)).toEqual({ ok: false, reason: 'out_of_stock' })
-  expect((await whoHeld(db, { ip: '10.70.0.3' })).map(held => [held.orderId, held.to !== null])).toEqual([
+  expect((await addressHolders(db, { ip: '10.70.0.3' })).map(held => [held.orderId, held.to !== null])).toEqual([
     [orderId, true]
   ])
   expect(await leasesOf(db, orderId)).toEqual([])
@@ -85,7 +85,7 @@ test('a range or a rule that goes takes what rests with it', async () => {
   await activate(db, orderId)
   await release(db, { orderId })
   await db.execute(sql`select inventory.remove_cidr(id) from cidrs where cidr = '10.70.2.0/28'`)
-  expect((await whoHeld(db, { ip: '10.70.2.3' })).map(held => held.orderId)).toEqual([orderId])
+  expect((await addressHolders(db, { ip: '10.70.2.3' })).map(held => held.orderId)).toEqual([orderId])
 })
 
 test('a rule that is deleted ends the rest under itself, not under the other rules of the order', async () => {

@@ -6,7 +6,7 @@ import { idsByText, type Match } from '../../infra/list/index.ts'
 import { calledLike } from '../../infra/translations.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { productCollections, products } from '../catalog/tables.ts'
-import { whoHeld } from '../inventory/index.ts'
+import { addressHolders } from '../inventory/index.ts'
 import { listed, orderProductNames, orders } from './tables.ts'
 
 /** The rows of small tables, or the orders, that a search text matches. */
@@ -98,7 +98,7 @@ export async function productsIn(db: Executor, collection: number): Promise<Foun
 
 /** Orders that hold an address at `now`. */
 async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
-  const held = await whoHeld(db, { ip, at: now })
+  const held = await addressHolders(db, { ip, at: now })
   return { anyOf: [{ column: orders.id, among: [...new Set(held.map(({ orderId }) => orderId))] }] }
 }
 

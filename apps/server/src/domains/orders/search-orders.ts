@@ -5,7 +5,7 @@ import { iso } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
-import { whoHeld } from '../inventory/index.ts'
+import { addressHolders } from '../inventory/index.ts'
 import { exactly, idsContaining, type FindPorts } from './find.ts'
 import { auditLookUp } from './guard-address-search.ts'
 import { listed, orders } from './tables.ts'
@@ -35,7 +35,7 @@ type Holders = NonNullable<Found['address']>['holders']
 /** Orders that hold an address now, without ended ones in their grace. The audit log records each result. */
 export async function searchHolders(ctx: AppContext, by: Actor, ip: string, limit: number): Promise<Holders> {
   const now = ctx.now()
-  const held = await whoHeld(ctx.db, { ip, at: now })
+  const held = await addressHolders(ctx.db, { ip, at: now })
   const ids = [...new Set(held.map(({ orderId }) => orderId))]
   const rows = await selectNamed(ctx.db, ids, limit, isNull(orders.endedAt))
   if (rows.length > 0) await auditLookUp(ctx, by, ip, { at: iso(now) })

@@ -54,20 +54,20 @@ export const createIncidentOfOutage = (
     if (known) return refuse('outage_has_incident', { params: { title: known.title } })
     const made = await createIncidentIn(unit, form)
     if (!made.ok) return made
-    const named = await nameIncidentIn(unit, outageId, made.data.id)
+    const named = await linkIncidentIn(unit, outageId, made.data.id)
     return named.ok ? readIncident(unit.tx, made.data.id, unit.now) : named
   })
 
 /** Links an outage to its incident; null: to none. */
-export const nameIncident = (
+export const linkIncident = (
   ctx: AppContext,
   by: Actor,
   outageId: number,
   incidentId: number | null
-): Promise<Result<null>> => command(ctx, by, unit => nameIncidentIn(unit, outageId, incidentId))
+): Promise<Result<null>> => command(ctx, by, unit => linkIncidentIn(unit, outageId, incidentId))
 
 /** The same as a part of a larger write. Idempotent. */
-export async function nameIncidentIn(unit: Unit, outageId: number, incidentId: number | null): Promise<Result<null>> {
+export async function linkIncidentIn(unit: Unit, outageId: number, incidentId: number | null): Promise<Result<null>> {
   const { tx } = unit
   const outage = await lockOutage(unit, outageId, 'update')
   if (!outage) return refuse('not_found')

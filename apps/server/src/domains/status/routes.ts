@@ -11,7 +11,7 @@ import {
   createIncident,
   createIncidentOfOutage,
   deleteIncident,
-  nameIncident,
+  linkIncident,
   updateIncident
 } from './incidents.ts'
 import { readFigures, type ReadDeliveryTimes } from './figures.ts'
@@ -79,7 +79,7 @@ export function statusRoutes(mount: Mount, ctx: AppContext, { app, proxyChecks }
   mount(status.incidentOfOutage, async call =>
     written(await createIncidentOfOutage(ctx, call.caller, call.params.id, call.body))
   )
-  mount(status.nameIncident, call => nameIncident(ctx, call.caller, call.params.id, call.body.incident_id))
+  mount(status.nameIncident, call => linkIncident(ctx, call.caller, call.params.id, call.body.incident_id))
 }
 
 /** The targets of links in mails. Mail programs post a form to them, so they need a form parser. */

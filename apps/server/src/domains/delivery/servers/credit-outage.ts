@@ -11,7 +11,7 @@ import { type RunInput, startRunIn, unendedRun } from '../../bulk/index.ts'
 import { type Outage, findOutage, lockOutage, removeOutage } from '../../servers/index.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { creditTime, creditUnserved, lockOrder, orderLabels, orderMail } from '../../orders/index.ts'
-import { incidentsOfOutages, nameIncidentIn } from '../../status/index.ts'
+import { incidentsOfOutages, linkIncidentIn } from '../../status/index.ts'
 import { advance } from '../advance.ts'
 import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
@@ -86,7 +86,7 @@ export const creditOutage = (
   incidentId?: number
 ): Promise<Result<BulkRun | null>> =>
   command(ctx, by, async unit => {
-    const named = incidentId === undefined ? done : await nameIncidentIn(unit, outageId, incidentId)
+    const named = incidentId === undefined ? done : await linkIncidentIn(unit, outageId, incidentId)
     if (!named.ok) return named
     // It cannot be deleted before its run exists.
     const outage = ended(await lockOutage(unit, outageId, 'key share'))

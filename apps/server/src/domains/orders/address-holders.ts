@@ -11,7 +11,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { proofsOfLeases } from '../proofs/index.ts'
 import { servers } from '../servers/tables.ts'
-import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, whoHeld } from '../inventory/index.ts'
+import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, addressHolders } from '../inventory/index.ts'
 import { leaseBlocks } from '../inventory/tables.ts'
 import { unservedSpans, type Unserved } from './ended-time.ts'
 import { auditLookUp } from './guard-address-search.ts'
@@ -143,7 +143,7 @@ async function holdersOf(
   const [ip = ''] = range.cidr.split('/')
   const instant = instantOf(query.at) ?? ctx.now()
   await auditLookUp(ctx, by, ip, { at: iso(instant) })
-  const ever = await whoHeld(ctx.db, { ip })
+  const ever = await addressHolders(ctx.db, { ip })
   const held = ever.filter(one => one.from <= instant && (one.to === null || one.to > instant))
   const before = ever
     .filter(one => one.to !== null && one.to <= instant)
