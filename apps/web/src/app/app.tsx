@@ -6,7 +6,7 @@ import { queryClient } from '../api/query.ts'
 import { onLogout, onSessionChange, onSessionLoss, shareSession } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { forgetDrafts } from '../kit/draft.ts'
-import { Hosts, preloadHosts } from '../kit/hosts.tsx'
+import { Overlays, preloadOverlays } from '../kit/overlays.tsx'
 import { isUnsaved, watchHistory } from '../kit/leaving.ts'
 import { notify } from '../kit/notify.ts'
 import { keepPayment } from '../kit/payment/pending.ts'
@@ -35,7 +35,7 @@ watchHistory()
 
 // A first action may lead to a message. Loading the code that draws messages earlier would slow the first load.
 for (const event of ['pointerdown', 'keydown'])
-  window.addEventListener(event, preloadHosts, { once: true, passive: true })
+  window.addEventListener(event, preloadOverlays, { once: true, passive: true })
 
 const schemes = localStorageColorSchemeManager({ key: 'netlet-color-scheme' })
 
@@ -51,7 +51,7 @@ export function App() {
       <QueryClientProvider client={queryClient}>
         <BrowserRouter>
           <Pages />
-          <Hosts />
+          <Overlays />
         </BrowserRouter>
       </QueryClientProvider>
     </MantineProvider>

@@ -1,5 +1,5 @@
 import { queryClient } from '../api/query.ts'
-import { preloadHosts } from '../kit/hosts.tsx'
+import { preloadOverlays } from '../kit/overlays.tsx'
 import type { screens } from './manifest.ts'
 
 export type Screen = (typeof screens)[number]
@@ -30,7 +30,7 @@ export function loadWhenIdle(wanted: readonly Screen[]): () => void {
       await answers()
       await idleness()
       if (ended) return
-      if (at === 0) preloadHosts()
+      if (at === 0) preloadOverlays()
       if (!(await loadScreen(screen))) return
     }
   }

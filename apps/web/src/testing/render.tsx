@@ -7,7 +7,7 @@ import type { CurrentUser } from '@netlet/contract'
 import { queryClient } from '../api/query.ts'
 import { sessionQuery } from '../api/session.ts'
 import { theme } from '../app/theme.ts'
-import { Hosts } from '../kit/hosts.tsx'
+import { Overlays } from '../kit/overlays.tsx'
 import { setupUser } from './user.ts'
 
 type Options = {
@@ -45,7 +45,7 @@ export function renderAt(ui: ReactNode, { at = '/', route = '*', user }: Options
               {route !== '*' && <Route path="*" element={null} />}
             </Routes>
           </Suspense>
-          <Hosts />
+          <Overlays />
         </MemoryRouter>
       </QueryClientProvider>
     </MantineProvider>

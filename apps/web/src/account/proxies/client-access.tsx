@@ -4,7 +4,7 @@ import { IconShieldLock } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useT } from '../../i18n/proxies.ts'
 import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
-import { hasProxies } from '../../kit/order-may.ts'
+import { hasProxies } from '../../kit/order-obstacles.ts'
 
 /** The button and dialog for how clients authenticate at an order's proxies. */
 export function ClientAccessButton({ order }: { order: Order | undefined }) {

@@ -7,7 +7,7 @@ import type { GiftCard, Page } from '@netlet/contract'
 import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { Hosts } from '../../kit/hosts.tsx'
+import { Overlays } from '../../kit/overlays.tsx'
 import { watchHistory } from '../../kit/leaving.ts'
 import { answer } from '../../testing/answers.ts'
 import { admin, giftCard } from '../../testing/shapes.ts'
@@ -34,7 +34,7 @@ export function renderScreen(ui: ReactNode, { at = '/list', route = '*', as = ad
               <Route path={route} element={ui} />
             </Routes>
           </Suspense>
-          <Hosts />
+          <Overlays />
         </BrowserRouter>
       </QueryClientProvider>
     </MantineProvider>

@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import type { Obstacle } from '../../kit/order-may.ts'
+import type { Obstacle } from '../../kit/order-obstacles.ts'
 
 /** The console's words for why an action is unavailable. */
 export const obstacle = <H extends Obstacle>(why: H | undefined) => why && (`whyNot.order.${why}` as const)

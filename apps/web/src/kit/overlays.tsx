@@ -15,7 +15,7 @@ const ConfirmDialog = lazy<ComponentType<{ asked: Asked }>>(() =>
 )
 
 /** Loads the code of messages and questions in advance, because it cannot be loaded offline. */
-export function preloadHosts(): void {
+export function preloadOverlays(): void {
   preloadToasts()
   void loadCode(() => (dialog = loadDialog())).catch(() => undefined)
 }
@@ -32,7 +32,7 @@ function PlainQuestion({ asked }: { asked: Asked }) {
 }
 
 /** Shows messages and questions. Their code loads with the first of them. */
-export function Hosts() {
+export function Overlays() {
   const toasts = useSyncExternalStore(toaster.subscribe, toaster.needed)
   const asked = useSyncExternalStore(questions.subscribe, questions.current)
   // Keep the dialog rendered after its first use, so that it can fade out.
