@@ -12,7 +12,7 @@ import type { Egress } from './exit-addresses.ts'
 import type { LetInBy, TrackedConnection } from './open-connections.ts'
 import type { LoggedIn, Plane } from './plane.ts'
 import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
-import type { Place } from './strangers.ts'
+import type { ListNode } from './strangers.ts'
 import { TlsSocket } from './tls-socket.ts'
 
 /**
@@ -61,7 +61,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
   shownName: string | null | undefined
   readonly id: number
   readonly openedAt: number = Date.now()
-  stranger: Place | null = null
+  stranger: ListNode | null = null
   holder: Holder | null = null
   /** The user named before a login. Refusals count for this user. */
   named: Lease | null = null

@@ -3,7 +3,7 @@ import type { Address } from '../net/ip.ts'
 import type { Lease } from './access-table.ts'
 import type { Holder } from './connection-limits.ts'
 import type { UserSpeed } from './speed-limit.ts'
-import type { Place } from './strangers.ts'
+import type { ListNode } from './strangers.ts'
 
 export type LetInBy = 'password' | 'address'
 
@@ -23,7 +23,7 @@ export type TrackedConnection = {
   readonly up: number
   readonly down: number
   /** Its place among connections that have not logged in. */
-  stranger: Place | null
+  stranger: ListNode | null
   /** What it counts for since its login. */
   holder: Holder | null
   /** The user named by the last failed login, if the address belongs to that user. */

@@ -4,7 +4,7 @@ import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
 import { DrainStage } from './drain-stage.ts'
 import { readAddress, writeAddress } from './socks-address.ts'
 import { UdpStage } from './udp-stage.ts'
-import { openTunnel } from './judged-tunnel.ts'
+import { openTunnel } from './inspected-tunnel.ts'
 import type { RawSocket } from './raw-socket.ts'
 
 /** RFC 1928 reply codes. */

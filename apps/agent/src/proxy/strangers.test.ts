@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Place, Strangers } from './strangers.ts'
+import { type ListNode, Strangers } from './strangers.ts'
 
-const connection = (clientText: string): { clientText: string; stranger: Place | null; destroy: () => void } => ({
+const connection = (clientText: string): { clientText: string; stranger: ListNode | null; destroy: () => void } => ({
   clientText,
   stranger: null,
   destroy: () => {}

@@ -1,21 +1,21 @@
 import { clientKey } from './login-guard.ts'
 
-type Stranger = { readonly clientText: string; stranger: Place | null; destroy(): void }
+type Stranger = { readonly clientText: string; stranger: ListNode | null; destroy(): void }
 /** A connection's place in two linked lists: of all strangers, and of its client's. */
-export type Place = {
+export type ListNode = {
   readonly connection: Stranger
   readonly of: OfClient
-  older: Place | null
-  younger: Place | null
-  olderOf: Place | null
-  youngerOf: Place | null
+  older: ListNode | null
+  younger: ListNode | null
+  olderOf: ListNode | null
+  youngerOf: ListNode | null
 }
-type OfClient = { count: number; oldest: Place | null; youngest: Place | null }
+type OfClient = { count: number; oldest: ListNode | null; youngest: ListNode | null }
 
 /** Connections that have not logged in, oldest first, of all clients and of each. Linked, because all connections pass through. */
 export class Strangers {
-  #oldest: Place | null = null
-  #youngest: Place | null = null
+  #oldest: ListNode | null = null
+  #youngest: ListNode | null = null
   /** An empty client stays until `tidy`, because most clients soon connect again. */
   readonly #clients = new Map<string, OfClient>()
 
@@ -23,22 +23,29 @@ export class Strangers {
     const key = clientKey(connection.clientText)
     let of = this.#clients.get(key)
     if (of === undefined) this.#clients.set(key, (of = { count: 0, oldest: null, youngest: null }))
-    const place: Place = { connection, of, older: this.#youngest, younger: null, olderOf: of.youngest, youngerOf: null }
-    if (place.older === null) this.#oldest = place
-    else place.older.younger = place
-    if (place.olderOf === null) of.oldest = place
-    else place.olderOf.youngerOf = place
-    this.#youngest = of.youngest = place
+    const node: ListNode = {
+      connection,
+      of,
+      older: this.#youngest,
+      younger: null,
+      olderOf: of.youngest,
+      youngerOf: null
+    }
+    if (node.older === null) this.#oldest = node
+    else node.older.younger = node
+    if (node.olderOf === null) of.oldest = node
+    else node.olderOf.youngerOf = node
+    this.#youngest = of.youngest = node
     of.count++
-    connection.stranger = place
+    connection.stranger = node
   }
 
   /** @returns whether it was a stranger */
   delete(connection: Stranger): boolean {
-    const place = connection.stranger
-    if (place === null) return false
+    const node = connection.stranger
+    if (node === null) return false
     connection.stranger = null
-    const { of, older, younger, olderOf, youngerOf } = place
+    const { of, older, younger, olderOf, youngerOf } = node
     if (older === null) this.#oldest = younger
     else older.younger = younger
     if (younger === null) this.#youngest = older

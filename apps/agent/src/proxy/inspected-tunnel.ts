@@ -12,7 +12,7 @@ import { TunnelStage } from './tunnel-stage.ts'
 const SLICE = 8192
 
 /**
- * Joins a client and its target. If the user has denied names, the content of the tunnel is judged too, see
+ * Joins a client and its target. If the user has denied names, the content of the tunnel is inspected too, see
  * docs/adr/agent-names-inside-tunnels.md. `finished` runs once, when the tunnel ends.
  */
 export function openTunnel(
@@ -23,12 +23,12 @@ export function openTunnel(
 ): Stage {
   const tunnel = new TunnelStage(connection, remote, finished)
   const { lease, plane } = connection
-  const judged = lease !== null && (plane.present(lease).deny.hasNames || plane.accessTable.blacklist.hasNames)
-  return judged ? new JudgedTunnel(connection, tunnel, lease, asked) : tunnel
+  const isInspected = lease !== null && (plane.present(lease).deny.hasNames || plane.accessTable.blacklist.hasNames)
+  return isInspected ? new InspectedTunnel(connection, tunnel, lease, asked) : tunnel
 }
 
 /** A tunnel whose client has not shown its site yet, or shows one with each request. */
-class JudgedTunnel implements Stage {
+class InspectedTunnel implements Stage {
   readonly #connection: ClientConnection
   readonly #tunnel: TunnelStage
   readonly #lease: Lease
@@ -66,11 +66,11 @@ class JudgedTunnel implements Stage {
 
   #begin(bytes: Buffer): void {
     if (this.#retry !== null) this.#followRecords(this.#retry, bytes)
-    else if (looksLikeTls(bytes)) this.#judgeHello(bytes)
+    else if (looksLikeTls(bytes)) this.#inspectHello(bytes)
     else this.#followRequests((this.#requests = new RequestNames()), bytes)
   }
 
-  #judgeHello(bytes: Buffer): void {
+  #inspectHello(bytes: Buffer): void {
     const hello = readClientHello(bytes)
     if (hello.kind === 'more') return this.#keep(bytes)
     if (hello.kind === 'malformed' || hello.name === null) return this.#refuse('hidden-name')
@@ -84,13 +84,13 @@ class JudgedTunnel implements Stage {
     this.#followRecords((this.#retry = new HelloRetry()), bytes.subarray(hello.length))
   }
 
-  /** Passes records on. A second hello is judged. */
+  /** Passes records on. A second hello is inspected. */
   #followRecords(retry: HelloRetry, bytes: Buffer): void {
     const open = retry.skip(bytes)
     if (open > 0) this.#tunnel.clientData(bytes.subarray(0, open))
     const rest = bytes.subarray(open)
     if (rest.length === 0) return
-    if (rest[0] === HANDSHAKE) this.#judgeHello(rest)
+    if (rest[0] === HANDSHAKE) this.#inspectHello(rest)
     else if (isOtherRecord(rest[0])) this.#keep(rest)
     else this.#refuse('hidden-name')
   }
