@@ -1,6 +1,7 @@
 import { refuse, type DecisionPlan, type InboxEntry, type PaymentDecision, type Resolution } from '@netlet/contract'
 import { toCents } from '@netlet/contract/money'
 import { and, asc, eq } from 'drizzle-orm'
+import { z } from 'zod'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, dryRun, type Unit } from '../../infra/command.ts'
@@ -15,17 +16,21 @@ import {
   applyToNamedOrder,
   convertRefunds,
   counted,
+  hasNoResult,
   recordRefund,
   isPaidRenewal,
   markIgnored,
+  moveRefund,
   paymentAllows,
   paymentOf,
   type PaymentRow,
   paymentStateOf,
   rateOf,
   recordPayment,
+  refundIdOf,
   refundRowsOf,
   refusedByRefund,
+  rowsOf,
   tagOutcome,
   totalOf
 } from '../payments/index.ts'
@@ -77,7 +82,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
       if (running) return running
     }
     for (const { id: paymentId, platformOrderId } of back) {
-      const key = `operator:${event.id}:${paymentId}`
+      const key = (await endMarked(unit, platformOrderId, event)) ?? `operator:${event.id}:${paymentId}`
       await recordRefund(unit, ctx, { platformOrderId, key, amount: failedPart(event), reason: 'refund' })
       tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
@@ -160,6 +165,21 @@ const BACK_UNHEARD: ReadonlySet<string> = new Set([
 const failedPart = ({ outcome, detail }: EventRow): string | null =>
   outcome === 'refund_failed' || outcome === 'refund_stuck' ? String(detail?.['amount']) : null
 
+/**
+ * Ends the platform's refund that an event is about, because the operator's row now counts in its place.
+ * @returns the key of that row, which names the refund; undefined if the event is about none
+ */
+async function endMarked(unit: Unit, platformOrderId: string, event: EventRow): Promise<string | undefined> {
+  const told = failedPart(event) === null ? undefined : RefundKey.safeParse(event.payload).data
+  const refundId = told && refundIdOf(told)
+  if (!refundId) return undefined
+  for (const row of rowsOf(await refundRowsOf(unit.tx, platformOrderId), told.key))
+    if (hasNoResult(row)) await moveRefund(unit, row, 'refuse', { awaitsRead: false })
+  return `refund:${refundId}:operator:${event.id}`
+}
+
+const RefundKey = z.object({ key: z.string() })
+
 /** May a payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
 async function mayBeBack({ tx }: Unit, payment: PaymentRow, event: EventRow): Promise<boolean> {
   const { outcome, processedAt } = event
@@ -167,7 +187,7 @@ async function mayBeBack({ tx }: Unit, payment: PaymentRow, event: EventRow): Pr
   if (part === null) return paymentStateOf(payment) !== 'accepted' || (outcome !== null && BACK_UNHEARD.has(outcome))
   // The shop still has what the refund failed to return, and the platform has refunded nothing since.
   const rows = counted(await refundRowsOf(tx, payment.platformOrderId))
-  const isLater = rows.some(row => !row.key.startsWith('operator:') && processedAt && row.createdAt >= processedAt)
+  const isLater = rows.some(row => !row.key.includes('operator:') && processedAt && row.createdAt >= processedAt)
   return !isLater && toCents(part) > 0n && totalOf(rows, payment.charged) + toCents(part) <= toCents(payment.charged)
 }
 

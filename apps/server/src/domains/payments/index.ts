@@ -23,6 +23,7 @@ export {
   counted,
   endAwaitedRead,
   hasNoResult,
+  isMarked,
   MOST_PENDING,
   keyAfter,
   toPaymentCurrency,

@@ -34,6 +34,7 @@ import {
   isRefundedForGood,
   isListed,
   hasNoResult,
+  isMarked,
   keyAfter,
   moveRefund,
   pendingKey,
@@ -142,8 +143,6 @@ export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: 
   return { outcome: isServed ? 'cancelled_delivered' : 'cancelled', detail, about }
 }
 
-type Reported = Pick<PaidOrder, 'id' | 'updated_at'>
-
 /**
  * The platform's status says that all of an order was refunded, and names no refund. The key is new each time, because
  * the money may have come back since. Does nothing if it counts already, or if the report is not newer.
@@ -151,7 +150,7 @@ type Reported = Pick<PaidOrder, 'id' | 'updated_at'>
 export async function recordFullRefund(
   unit: Unit,
   ctx: Refunding,
-  told: Partial<Reported> & Pick<Reported, 'id'>
+  told: Pick<PaidOrder, 'id'> & Partial<Pick<PaidOrder, 'updated_at'>>
 ): Promise<EventResult> {
   const { tx } = unit
   const { id: platformOrderId } = told
@@ -178,7 +177,9 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   const { about } = subjectIn(payment, order, platformOrderId)
   if (reason === 'chargeback') {
     const money = row.foreignAmount ?? `${row.amount ?? payment.charged} ${payment.currency}`
-    await notifyOfDispute(unit, { key, money, payment: payment.platformOrderNumber, order: order?.publicId })
+    const params = { payment: payment.platformOrderNumber, money, order: order?.publicId ?? '–' }
+    // The bank gives the shop a few days to respond, and nothing else reminds an operator.
+    await notifyAdmins(unit, { words: 'dispute', params, key, cause: 'dispute' })
   }
   if (row.foreignAmount !== null) {
     queueOrderRead(unit, platformOrderId)
@@ -193,11 +194,12 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   return { ...result, about }
 }
 
-/** The row of a report: our own request's, or a new one. Undefined if it counts already. */
+/** The row of a report: our own request's, or a new one. Undefined if it counts already: reading the order counts what more was made. */
 async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow | undefined> {
   const { key, platformOrderId, amount, foreignAmount = null, refundId } = report
   const told = { key, amount, foreignAmount, awaitsRead: isListed(key), createdAt: unit.now }
   const rows = await refundRowsOf(unit.tx, platformOrderId)
+  if (rowsOf(rows, key).some(isMarked)) return undefined
   const asked = refundId === undefined ? undefined : requestOf(rows, { key, amount, now: unit.now })
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
   await moveRefund(unit, asked, 'count', told)
@@ -284,18 +286,6 @@ function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | und
     detail: { order_id: order?.publicId ?? 'unknown', platform_order: name }
   }
 }
-
-/** The bank gives the shop a few days to respond, and nothing else reminds an operator. */
-const notifyOfDispute = (
-  unit: Unit,
-  { key, money, payment, order }: { key: string; money: string; payment: string; order: string | undefined }
-) =>
-  notifyAdmins(unit, {
-    words: 'dispute',
-    params: { payment, money, order: order ?? '–' },
-    key,
-    cause: 'dispute'
-  })
 
 type Applied = { decision: RefundDecision; row: RefundRow } & Pick<RefundReport, 'reason' | 'byHand'>
 

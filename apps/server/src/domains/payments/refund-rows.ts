@@ -56,6 +56,10 @@ export const rowsOf = <Row extends Pick<RefundRow, 'key'>>(rows: readonly Row[],
 /** The platform's id of a refund; undefined if the order's status reported it, or an operator did. */
 export const refundIdOf = ({ key }: Pick<RefundRow, 'key'>): string | undefined => /^refund:([^:]+)/.exec(key)?.[1]
 
+/** A refund of the platform that an operator marked as made. What the platform reports of it later is part of this row. */
+export const isMarked = ({ key, state }: Pick<RefundRow, 'key' | 'state'>): boolean =>
+  state === 'counted' && key.includes(':operator:')
+
 /** The key of the part of a refund that is pending while another part was made. */
 export const pendingKey = (refundKey: string): string => `${refundKey}:pending`
 

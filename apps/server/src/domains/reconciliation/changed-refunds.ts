@@ -9,6 +9,7 @@ import {
   counted,
   recordRefund,
   hasNoResult,
+  isMarked,
   keyAfter,
   moveRefund,
   paymentAndOrderOf,
@@ -36,7 +37,11 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   const more = amount === null ? null : toCents(amount) - toCents(known)
   if (more !== null && more < 0n) {
     const own = await atOwnInstant(unit, platformOrderId)
-    await reverse(own, counted(rows), { less: -more, next: keyAfter(rows, key) })
+    await reverse(
+      own,
+      counted(rows).filter(row => !isMarked(row)),
+      { less: -more, next: keyAfter(rows, key) }
+    )
     return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
   const awaited = rows.find(hasNoResult)

@@ -233,6 +233,47 @@ test('a refund without a result can be marked as refunded by other means', async
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded' })
 })
 
+test.for([
+  ['10.00', '10.00', []],
+  ['12.00', '12.00', ['partly_refunded']],
+  ['4.00', '10.00', ['refund_doubtful']]
+] as const)(
+  'of a stuck or failed refund of 10.00 that was marked as refunded the platform then makes %s, and %s counts',
+  async ([amount, refundedAmount, told]) => {
+    for (const how of ['reported', 'found'] as const) {
+      const { order, paid } = await b.delivered()
+      const made = begin(paid, '10.00')
+      list(paid, [{ id: made.id, amount: '0.00' }])
+      await tell(paid, made, [['pending', '10.00']])
+      if (how === 'found') made.status = 'FAILURE'
+      await b.world.advance(14 * DAY)
+      await readFor(2 * HOUR)
+      const [event] = await b.openOf(paid)
+      expect(event).toMatchObject({ outcome: how === 'found' ? 'refund_failed' : 'refund_stuck' })
+      expect((await b.act(event, 'refunded', { note: 'by bank' })).status).toBe(200)
+      // The platform still lists nothing, which does not contradict the administrator.
+      says(b, paid, [{ id: made.id, amount: '0.00' }])
+      await reconcile(b)
+      await readFor(2 * HOUR)
+      expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '10.00' })
+      const before = (await b.openOf(paid)).map(({ id }) => id)
+      made.status = 'SUCCESS'
+      says(b, paid, [{ id: made.id, amount }])
+      if (how === 'reported') {
+        expect(await tell(paid, made, [['success', amount]])).toBe('ignored')
+        expect(await tell(paid, made, [['success', amount]])).toBe('ignored')
+        await readFor(5 * MINUTE)
+      }
+      await reconcile(b)
+      await readFor(2 * HOUR)
+      await reconcile(b)
+      expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount })
+      const later = (await b.openOf(paid)).filter(({ id }) => !before.includes(id))
+      expect(later.map(({ outcome }) => outcome)).toEqual(told)
+    }
+  }
+)
+
 test('an order that cannot be read blocks decisions for fourteen days at most', async () => {
   const placed = await b.world.place(b.buyer)
   const paid = b.paymentFor(placed, { lines: { '11': 8 } })

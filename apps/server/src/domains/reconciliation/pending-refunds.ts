@@ -70,7 +70,8 @@ export async function endAwaitedRefunds(
       await moveRefund(unit, row, 'refuse', { awaitsRead: false })
       if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE' })
     } else await recordRead(unit, row, isOpen && !isOver)
-    if (isOpen && isOver) await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
+    if (isOpen && isOver && row.state === 'answered')
+      await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
   }
 }
 

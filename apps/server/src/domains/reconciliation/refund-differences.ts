@@ -7,6 +7,7 @@ import {
   downToCents,
   toPaymentCurrency,
   isListed,
+  isMarked,
   type PaymentRow,
   type RefundRow,
   rowsOf,
@@ -40,9 +41,13 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     const known = totalOf(counted(own), payment.charged)
     const says = saidOf(order, key, payment)
     if (says === null) return []
+    // What an operator marked as refunded counts, whether the platform lists it or not.
+    const marked = totalOf(own.filter(isMarked), payment.charged)
+    const isLess = says > known - marked && known - says > ROUNDED
+    if (says <= known && says >= known - marked) return isLess ? [markedDoubt(order, key, says)] : []
     // The platform's list may lag, so a smaller amount counts only after some time.
-    if (says <= known && (says === known || !own.every(row => isSettled(row, now)))) return []
-    return [changeOf(order, { key, known, amount: fromCents(says) })]
+    if (says < known && !own.every(row => isSettled(row, now))) return []
+    return [changeOf(order, { key, known, amount: fromCents(says < known ? says + marked : says) })]
   })
   if (changes.length > 0) return changes
   if (order.financialStatus === 'REFUNDED') return allBack(order, compared)
@@ -96,13 +101,19 @@ function allBack(order: ShopifyOrder, { payment, rows }: Compared): Difference[]
   return [changeOf(order, { key, known, amount: null })]
 }
 
+/** The platform made less of a refund than an operator had marked. */
+function markedDoubt({ id, name, financialStatus: status }: ShopifyOrder, key: string, cents: bigint): Difference {
+  const payload = { order_id: id, name, amount: fromCents(cents), status: status ?? '' }
+  return { eventId: `doubt:${id}:${key}:${payload.amount}`, topic: 'reconciled/doubt', payload }
+}
+
 /** The refunds agree, but the status does not. An administrator decides which is right. */
 function doubtsOf(
   { id, name, financialStatus: status }: ShopifyOrder,
   keys: readonly string[],
   { payment: { charged }, rows, now }: Compared
 ): Difference[] {
-  const told = keys.flatMap(key => rowsOf(rows, key))
+  const told = keys.flatMap(key => rowsOf(rows, key)).filter(row => !isMarked(row))
   const { sum } = sumRefunds(counted(told), charged)
   const most = status === 'PAID' ? 0n : toCents(charged) - 1n
   if (sum <= most || status === null || !told.every(row => isSettled(row, now))) return []
