@@ -15,12 +15,14 @@ import { selectPaymentToRefund, planOf, type PaymentToRefund } from './refund-pl
 import {
   addRefund,
   blockingRefundOf,
+  counted,
   hasNoResult,
   moveRefund,
   recordRead,
   refundIdOf,
   refundRowsOf,
   recentRequestOf,
+  sumRefunds,
   type RefundRow
 } from './refund-rows.ts'
 import { refusedByApplication, refusedByRequest } from './refusals.ts'
@@ -165,7 +167,8 @@ async function request(
   if (!planned.ok) return planned
   const { amount, version, platform_order } = planned.data
   if (form.version !== version) return refuse('stale')
-  const row = await askFor(unit, refunds, { platformOrderId, amount, askedBy })
+  const askedPart = !sumRefunds(counted([...refunds, { state: 'counted', amount }]), payment.charged).all
+  const row = await askFor(unit, refunds, { platformOrderId, amount, askedBy, askedPart })
   if (!row.ok) return row
   const detail = { platform_order, amount }
   if (order) await note(unit, order.id, 'refund_requested', detail)
@@ -174,7 +177,7 @@ async function request(
   return ok({ ...row.data, amount, platform_order })
 }
 
-type Wanted = { platformOrderId: string; amount: string; askedBy: string }
+type Wanted = { platformOrderId: string; amount: string; askedBy: string; askedPart: boolean }
 
 /** How long the platform remembers an idempotency key after it was first sent. The reconciliation finds a refund within that time. */
 const KEY_KEPT = DAY
@@ -193,7 +196,7 @@ async function askFor(
   if (open && open.amount !== wanted.amount)
     return refuse('refund_unanswered', { params: { by: open.askedBy ?? '–', amount: open.amount ?? '–' } })
   if (open) {
-    await moveRefund(unit, open, 'repeat', { askedBy: wanted.askedBy, createdAt: unit.now })
+    await moveRefund(unit, open, 'repeat', { ...wanted, createdAt: unit.now })
     return ok({ row: { ...open, state: 'asked' }, isRepeated: true })
   }
   const row = await addRefund(unit, { ...wanted, key: `asked:${randomUUID()}`, state: 'asked' })

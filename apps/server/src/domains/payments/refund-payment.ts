@@ -63,6 +63,8 @@ type RefundReport = {
   refundId?: string
   /** The part that the shop sends by hand, in the payment's currency. */
   byHand?: string | null
+  /** Another part of it failed. */
+  hasFailed?: boolean
 }
 
 /** Statuses of a transaction that do not change any more. */
@@ -88,7 +90,9 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
   const manual = made.filter(one => one.manual_payment_gateway === true)
   const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
-  const result = await recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
+  const hasFailed = told.some(({ status }) => status === 'failure' || status === 'error')
+  const report = { platformOrderId, key, ...money, refundId, byHand, hasFailed }
+  const result = await recordRefund(unit, ctx, { ...report, reason: 'refund' })
   if (pending.length > 0) {
     const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
     await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsRead: true })
@@ -187,7 +191,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   }
   const decision = judgeRefund(facts)
   const result: EventResult = decision
-    ? await applyRefund(unit, ctx, facts, { decision, row, reason, byHand: report.byHand })
+    ? await applyRefund(unit, ctx, facts, { ...report, decision, row })
     : { outcome: 'ignored' }
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
@@ -287,14 +291,14 @@ function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | und
   }
 }
 
-type Applied = { decision: RefundDecision; row: RefundRow } & Pick<RefundReport, 'reason' | 'byHand'>
+type Applied = { decision: RefundDecision; row: RefundRow } & Pick<RefundReport, 'reason' | 'byHand' | 'hasFailed'>
 
 /** Writes the effects of a refund or dispute. */
 async function applyRefund(
   unit: Unit,
   ctx: Refunding,
   { payment, order, refunds, graceHours, otherDays, now }: Balance,
-  { decision, row, reason, byHand }: Applied
+  { decision, row, reason, byHand, hasFailed }: Applied
 ): Promise<EventResult> {
   const { tx } = unit
   const { refundedAmount, amount } = decision
@@ -329,8 +333,8 @@ async function applyRefund(
       await partlyRefundOrder(unit, order, given)
       await lockEarners(tx, order.userId)
       await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
-      // The administrator who requested a part has decided that the lease goes on.
-      const by = disputed ? null : row.askedBy
+      // The administrator who requested a part has decided that the lease goes on, but not if less was refunded.
+      const by = disputed || hasFailed || !row.askedPart ? null : row.askedBy
       return {
         outcome: 'partly_refunded',
         detail,

@@ -87,6 +87,8 @@ export const paymentRefunds = pgTable(
     foreignAmount: text(),
     /** The administrator who requested it in the console. */
     askedBy: text(),
+    /** The administrator asked for a part of what was left, so that the lease goes on. */
+    askedPart: boolean().notNull().default(false),
     /** What is sent to the platform, which takes an idempotency key again only with the same input. */
     input: jsonb().$type<RefundInput>(),
     /** When it was sent first, and the key with it. Null: the platform was not asked for it. */

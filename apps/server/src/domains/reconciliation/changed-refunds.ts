@@ -62,7 +62,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
 /** A part of a pending refund was made. The rest is still pending, or has failed. */
 async function awaitRest(
   unit: Unit,
-  { id, key: awaited, platformOrderId, askedBy }: RefundRow,
+  { id, key: awaited, platformOrderId, askedBy, askedPart }: RefundRow,
   { key, rest: amount }: { key: string; rest: string }
 ): Promise<void> {
   if (awaited !== key) await shrinkRefund(unit, { id }, amount)
@@ -72,6 +72,7 @@ async function awaitRest(
       platformOrderId,
       amount,
       askedBy,
+      askedPart,
       state: 'answered',
       awaitsRead: true
     })

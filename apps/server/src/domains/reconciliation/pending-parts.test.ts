@@ -193,3 +193,40 @@ test('a part that fails waits for an administrator although the pending part is 
   expect(await outcomes(paid)).toContain('refund_failed')
   expect(await b.paymentRow(paid)).toMatchObject({ refundedAmount: '12.00' })
 })
+
+test.for([
+  ['all', '20.00', '15.00', ['partly_refunded']],
+  ['a part', '10.00', '6.00', ['partly_refunded']],
+  ['a part that is made', '10.00', '10.00', []]
+] as const)(
+  'an administrator who asks for %s (%s) decides about the lease if %s is refunded and the rest fails',
+  async ([, amount, made, told]) => {
+    const { order, paid } = await b.delivered()
+    expect(await askRefund(b.admin, order, { amount })).toMatchObject({ code: 2000 })
+    const asked = b.world.refundsMade.at(-1)
+    if (!asked) throw new Error('no refund was made')
+    const rest = (Number(amount) - Number(made)).toFixed(2)
+    await tell(paid, asked, [['success', made], ...(rest === '0.00' ? [] : [['failure', rest] as [string, string]])])
+    list(paid, [{ id: asked.id, amount: made }])
+    await readFor(2 * HOUR)
+    expect(await outcomes(paid)).toEqual(told)
+  }
+)
+
+test('an administrator who asks for all decides about the lease if more is paid before it is refunded', async () => {
+  const { order, paid } = await b.delivered()
+  b.world.refundReplies.before = async one => void (one.status = 'PENDING')
+  expect(await askRefund(b.admin, order, {})).toMatchObject({ code: 2000 })
+  b.world.refundReplies.before = undefined
+  const made = b.world.refundsMade.at(-1)
+  if (!made) throw new Error('no refund was made')
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await readFor(2 * HOUR)
+  const grown = { ...paid, total_price: '21.00', updated_at: b.now().toISOString() }
+  expect(await b.tell('orders/paid', grown)).toBe('ignored')
+  made.status = 'SUCCESS'
+  says(b, grown, [{ id: made.id, amount: '20.00' }])
+  await readFor(2 * HOUR)
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '20.00' })
+  expect(await outcomes(paid)).toEqual(['partly_refunded'])
+})

@@ -14,6 +14,7 @@ const row = (key: string, amount: string | null, more: Partial<RefundRow> = {}):
   amount,
   state: 'counted',
   askedBy: null,
+  askedPart: false,
   input: null,
   sentAt: null,
   foreignAmount: null,
