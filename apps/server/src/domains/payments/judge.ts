@@ -107,7 +107,8 @@ export function judge(facts: Facts): Decision {
   // A refund of it is pending. Reading its order judges it again once that refund has a result.
   if (blockingRefundOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
-  if (!payment || decision.do === 'deliver' || decision.do === 'renew') return decision
+  const isFirst = !payment || (payment.reportedAt === null && reportedAt(paid) !== null)
+  if (isFirst || decision.do === 'deliver' || decision.do === 'renew') return decision
   if (decision.do === 'fail' || decision.do === 'fail_again') return decision
   return record('ignored')
 }

@@ -5,7 +5,7 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { chargedOf, downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
-import { counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
+import { blockingRefundOf, counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
 import { payments, type PaidLine } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
@@ -75,7 +75,8 @@ function columnsOf(unit: Unit, { paid, money, refunds, payment: known }: Report)
     lines: paid.line_items.map(paidLine),
     refundedAmount: refundedPartOf(amount, back.sum),
     refundedAt: back.all ? unit.now : null,
-    reportedAt: reportedAt(paid)
+    // While a refund of it is pending, a new payment is not judged.
+    reportedAt: !known?.reportedAt && blockingRefundOf(refunds, unit.now) ? null : reportedAt(paid)
   }
 }
 

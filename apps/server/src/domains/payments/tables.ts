@@ -49,7 +49,7 @@ export const payments = pgTable(
     takenTime: bigint({ mode: 'number' }),
     /** What was taken of the order's quotas with it. Null: nothing, or not stored. */
     takenQuota: jsonb().$type<TakenQuota>(),
-    /** The platform's time of the latest judged report. An older one that arrives later changes nothing. */
+    /** The platform's time of the latest judged report; null: none. An older one that arrives later changes nothing. */
     reportedAt: instant(),
     createdAt: createdAt()
   },

@@ -177,6 +177,27 @@ test('a refund without a result that is made after all, at once or in parts, wai
   }
 })
 
+test('a renewal that falls short waits for an administrator, once, if a part of it was pending at its first report', async () => {
+  const { order } = await b.delivered()
+  const short = b.paymentFor(order, { renewal: true, lines: { '11': 8 } })
+  const paid = { ...short, updated_at: b.now().toISOString() }
+  const made = begin(paid, '1.00')
+  await tell(paid, made, [['pending', '1.00']])
+  await b.world.advance(11 * MINUTE)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  expect(await b.tell('orders/paid', paid)).toBe('ignored')
+  await readFor(2 * HOUR)
+  expect(await b.tell('orders/paid', { ...paid, updated_at: b.now().toISOString() })).toBe('ignored')
+  expect(await outcomes(paid)).toEqual([])
+  made.status = 'SUCCESS'
+  says(b, paid, [{ id: made.id, amount: '1.00' }])
+  await readFor(2 * HOUR)
+  await reconcile(b)
+  expect(await outcomes(paid)).toEqual(['lines_missing'])
+  expect(await b.tell('orders/paid', { ...paid, updated_at: b.now().toISOString() })).toBe('ignored')
+  expect(await outcomes(paid)).toEqual(['lines_missing'])
+})
+
 test('a part that fails waits for an administrator although the pending part is made', async () => {
   const { paid } = await b.delivered()
   const made = begin(paid, '18.00')
