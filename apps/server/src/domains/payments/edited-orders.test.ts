@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { DAY, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
 import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
@@ -297,6 +297,41 @@ test('what is paid more for a payment that was refunded while it was held is hel
   const sums = { payAmount: '35.00', refundedAmount: '20.00' }
   expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivered', ...sums })
 })
+
+test.for(['told', 'read'] as const)(
+  'what is paid more for a held payment that an operator marked as refunded waits for an administrator, if %s',
+  async how => {
+    const placed = await b.world.place(b.buyer)
+    const paid = { ...b.paymentFor(placed, { lines: { '11': 8 } }), updated_at: b.now().toISOString() }
+    expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+    const [held] = await b.openOf(paid)
+    expect((await b.act(held, 'refunded', { note: 'by bank' })).status).toBe(200)
+    await b.world.advance(HOUR)
+    const grown = { ...paid, total_price: '35.00', updated_at: b.now().toISOString() }
+    says(b, grown, [], { displayFinancialStatus: 'PAID' })
+    if (how === 'told') expect(await b.tell('orders/paid', grown)).toBe('partly_refunded')
+    else expect(await reconcile(b)).toBe(1)
+    expect(await b.paymentRow(paid)).toMatchObject({ refundedAmount: '20.00', refundedAt: null })
+    expect(await b.openOf(paid)).toMatchObject([{ outcome: 'partly_refunded' }])
+  }
+)
+
+test.for(['after', 'before'] as const)(
+  'a dispute of an unknown amount that comes %s its payment does not cover what is paid later',
+  async when => {
+    const order = await b.world.place(b.buyer)
+    const paid = { ...b.paymentFor(order), updated_at: b.now().toISOString() }
+    const dispute = () => b.dispute(paid, 'needs_response', { amount: null, currency: null })
+    if (when === 'before') await dispute()
+    await b.tell('orders/paid', paid)
+    if (when === 'after') await dispute()
+    expect(await b.paymentRow(paid)).toMatchObject({ refundedAmount: '20.00', refundedAt: expect.any(Date) })
+    await b.world.advance(HOUR)
+    const grown = { ...paid, total_price: '55.00', updated_at: b.now().toISOString() }
+    expect(await b.tell('orders/paid', grown)).toBe('partly_refunded')
+    expect(await b.paymentRow(paid)).toMatchObject({ amount: '55.00', refundedAmount: '20.00', refundedAt: null })
+  }
+)
 
 test('what is paid more long after a full refund is found with its order, once', async () => {
   const { order, paid } = await b.delivered()

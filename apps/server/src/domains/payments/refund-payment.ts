@@ -35,6 +35,7 @@ import {
   isListed,
   hasNoResult,
   isMarked,
+  leftOf,
   keyAfter,
   moveRefund,
   pendingKey,
@@ -201,8 +202,15 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
 /** The row of a report: our own request's, or a new one. Undefined if it counts already: reading the order counts what more was made. */
 async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow | undefined> {
   const { key, platformOrderId, amount, foreignAmount = null, refundId } = report
-  const told = { key, amount, foreignAmount, awaitsRead: isListed(key), createdAt: unit.now }
   const rows = await refundRowsOf(unit.tx, platformOrderId)
+  const whole = (await paymentOf(unit.tx, platformOrderId))?.charged ?? null
+  const told = {
+    key,
+    amount: amount ?? leftOf(rows, whole),
+    foreignAmount,
+    awaitsRead: isListed(key),
+    createdAt: unit.now
+  }
   if (rowsOf(rows, key).some(isMarked)) return undefined
   const asked = refundId === undefined ? undefined : requestOf(rows, { key, amount, now: unit.now })
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })

@@ -42,6 +42,16 @@ export function sumRefunds(rows: readonly { amount: string | null }[], charged: 
 export const totalOf = (rows: readonly { amount: string | null }[], charged: string): bigint =>
   rows.reduce((cents, { amount }) => cents + toCents(amount ?? charged), 0n)
 
+/**
+ * What 'all that is left' is now, so that it does not cover what is paid later. All of the payment if nothing is left:
+ * other money may come back. Null: not known yet, or nothing was charged.
+ */
+export function leftOf(rows: readonly RefundRow[], charged: string | null): string | null {
+  const whole = toCents(charged ?? '0')
+  const left = whole - totalOf(counted(rows), charged ?? '0')
+  return whole > 0n ? fromCents(left > 0n ? left : whole) : null
+}
+
 /** Was the whole payment refunded, without counting disputes that may still be won? */
 export const isRefundedForGood = (rows: readonly RefundRow[], charged: string): boolean =>
   sumRefunds(
@@ -167,9 +177,11 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
   const rows = await refundRowsOf(tx, platformOrderId)
   for (const row of rows) {
     const [told = '', currency] = row.foreignAmount?.split(' ') ?? []
-    if (currency === undefined || row.state !== 'counted') continue
-    const amount = toPaymentCurrency(rate, rate.currency, { amount: told, currency })
-    if (amount === null && !row.key.startsWith('dispute:')) continue
+    if ((currency === undefined && row.amount !== null) || row.state !== 'counted') continue
+    const converted = currency === undefined ? null : toPaymentCurrency(rate, rate.currency, { amount: told, currency })
+    if (converted === null && currency !== undefined && !row.key.startsWith('dispute:')) continue
+    const others = rows.filter(one => one !== row && one.amount !== null)
+    const amount = converted ?? leftOf(others, rate.charged)
     Object.assign(row, { amount, foreignAmount: null })
     await tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, row.id))
   }
