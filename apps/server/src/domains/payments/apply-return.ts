@@ -53,9 +53,11 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   if (decision.do === 'nothing') return { outcome: 'ignored' }
   const { refundedAmount, back } = decision
   const told = fromCents(before - back)
+  // The added money gives no time to a refunded renewal, so a refund of it takes none.
+  const days = reason === 'paid_more' && payment.kind === 'renewal' ? { days: 0 } : {}
   await unit.tx
     .update(payments)
-    .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null, takenQuota: null })
+    .set({ refundedAmount, refundedAt: null, termTaken: false, takenTime: null, takenQuota: null, ...days })
     .where(eq(payments.id, payment.id))
   const order = facts.order && (await restoreDeleted(unit, facts.order))
   unit.publish('platform_event')

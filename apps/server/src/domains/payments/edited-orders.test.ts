@@ -257,13 +257,14 @@ test.for(['reopen', 'refund'] as const)(
   }
 )
 
-test('what is paid more for a refunded renewal gives its term back, once', async () => {
+test('what is paid more for a refunded renewal brings no time back, and its refund takes none', async () => {
   const { order } = await b.delivered()
+  const kept = b.paymentFor(order, { renewal: true })
+  expect(await b.tell('orders/paid', kept)).toBe('settled')
+  const { expiredAt } = await b.world.row(order.id)
   const renewal = b.paymentFor(order, { renewal: true, amount: '10.00' })
   expect(await b.tell('orders/paid', renewal)).toBe('settled')
-  const { expiredAt } = await b.world.row(order.id)
   expect(await b.refund(renewal, '10.00')).toBe('refunded')
-  expect((await b.world.row(order.id)).expiredAt).not.toEqual(expiredAt)
   await b.world.advance(MINUTE)
   const grown = {
     ...renewal,
@@ -273,8 +274,11 @@ test('what is paid more for a refunded renewal gives its term back, once', async
   }
   expect(await b.tell('orders/paid', grown)).toBe('partly_refunded')
   expect(await b.tell('orders/paid', grown)).toBe('ignored')
-  const sums = { payAmount: '34.00', refundedAmount: '10.00', lastAmount: '14.00' }
+  const sums = { payAmount: '54.00', refundedAmount: '10.00', lastAmount: '14.00' }
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt, ...sums })
+  expect(await b.openOf(renewal)).toMatchObject([{ outcome: 'partly_refunded' }])
+  expect(await b.refund(renewal, '4.00')).toBe('refunded')
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', expiredAt, refundedAmount: '14.00' })
 })
 
 test('what is paid more for a payment that was refunded while it was held is held', async () => {

@@ -75,7 +75,7 @@ export type ReturnDecision = { refundedAmount: string; amount: string; back: big
   | { do: 'restore_part' }
   /** The whole purchase came back. Its ended order can be reopened, or waits as before. */
   | { do: 'restore_order' }
-  /** The whole renewal came back. `days`: what its refund took off the term; null: nothing. */
+  /** The renewal counts again. `days`: what its refund took off the term and is back; null: nothing. */
   | { do: 'restore_term'; days: number | null }
   /** The payment does not count, or its order ended for another reason. */
   | { do: 'note' }
@@ -94,7 +94,9 @@ export function judgeReturn({ payment, order, refunds, before }: Returning): Ret
   if (!payment.refundedAt) return { ...books, do: payment.accepted ? 'restore_part' : 'correct' }
   const isItsPurchase = payment.kind === 'purchase' && order.platformOrderId === payment.platformOrderId
   if (isItsPurchase && order.state === 'refunded') return { ...books, do: 'restore_order' }
+  // If more was paid, nothing of the refund came back.
+  const isTermBack = payment.termTaken && back.sum < before
   if (payment.kind === 'renewal' && payment.accepted)
-    return { ...books, do: 'restore_term', days: payment.termTaken ? (payment.days ?? order.proxyTime) : null }
+    return { ...books, do: 'restore_term', days: isTermBack ? (payment.days ?? order.proxyTime) : null }
   return { ...books, do: 'note' }
 }
