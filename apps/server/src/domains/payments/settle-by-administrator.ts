@@ -20,8 +20,8 @@ import { payments } from './tables.ts'
 
 type Open = { event: Pick<EventRow, 'outcome'>; paid: PaidOrder | null; payment: PaymentRow | null }
 
-/** Outcomes for money that came back. Their events carry no paid order, but their payment is known. */
-const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed'])
+/** Outcomes for money that the shop has after all. Their events carry no paid order, but their payment is known. */
+const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed', 'refund_stuck'])
 
 /** Settles an open event's payment on the order that an administrator names, as its purchase or as a renewal. */
 export async function applyToNamedOrder(

@@ -274,6 +274,26 @@ test.for([
   }
 )
 
+test('a payment that was not judged because of a refund that is stuck now can be applied', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = { ...b.paymentFor(placed), updated_at: b.now().toISOString() }
+  const made = begin(paid, '1.00')
+  await tell(paid, made, [['pending', '1.00']])
+  await b.world.advance(11 * MINUTE)
+  says(b, paid, [{ id: made.id, amount: '0.00' }], { updatedAt: paid.updated_at, displayFinancialStatus: 'PAID' })
+  expect(await b.tell('orders/paid', paid)).toBe('ignored')
+  await readFor(2 * HOUR)
+  await b.world.advance(14 * DAY)
+  await readFor(2 * HOUR)
+  const [stuck] = await b.openOf(paid)
+  expect(stuck).toMatchObject({ outcome: 'refund_stuck', payment: 'held' })
+  expect((await b.act(stuck, 'apply', { order: placed.publicId })).status).toBe(200)
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', payAmount: '20.00' })
+  made.status = 'SUCCESS'
+  expect(await tell(paid, made, [['success', '1.00']])).toBe('partly_refunded')
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', refundedAmount: '1.00' })
+})
+
 test('an order that cannot be read blocks decisions for fourteen days at most', async () => {
   const placed = await b.world.place(b.buyer)
   const paid = b.paymentFor(placed, { lines: { '11': 8 } })

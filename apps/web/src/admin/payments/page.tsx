@@ -50,9 +50,14 @@ const decisionQuestion =
 const open = (entry: InboxEntry) => entry.unresolved
 const whyNotOpen = (entry: InboxEntry) =>
   open(entry) ? undefined : entry.outcome === null ? ('whyNot.notHandled' as const) : ('whyNot.dealtWith' as const)
-/** Outcomes that returned money to the shop, and outcomes after which money may have to be refunded by other means. */
-const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed'])
-const LEAVES_MONEY = new Set<InboxEntry['outcome']>(['renewals_unserved', 'refund_failed', 'cancelled_delivered'])
+/** Outcomes that leave money in the shop, and outcomes after which money may have to be refunded by other means. */
+const CAME_BACK = new Set<InboxEntry['outcome']>(['dispute_won', 'refund_failed', 'refund_stuck'])
+const LEAVES_MONEY = new Set<InboxEntry['outcome']>([
+  'renewals_unserved',
+  'refund_failed',
+  'refund_stuck',
+  'cancelled_delivered'
+])
 const settlesNothing = ({ unresolved, topic, outcome, payment }: InboxEntry) =>
   unresolved && (topic === 'orders/paid' || (CAME_BACK.has(outcome) && (payment === 'held' || payment === 'ignored')))
 const leavesMoney = (entry: InboxEntry) =>

@@ -175,7 +175,10 @@ describe('the payments of the console', () => {
     const params = { order_id: 'NL-settled', platform_order: '#1003' }
     const cancelled: InboxEntry = { ...settled, topic: 'orders/cancelled', outcome: 'cancelled_delivered', params }
     const won: InboxEntry = { ...short, topic: 'disputes/update', outcome: 'dispute_won', payment: 'ignored' }
-    answer(payments.inbox, pageOf({ ...cancelled, unresolved: true }, won))
+    const stuck: InboxEntry = { ...settled, unresolved: true, topic: 'reconciled/doubt', outcome: 'refund_stuck' }
+    const never: InboxEntry = { ...stuck, id: 6, platform_order: '#1006', payment: 'held' }
+    const events = [{ ...cancelled, unresolved: true }, won, { ...stuck, id: 5, platform_order: '#1005' }, never]
+    answer(payments.inbox, pageOf(...events))
     const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
     const offered = async (name: string) => {
       await user.click(await screen.findByRole('button', { name: `Actions: ${name}` }))
@@ -185,6 +188,8 @@ describe('the payments of the console', () => {
     }
     expect(await offered('#1003')).toEqual(['Refund', 'Mark refunded', 'Ignore'])
     expect(await offered('#1004')).toEqual(['Apply to an order', 'Refund', 'Mark refunded', 'Ignore'])
+    expect(await offered('#1005')).toEqual(['Refund', 'Mark refunded', 'Ignore'])
+    expect(await offered('#1006')).toEqual(['Apply to an order', 'Refund', 'Mark refunded', 'Ignore'])
   })
 
   it('give a payment back by the plan that is asked about, and say so where it is for no order', async () => {
