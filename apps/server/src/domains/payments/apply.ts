@@ -82,6 +82,7 @@ async function applyToOrder(
   if (decision.do === 'record') return { outcome: decision.outcome }
   if (!order) throw new Error(`payment ${payment.id} has no order`)
   const settling = { order, payment }
+  const { amount } = payment
   switch (decision.do) {
     case 'deliver':
       if (await deliver(unit, ctx, settling, decision)) return settled(settling)
@@ -94,10 +95,7 @@ async function applyToOrder(
       return fail(unit, ctx, { order: paidOrder, payment }, decision.problem)
     }
     case 'fail_again':
-      await addToPaid(unit, order, {
-        more: minus(payment.amount, known?.amount ?? payment.amount),
-        lastAmount: payment.amount
-      })
+      await addToPaid(unit, order, { more: minus(amount, known?.amount ?? amount), lastAmount: amount })
       await failOrder(unit, order, decision.problem)
       return { outcome: 'ignored' }
     case 'hold':
@@ -197,12 +195,11 @@ export async function renew(
 }
 
 /** The payment settled its order. If a part was refunded before, an administrator decides whether the lease goes on. */
-function settled({ order, payment: { platformOrderNumber, refundedAmount: amount } }: OnOrder): EventResult {
-  if (toCents(amount) === 0n) return { outcome: 'settled' }
-  return {
-    outcome: 'partly_refunded',
-    detail: { order_id: order.publicId, platform_order: platformOrderNumber, amount }
-  }
+function settled(on: OnOrder): EventResult {
+  const amount = on.payment.refundedAmount
+  return toCents(amount) === 0n
+    ? { outcome: 'settled' }
+    : { outcome: 'partly_refunded', detail: { ...subject(on), amount } }
 }
 
 /** The whole payment was refunded before the delivery, so it settles nothing. */
@@ -214,10 +211,7 @@ async function endBeforeDelivery(unit: Unit, order: OrderRow | null, payment: Pa
   return { outcome: 'refunded', detail: { order_id: order.publicId, platform_order } }
 }
 
-const subject = ({ order, payment }: OnOrder) => ({
-  order_id: order.publicId,
-  platform_order: payment.platformOrderNumber
-})
+const subject = (on: OnOrder) => ({ order_id: on.order.publicId, platform_order: on.payment.platformOrderNumber })
 
 async function outOfStock(unit: Unit, ctx: Settling, on: OnOrder): Promise<EventResult> {
   tagFailed(unit, on.payment.platformOrderId, 'Out of stock')

@@ -108,9 +108,7 @@ export function judge(facts: Facts): Decision {
   if (blockingRefundOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
   const isFirst = !payment || (payment.reportedAt === null && reportedAt(paid) !== null)
-  if (isFirst || decision.do === 'deliver' || decision.do === 'renew') return decision
-  if (decision.do === 'fail' || decision.do === 'fail_again') return decision
-  return record('ignored')
+  return !isFirst && decision.do === 'hold' ? record('ignored') : decision
 }
 
 /** Was more paid for a payment that is not judged again, or for one that its refunds do not cover any more? */
@@ -166,17 +164,13 @@ function purchaseProblem({ paid, money, isCancelled }: Facts, { order, terms }: 
 }
 
 /** Why a payment does not renew its order. A renewal must match what is sold today. */
-function renewalProblem({ paid, money, isCancelled }: Facts, { order, terms }: OrderFacts): HoldReason | null {
-  const wrong = moneyProblem(paid, money)
-  if (wrong) return wrong
-  if (isCancelled) return { code: 'cancelled' }
-  if (terms.withdrawn) return { code: 'renewal_not_sold', params: { what: terms.withdrawn.name } }
-  const short = missing(compareLines(terms.lines, paid), order)
-  if (short === null) return null
+function renewalProblem(facts: Facts, about: OrderFacts): HoldReason | null {
+  const problem = purchaseProblem(facts, about)
+  if (problem?.code === 'purchase_not_sold') return { code: 'renewal_not_sold', params: problem.params }
+  if (problem?.code !== 'lines_missing') return problem
   // The lines match what was once sold: the customer paid through an old link.
-  if (missing(compareLines(order.lines, paid), order) === null)
-    return { code: 'renewal_not_sold', params: { what: short } }
-  return { code: 'lines_missing', params: { missing: short } }
+  const isOld = missing(compareLines(about.order.lines, facts.paid), about.order) === null
+  return isOld ? { code: 'renewal_not_sold', params: { what: problem.params.missing } } : problem
 }
 
 /**

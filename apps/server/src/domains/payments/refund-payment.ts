@@ -64,8 +64,6 @@ type RefundReport = {
   refundId?: string
   /** The part that the shop sends by hand, in the payment's currency. */
   byHand?: string | null
-  /** Another part of it failed. */
-  hasFailed?: boolean
 }
 
 /** Statuses of a transaction that do not change any more. */
@@ -91,9 +89,7 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
   const manual = made.filter(one => one.manual_payment_gateway === true)
   const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
-  const hasFailed = told.some(({ status }) => status === 'failure' || status === 'error')
-  const report = { platformOrderId, key, ...money, refundId, byHand, hasFailed }
-  const result = await recordRefund(unit, ctx, { ...report, reason: 'refund' })
+  const result = await recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
   if (pending.length > 0) {
     const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
     await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsRead: true })
@@ -215,7 +211,8 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
   const asked = refundId === undefined ? undefined : requestOf(rows, { key, amount, now: unit.now })
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
   await moveRefund(unit, asked, 'count', told)
-  return { ...asked, ...told, state: 'counted' }
+  const isLess = toCents(told.amount ?? '0') + CONVERTED < toCents(asked.amount ?? '0')
+  return { ...asked, ...told, askedPart: asked.askedPart && !isLess, state: 'counted' }
 }
 
 /** How long the platform's answer to a request may take. After that, the process that waited for it has died. */
@@ -299,14 +296,14 @@ function subjectIn(payment: PaymentRow | undefined, order: OrderRow | null | und
   }
 }
 
-type Applied = { decision: RefundDecision; row: RefundRow } & Pick<RefundReport, 'reason' | 'byHand' | 'hasFailed'>
+type Applied = { decision: RefundDecision; row: RefundRow } & Pick<RefundReport, 'reason' | 'byHand'>
 
 /** Writes the effects of a refund or dispute. */
 async function applyRefund(
   unit: Unit,
   ctx: Refunding,
   { payment, order, refunds, graceHours, otherDays, now }: Balance,
-  { decision, row, reason, byHand, hasFailed }: Applied
+  { decision, row, reason, byHand }: Applied
 ): Promise<EventResult> {
   const { tx } = unit
   const { refundedAmount, amount } = decision
@@ -319,12 +316,8 @@ async function applyRefund(
   const disputed = reason === 'chargeback'
   const before = sumRefunds(counted(refunds.filter(({ id }) => id !== row.id)), payment.charged).sum
   const told = fromCents(decision.back - before)
-  const detail = {
-    order_id: order.publicId,
-    platform_order: platformOrderNumber,
-    amount: told,
-    ...(disputed ? { reason } : {})
-  }
+  const { order_id, platform_order } = subjectIn(payment, order, payment.platformOrderId).detail
+  const detail = { order_id, platform_order, amount: told, ...(disputed ? { reason } : {}) }
   const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await takeBackEarnings(unit, ctx, payment, order)
   if (isAll) await freeUnusedCodes(unit, payment, order)
@@ -341,13 +334,9 @@ async function applyRefund(
       await partlyRefundOrder(unit, order, given)
       await lockEarners(tx, order.userId)
       await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
-      // The administrator who requested a part has decided that the lease goes on, but not if less was refunded.
-      const by = disputed || hasFailed || !row.askedPart ? null : row.askedBy
-      return {
-        outcome: 'partly_refunded',
-        detail,
-        ...(by === null ? {} : { resolved: { resolution: 'refunded', by } })
-      }
+      // The administrator who requested this part has decided that the lease goes on.
+      const by = disputed || !row.askedPart ? null : row.askedBy
+      return { outcome: 'partly_refunded', detail, ...(by !== null && { resolved: { resolution: 'refunded', by } }) }
     }
     case 'await_payment':
       await awaitPayment(unit, order, { ...given, told: payment.charged })
@@ -375,11 +364,7 @@ async function applyRefund(
       return { outcome: 'refunded', detail }
     }
     case 'close':
-      await note(unit, order.id, 'payment_refunded', {
-        platform_order: platformOrderNumber,
-        amount: payment.charged,
-        reason
-      })
+      await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
       unit.publish('order', order.id, order.userId)
       await tell(payment.accepted ? 'no' : 'uncounted')
       return { outcome: 'refunded', detail }

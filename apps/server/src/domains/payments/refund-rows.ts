@@ -42,10 +42,7 @@ export function sumRefunds(rows: readonly { amount: string | null }[], charged: 
 export const totalOf = (rows: readonly { amount: string | null }[], charged: string): bigint =>
   rows.reduce((cents, { amount }) => cents + toCents(amount ?? charged), 0n)
 
-/**
- * What 'all that is left' is now, so that it does not cover what is paid later. All of the payment if nothing is left:
- * other money may come back. Null: not known yet, or nothing was charged.
- */
+/** 'All that is left', or all if nothing is left, since other money may come back. Null: not known, or no charge. */
 export function leftOf(rows: readonly RefundRow[], charged: string | null): string | null {
   const whole = toCents(charged ?? '0')
   const left = whole - totalOf(counted(rows), charged ?? '0')
