@@ -4,10 +4,8 @@ import { createLimiter, MAX_HEAVY_TASKS } from '../../infra/turns.ts'
 // argon2id is the library's default; OWASP's minimum is 19 MiB and 2 passes.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/**
- * Checking a hundred passwords takes some seconds. The queue allows each account or client as many as one office needs.
- */
-const turns = createLimiter({ atOnce: MAX_HEAVY_TASKS, longest: 100, each: 10 })
+/** A hundred take some seconds. Of one account or client, as many wait as may fail before it is throttled. */
+const turns = createLimiter({ atOnce: MAX_HEAVY_TASKS, longest: 100, each: 20 })
 
 /** A session or a mailed code has authenticated this caller, so it goes before a flood of logins. */
 export const hashPassword = (password: string): Promise<string> =>
