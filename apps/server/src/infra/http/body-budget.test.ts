@@ -1,6 +1,7 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from './app.ts'
@@ -66,4 +67,15 @@ test('if all hold too much, the client that holds most makes room for others', a
   stranger.end()
   await expect.poll(other.status).toBe(200)
   await expect.poll(stranger.status).toBe(200)
+})
+
+test('a client that breaks off after its body was refused ends no process', async () => {
+  const payload = new PassThrough()
+  const reply = { raw: new EventEmitter() } as unknown as FastifyReply
+  const stream = openBodyBudget()('a', reply, payload)
+  // `once` would listen for the error.
+  const closed = new Promise(resolve => stream.on('close', resolve))
+  payload.destroy(new Error('aborted'))
+  await closed
+  expect(stream.errored?.message).toBe('aborted')
 })

@@ -59,6 +59,8 @@ export function openBodyBudget(budget: { all: number; client: number } = BUDGET)
     bodies.add(body)
     reply.raw.once('close', () => release(body))
     payload.once('error', error => stream.destroy(error))
+    // Fastify listens only while it reads. After a refusal the client may still break off.
+    stream.on('error', () => {})
     return payload.pipe(stream)
   }
 }
