@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { createAuthenticator, createUser, SESSION_COOKIE } from '../domains/accounts/index.ts'
+import { createAuthenticator, SESSION_COOKIE } from '../domains/accounts/index.ts'
+import { insertUser } from '../domains/accounts/create-user.ts'
+import { hashPassword } from '../domains/accounts/passwords.ts'
 import { sendMailQueue } from '../domains/mail/index.ts'
 import { raiseNoticeQueue } from '../domains/notices/index.ts'
 import { writeSettings } from '../domains/settings/index.ts'
+import { command } from '../infra/command.ts'
 import { openChangeFeed } from '../infra/change-feed.ts'
 import type { Clock } from '../infra/clock.ts'
 import type { Config } from '../infra/config.ts'
@@ -58,6 +61,15 @@ export type TestShop = {
 
 export const TEST_PASSWORD = 'Secret#2026'
 
+const hashes = new Map<string, Promise<string>>()
+
+/** Once for each password: a hash costs more than most tests. */
+function hashOf(password: string): Promise<string> {
+  const made = hashes.get(password) ?? hashPassword(password)
+  hashes.set(password, made)
+  return made
+}
+
 /** A shop that listens on loopback, with its own database. `close()` it in `afterAll`. */
 export async function startTestShop(options: TestShopOptions): Promise<TestShop> {
   const opened: (() => Promise<unknown>)[] = []
@@ -109,9 +121,8 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       count += 1
       const username = wanted.username ?? `${isSuperuser ? 'boss' : 'user'}${count}`
       const user = { username, email: `${username}@example.com`, password: TEST_PASSWORD, ...wanted }
-      const made = await createUser(ctx, SYSTEM, { ...user, isSuperuser })
-      if (!made.ok) throw new Error(`no test user: ${made.reason}`)
-      const { id } = made.data
+      const passwordHash = await hashOf(user.password)
+      const id = await command(ctx, SYSTEM, unit => insertUser(unit, { ...user, passwordHash, isSuperuser }))
       const client = createTestClient(url)
       client.cookies.set(SESSION_COOKIE, await sessionOf(ctx, id))
       return { ...client, user: { id, ...user } }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { and, gt, inArray, or, sql } from 'drizzle-orm'
+import { and, gt, inArray, like, or, sql } from 'drizzle-orm'
 import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -114,6 +114,17 @@ export async function countFailures(ctx: Pick<AppContext, 'db' | 'now'>, key: st
   return row?.failed ?? 0
 }
 
+/** Attempts of all keys that begin so within the window, running ones too. */
+export const countAround = (ctx: Pick<AppContext, 'db' | 'now'>, prefix: string): Promise<number> =>
+  ctx.db.$count(
+    loginFailures,
+    and(keyStartsWith(prefix), gt(loginFailures.at, new Date(ctx.now().getTime() - FAILURE_WINDOW)))
+  )
+
+/** As a pattern, which the index serves; keys contain no wildcards but in what is escaped here. */
+export const keyStartsWith = (prefix: string) =>
+  like(loginFailures.key, `${prefix.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)
+
 /**
  * @param last an attempt's id: running attempts with a higher id do not count for it
  * @returns for each key the failures (`failed`), and those with running attempts (`count`)
@@ -142,7 +153,7 @@ export async function clearFailuresOf(
   { id, username, email }: { id: number; username: string; email: string }
 ): Promise<void> {
   const names = [nameKey(username), nameKey(email)]
-  const parts = [deviceKey(id, ''), ...names.map(name => `${name}@`)].map(part => sql`${loginFailures.key} ^@ ${part}`)
+  const parts = [deviceKey(id, ''), ...names.map(name => `${name}@`)].map(keyStartsWith)
   await unit.tx.delete(loginFailures).where(or(inArray(loginFailures.key, [...names, changesKey(id)]), ...parts))
 }
 

@@ -6,7 +6,7 @@ import { MINUTE } from '../../infra/clock.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { limitedClient } from '../../infra/http/client-network.ts'
+import { limitedClient, widestNetwork } from '../../infra/http/client-network.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { createLimiter } from '../../infra/turns.ts'
 import { captchas } from './tables.ts'
@@ -21,7 +21,7 @@ export async function createCaptcha(
   ctx: AppContext,
   by: UserActor | VisitorActor
 ): Promise<Result<{ captcha_image_base: string; captcha_id: string }>> {
-  const key = limitedClient(by)
+  const key = widestNetwork(limitedClient(by))
   if (turns.isFull({ key })) return refuse('unavailable')
   const { answer, png } = await turns.take(draw, { key })
   const [made] = await command(ctx, by, ({ tx, now }) =>

@@ -74,6 +74,34 @@ test('one client has ten codes a day for an address; a flood from everywhere end
   expect((await client.post(ASK, { email, type: 'forgot' })).code).toBe(2000)
 })
 
+test.each([
+  ['an IPv4 /24', (n: number) => `192.0.2.${n}`, 30],
+  ['an IPv6 /48', (n: number) => `2001:db8:3:${n.toString(16)}00::1`, 30]
+])(
+  '%s with a client for each request has 30 codes a day for an address, and 16 mails a minute',
+  async (_network, addressOf, most) => {
+    const email = `wide${most}@example.com`
+    const ask = (n: number, to: string) => shop.visitor({ ip: addressOf(n) }).post(ASK, { email: to, type: 'forgot' })
+    const minute = await Promise.all(Array.from({ length: 20 }, (_, n) => ask(n + 1, `wide-${n}-${email}`)))
+    expect(minute.filter(({ code }) => code === 2000)).toHaveLength(16)
+    let sent = 0
+    for (let n = 1; n <= most + 5; n++) {
+      shop.advance(A_MINUTE_LATER)
+      if ((await ask(n, email)).code === 2000) sent++
+    }
+    expect(sent).toBe(most)
+    expect((await visitorFromAnywhere(shop).post(ASK, { email, type: 'forgot' })).code).toBe(2000)
+  }
+)
+
+test('a flood of sign-up codes from everywhere does not keep the owner from a reset', async () => {
+  const { user } = await shop.customer()
+  await fill(user.email, 100, 'register')
+  const stranger = visitorFromAnywhere(shop)
+  expect((await stranger.post(ASK, { email: user.email, type: 'register' })).code).toBe(429)
+  expect((await stranger.post(ASK, { email: user.email, type: 'forgot' })).code).toBe(2000)
+})
+
 test('a browser that has logged in to the account gets a code in spite of a flood', async () => {
   const { user } = await shop.customer()
   const { email } = user
@@ -85,9 +113,9 @@ test('a browser that has logged in to the account gets a code in spite of a floo
 })
 
 /** Codes requested from as many networks. */
-const fill = (email: string, count: number) =>
+const fill = (email: string, count: number, purpose: 'forgot' | 'register' = 'forgot') =>
   shop.ctx.db.execute(sql`insert into email_codes (email, purpose, code_hash, client_ip, created_at, expires_at)
-    select ${email}, 'forgot', 'x', ('198.18.0.' || n)::inet, ${shop.ctx.now().toISOString()}::timestamptz,
+    select ${email}, ${purpose}, 'x', ('198.18.0.' || n)::inet, ${shop.ctx.now().toISOString()}::timestamptz,
       ${shop.ctx.now().toISOString()}::timestamptz from generate_series(1, ${count}) n`)
 
 test('one mail a minute from a client, for all addresses, even if requested concurrently', async () => {

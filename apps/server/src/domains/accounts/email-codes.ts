@@ -9,7 +9,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { limitedClient } from '../../infra/http/client-network.ts'
+import { limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
 import { countForwarded } from './forwarded-limits.ts'
 import { knownDevice } from './device-cookie.ts'
 import { type CODE_PURPOSES, emailCodes, users } from './tables.ts'
@@ -18,11 +18,11 @@ import { lock } from '../../infra/db/locks.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 
 const PAUSE = MINUTE
-/** A day, from one client to one address. */
+/** A day, from one client to one address; from wider networks a few times as many. */
 const MAX_PER_PAIR = 10
 /**
- * A day, from all clients to one address, against floods of mail. Reaching it takes many networks, and a browser that
- * has logged in to the account is exempt.
+ * A day, from all clients to one address for one purpose, against floods of mail. Reaching it takes several networks of
+ * 65,536 clients, and a browser that has logged in to the account is exempt.
  */
 const MAX_PER_ADDRESS = 100
 
@@ -31,25 +31,29 @@ export const CODES_KEPT = DAY
 
 /**
  * May this client have another code mailed to this address? Limits count by client, so that strangers cannot block the
- * owner's code. They apply equally to unregistered addresses.
- * @param client the requesting network; a concurrent request waits here and then sees the first one's code
+ * owner's code. They apply equally to unregistered addresses. A concurrent request waits here, and then sees the first
+ * one's code.
  */
 async function refuseCode(
   { tx, now }: Unit,
-  { client, email, isKnown }: { client: string; email: string; isKnown: boolean }
+  { client, email, purpose, isKnown }: { client: string; email: string; purpose: Purpose; isKnown: boolean }
 ): Promise<Refusal | null> {
   await lock(tx, 'emailCodeAddress', email)
-  await lock(tx, 'emailCodeClient', client)
-  const ofClient = sql`${emailCodes.clientIp} = ${client}::inet`
+  await lock(tx, 'emailCodeClient', widestNetwork(client))
   const ofAddress = eq(lower(emailCodes.email), email)
   // Codes with a future time, from a clock that ran ahead, do not count.
   const since = (milliseconds: number) =>
     between(emailCodes.createdAt, new Date(now.getTime() - milliseconds), new Date(now.getTime() + MINUTE))
-  if ((await tx.$count(emailCodes, and(ofClient, since(PAUSE)))) > 0)
-    return fieldRefusal('email_code', 'email_code_too_soon', {}, { retry_after: PAUSE / 1000 })
-  if ((await tx.$count(emailCodes, and(ofClient, ofAddress, since(DAY)))) >= MAX_PER_PAIR)
-    return fieldRefusal('email_code', 'email_code_limit')
-  if (!isKnown && (await tx.$count(emailCodes, and(ofAddress, since(DAY)))) >= MAX_PER_ADDRESS)
+  for (const { cidr, timesOne, timesAll } of [{ cidr: client, timesOne: 1, timesAll: 1 }, ...widerNetworks(client)]) {
+    const within = sql`${emailCodes.clientIp} <<= ${cidr}::inet`
+    if ((await tx.$count(emailCodes, and(within, since(PAUSE)))) >= timesAll)
+      return fieldRefusal('email_code', 'email_code_too_soon', {}, { retry_after: PAUSE / 1000 })
+    if ((await tx.$count(emailCodes, and(within, ofAddress, since(DAY)))) >= MAX_PER_PAIR * timesOne)
+      return fieldRefusal('email_code', 'email_code_limit')
+  }
+  // Each purpose for itself: a flood of sign-up codes does not keep the owner from a reset.
+  const ofPurpose = and(ofAddress, eq(emailCodes.purpose, purpose), since(DAY))
+  if (!isKnown && (await tx.$count(emailCodes, ofPurpose)) >= MAX_PER_ADDRESS)
     return fieldRefusal('email_code', 'email_code_limit')
   return null
 }
@@ -95,7 +99,7 @@ export async function sendEmailCode(
     const isKnown = owner !== undefined && knownDevice(ctx.config, device, owner) !== undefined
     // The cookie identifies a browser that has logged in, even behind a proxy.
     const flooded = () => (isKnown ? null : countForwarded(unit, by, 'code'))
-    const refused = (await refuseCode(unit, { client, email, isKnown })) ?? (await flooded())
+    const refused = (await refuseCode(unit, { client, email, purpose, isKnown })) ?? (await flooded())
     if (refused) return refused
     const id = randomUUID()
     const code = String(randomInt(1_000_000)).padStart(6, '0')

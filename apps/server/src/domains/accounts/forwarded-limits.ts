@@ -1,8 +1,8 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
-import { FAILURE_WINDOW } from './attempts.ts'
-import { clientNetwork } from '../../infra/http/client-network.ts'
+import { FAILURE_WINDOW, keyStartsWith } from './attempts.ts'
+import { clientNetwork, limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
 import { and, eq, gt } from 'drizzle-orm'
 import { HOUR } from '../../infra/clock.ts'
 import { lock } from '../../infra/db/locks.ts'
@@ -31,6 +31,26 @@ export async function countAsk(
   if (before >= most) return null
   await tx.insert(loginFailures).values({ key, at: now })
   return before + 1
+}
+
+/**
+ * `countAsk` for each client, and a few times as many for the networks around it.
+ * @returns whether the request is within the limits
+ */
+export async function countClientAsk(
+  unit: Unit,
+  what: string,
+  by: UserActor | VisitorActor,
+  limit: { most: number; withinMs: number }
+): Promise<boolean> {
+  const client = limitedClient(by)
+  await lock(unit.tx, 'asks', `${what}:${widestNetwork(client)}`)
+  const since = new Date(unit.now.getTime() - limit.withinMs)
+  for (const { prefix, timesAll } of widerNetworks(client)) {
+    const around = and(keyStartsWith(`${what}:${prefix}`), gt(loginFailures.at, since))
+    if ((await unit.tx.$count(loginFailures, around)) >= limit.most * timesAll) return false
+  }
+  return (await countAsk(unit, `${what}:${client}`, limit)) !== null
 }
 
 /** Within 15 minutes, from all clients of one proxy. */

@@ -13,7 +13,7 @@ import { ownAccountRoutes, profileRoutes } from './profile-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
-export { countAsk } from './forwarded-limits.ts'
+export { countAsk, countClientAsk } from './forwarded-limits.ts'
 export {
   changeBalance,
   changeLevelPoints,

@@ -7,20 +7,21 @@ import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { beginAttempt, countFailures, takeTurn, deviceKey, nameKey } from './attempts.ts'
+import { beginAttempt, countAround, countFailures, takeTurn, deviceKey, nameKey } from './attempts.ts'
 import { consumeCaptcha } from './captcha.ts'
-import { clientNetwork } from '../../infra/http/client-network.ts'
+import { clientNetwork, widerNetworks } from '../../infra/http/client-network.ts'
 import { users } from './tables.ts'
 
 /** From this many failures within the window on, a login needs a captcha. */
 const CAPTCHA_FROM = 3
 /**
  * From this many failures on, attempts are refused: of one client for one name, of one client, of one known browser.
+ * Of the networks around a client a few times as many.
  */
 const MAX_PER_PAIR = 20
 const MAX_PER_CLIENT = 50
 const MAX_PER_DEVICE = 20
-/** Of all unknown browsers for one name or address. Reaching it takes many networks, and known browsers are exempt. */
+/** Of all unknown browsers for one name or address. Reaching it takes several networks of 65,536 clients, and known browsers are exempt. */
 const MAX_PER_NAME = 100
 
 export type LoginAttempt = {
@@ -86,6 +87,12 @@ async function beginStrangers(
   const ofClient = own.counts.get(client) ?? 0
   if ((own.counts.get(pair) ?? 0) > MAX_PER_PAIR || ofClient > MAX_PER_CLIENT)
     return refused(own.discard, 'login_throttled')
+  for (const { prefix, timesOne, timesAll } of widerNetworks(clientNetwork(ip)))
+    if (
+      (await countAround(ctx, nameKey(typed, prefix))) > MAX_PER_PAIR * timesOne ||
+      (await countAround(ctx, `ip:${prefix}`)) > MAX_PER_CLIENT * timesAll
+    )
+      return refused(own.discard, 'login_throttled')
   const before = await countFailures(ctx, name)
   const throttle = async (discard: () => Promise<void>) => {
     if (userId !== undefined) await warnOwner(ctx, by, userId)

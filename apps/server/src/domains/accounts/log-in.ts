@@ -6,7 +6,7 @@ import { command } from '../../infra/command.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { limitedClient } from '../../infra/http/client-network.ts'
+import { limitedClient, widestNetwork } from '../../infra/http/client-network.ts'
 import { clearFailures, FAILURE_WINDOW } from './attempts.ts'
 import { knownDevice } from './device-cookie.ts'
 import { countAsk } from './forwarded-limits.ts'
@@ -34,7 +34,8 @@ export async function logIn(
     .from(users)
     .where(eq(lower(name.includes('@') ? users.email : users.username), name))
   const device = user && knownDevice(ctx.config, browser.device, user)
-  const caller = user && device !== undefined ? ofAccount(user.id) : { key: limitedClient(browser), first: false }
+  const caller =
+    user && device !== undefined ? ofAccount(user.id) : { key: widestNetwork(limitedClient(browser)), first: false }
   const isCrowdedOut = () => passwordsAreFull(caller)
   if (isCrowdedOut()) return refuse('unavailable')
   const begun = await beginLogin(ctx, by, {

@@ -185,7 +185,7 @@ export const loginFailures = pgTable(
     /** The attempt may run until then, unless it has failed before; null: it failed. */
     underWayUntil: instant()
   },
-  t => [index('login_failures_key').on(t.key, t.at.desc()), index('login_failures_at').on(t.at)]
+  t => [index('login_failures_key').on(t.key.op('text_pattern_ops'), t.at.desc()), index('login_failures_at').on(t.at)]
 )
 
 export const apiKeys = pgTable(

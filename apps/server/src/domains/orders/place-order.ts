@@ -2,7 +2,7 @@ import { type LevelDiscount, RESERVATION_MINUTES, type Settings, fromCents, refu
 import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { clientNetwork } from '../../infra/http/client-network.ts'
+import { clientNetwork, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
@@ -28,7 +28,7 @@ const FULL_MINUTES_A_DAY = 120
 /** Unpaid orders in 24 hours, as a multiple of those that it may hold at once. Each one costs a row and a mail. */
 const ORDERS_A_DAY = 10
 
-/** New customers of one network hold at most so many times what one of them may. */
+/** New customers of one network hold at most so many times what one of them may; of a wider one a few times as much. */
 const NETWORK_TIMES = 4
 
 type Limits = Pick<Settings, 'max_unpaid_orders' | 'max_unpaid_addresses' | 'max_new_customer_addresses'>
@@ -53,16 +53,14 @@ async function hasPaid(db: Executor, userId: number): Promise<boolean> {
 }
 
 /** The network that a session was opened from: an IPv4 address or an IPv6 /64. */
-async function networkOf(db: Executor, sessionHash: Buffer | null): Promise<string> {
-  if (!sessionHash) return 'none'
+async function networkOf(db: Executor, sessionHash: Buffer | null): Promise<string | null> {
+  if (!sessionHash) return null
   const [session] = await db.select({ ip: sessions.ip }).from(sessions).where(eq(sessions.tokenHash, sessionHash))
-  return session?.ip ? clientNetwork(session.ip.replace(/\/\d+$/, '')) : 'none'
+  return session?.ip ? clientNetwork(session.ip.replace(/\/\d+$/, '')) : null
 }
 
 /** Addresses held unpaid by customers who have never paid and who have a session from this network. */
-async function heldByNewCustomers(db: Executor, network: string, now: Date): Promise<number> {
-  if (network === 'none') return 0
-  const range = network.includes(':') ? `${network}/64` : network
+async function heldByNewCustomers(db: Executor, range: string, now: Date): Promise<number> {
   const { rows } = await db.execute<{ held: number }>(sql`
     select coalesce(sum(o.quantity), 0)::bigint as held
     from ${orders} o
@@ -96,9 +94,13 @@ async function unpaidLimit(
     if (held.addresses + quantity > max)
       return refuse('too_many_before_payment', { params: { max, held: held.addresses } })
     const network = await networkOf(db, caller.sessionHash)
-    await lock(db, 'asks', `unpaid:${network}`)
-    if ((await heldByNewCustomers(db, network, now)) + quantity > NETWORK_TIMES * max)
-      return refuse('network_holds_unpaid')
+    if (network !== null) {
+      await lock(db, 'asks', `unpaid:${widestNetwork(network)}`)
+      const own = { cidr: network.includes(':') ? `${network}/64` : network, timesOne: 1 }
+      for (const { cidr, timesOne } of [own, ...widerNetworks(network)])
+        if ((await heldByNewCustomers(db, cidr, now)) + quantity > NETWORK_TIMES * timesOne * max)
+          return refuse('network_holds_unpaid')
+    }
   }
   const minutes = held.addressMinutes + quantity * RESERVATION_MINUTES
   if (minutes > max_unpaid_addresses * FULL_MINUTES_A_DAY || held.orders >= max_unpaid_orders * ORDERS_A_DAY) {

@@ -85,6 +85,19 @@ test('a customer who has never paid holds few addresses, and all such customers 
   expect((await ask(64)).code).toBe(2000)
 })
 
+test('new customers with an IPv6 /64 each hold no more than three times what one network may', async () => {
+  const { ctx } = world.shop
+  await writeSettings(ctx, { max_new_customer_addresses: 8 })
+  onTestFinished(() => writeSettings(ctx, { max_new_customer_addresses: 256 }).then(() => undefined))
+  const buyers = await Promise.all(Array.from({ length: 14 }, newBuyer))
+  await ctx.db.execute(sql`
+    update sessions set ip = ('2001:db8:5:' || to_hex(256 * (user_id % 200)) || '::1')::inet
+    where user_id in (select id from users where username like 'buyer%')`)
+  const replies = await Promise.all(buyers.map(one => ask(8, undefined, undefined, one)))
+  expect(replies.filter(({ code }) => code === 2000)).toHaveLength(12)
+  expect(replies.filter(({ data }) => 'reason' in data && data.reason === 'network_holds_unpaid')).toHaveLength(2)
+})
+
 test('an order that was paid for less than was ordered holds its addresses within the same limits', async () => {
   buyer = await newBuyer()
   await writeSettings(world.shop.ctx, { max_unpaid_orders: 3 })

@@ -7,6 +7,7 @@ import { mailJobs } from '../mail/index.ts'
 import { blockAddresses } from '../mail/blocked-addresses.ts'
 import { sendMail } from '../mail/send-mail.ts'
 import type { TemplateData } from '../mail/templates/index.ts'
+import { loginFailures } from '../accounts/tables.ts'
 import { mails } from '../mail/tables.ts'
 import { statusJobs, statusRoutes } from './index.ts'
 import { addLocation, addServers } from './status.fixture.ts'
@@ -86,4 +87,11 @@ test('how often a client may ask tells nothing of the addresses that it enters',
   expect(await answersOf('192.0.2.102', known)).toEqual(ofStranger)
   // Nor do addresses that just got a mail.
   expect(await answersOf('192.0.2.103', 'stranger@example.com')).toEqual(ofStranger)
+  // Clients of one network count together, too.
+  await shop.ctx.db
+    .insert(loginFailures)
+    .values(
+      Array.from({ length: 16 * ASKS_AN_HOUR }, (_, n) => ({ key: `status:192.0.2.${n % 200}`, at: shop.ctx.now() }))
+    )
+  expect((await answersOf('192.0.2.250', 'stranger@example.com'))[0]).toBe(429)
 })

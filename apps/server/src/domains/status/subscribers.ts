@@ -6,8 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { limitedClient } from '../../infra/http/client-network.ts'
-import { countAsk, countForwarded } from '../accounts/index.ts'
+import { countClientAsk, countForwarded } from '../accounts/index.ts'
 import { enqueueMail, forgetWaitingMails } from '../mail/index.ts'
 import { statusSubscribers } from './tables.ts'
 import type { Secrets } from '../../infra/secrets.ts'
@@ -50,8 +49,7 @@ export const subscribe = (
   command(ctx, by, async unit => {
     const { tx, now } = unit
     // Counted even if no mail is sent, or the limit would reveal which addresses are subscribed.
-    const asked = await countAsk(unit, `status:${limitedClient(by)}`, { most: ASKS_AN_HOUR, withinMs: HOUR })
-    if (asked === null) return refuse('too_many')
+    if (!(await countClientAsk(unit, 'status', by, { most: ASKS_AN_HOUR, withinMs: HOUR }))) return refuse('too_many')
     const flooded = await countForwarded(unit, by, 'status')
     if (flooded) return flooded
     const [row] = await tx

@@ -1,12 +1,12 @@
 import { refuse, type Language } from '@netlet/contract'
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { HOUR, iso } from '../../infra/clock.ts'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { limitedClient } from '../../infra/http/client-network.ts'
+import { limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
 import { countForwarded, tryCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -70,12 +70,12 @@ export async function submitTicket(
   const client = limitedClient(by)
   return command(ctx, by, async unit => {
     const { tx, now } = unit
-    await lock(tx, 'ticketClient', client)
-    const sent = await tx.$count(
-      tickets,
-      and(eq(tickets.clientIp, client), gt(tickets.createdAt, new Date(now.getTime() - HOUR)))
-    )
-    if (sent >= TICKETS_AN_HOUR) return refuse('too_many')
+    await lock(tx, 'ticketClient', widestNetwork(client))
+    const recent = gt(tickets.createdAt, new Date(now.getTime() - HOUR))
+    for (const { cidr, timesAll } of [{ cidr: client, timesAll: 1 }, ...widerNetworks(client)]) {
+      const sent = await tx.$count(tickets, and(sql`${tickets.clientIp} <<= ${cidr}::inet`, recent))
+      if (sent >= TICKETS_AN_HOUR * timesAll) return refuse('too_many')
+    }
     const flooded = await countForwarded(unit, by, 'ticket')
     if (flooded) return flooded
     const [made] = await tx

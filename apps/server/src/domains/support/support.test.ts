@@ -1,5 +1,5 @@
 import type { Faq, Ticket } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { captchas } from '../accounts/tables.ts'
@@ -184,6 +184,15 @@ test('one client sends so many tickets an hour, also all at once; another client
   )
   expect(flood.filter(reply => reply.code === 2000)).toHaveLength(TICKETS_AN_HOUR)
   expect(flood.filter(reply => reply.status === 429)).toHaveLength(5)
-  const other = await shop.visitor({ ip: '2001:db8:1:2::1' }).post(TICKET, { ...ticketForm, ...(await captcha()) })
-  expect(other.code).toBe(2000)
+  const from = async (ip: string) =>
+    (await shop.visitor({ ip }).post(TICKET, { ...ticketForm, ...(await captcha()) })).status
+  expect(await from('2001:db8:1:2::1')).toBe(200)
+  // From as many clients of one customer's /48.
+  await shop.ctx.db.execute(sql`
+    insert into tickets (username, email, phone, message, language, client_ip, created_at)
+    select 'x', 'x@example.com', '', 'x', 'en', ('2001:db8:1:' || to_hex(256 * n) || '::')::inet,
+      ${shop.ctx.now().toISOString()}::timestamptz
+    from generate_series(1, ${TICKETS_AN_HOUR * 16}) n`)
+  expect(await from('2001:db8:1:f000::1')).toBe(429)
+  expect(await from('2001:db8:6:1::1')).toBe(200)
 })

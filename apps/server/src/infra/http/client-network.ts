@@ -1,6 +1,9 @@
 import type { VisitorActor } from '../actor.ts'
 
-/** What limits count as one client: an IPv4 address, or an IPv6 customer's /64. */
+/**
+ * What limits count as one client: an IPv4 address, or an IPv6 customer's /64. All groups have four digits, so that the
+ * texts of one network begin alike.
+ */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
@@ -9,9 +12,42 @@ export function clientNetwork(address: string): string {
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - before.length - after.length }, () => '0')
   return `${[...before, ...zeros, ...after]
     .slice(0, 4)
-    .map(part => Number.parseInt(part, 16).toString(16))
+    .map(part => part.padStart(4, '0').toLowerCase())
     .join(':')}::`
 }
+
+/** A network around a client that one person may hold whole. Its limits are those of one client, several times. */
+export type WiderNetwork = {
+  cidr: string
+  /** What its clients' texts begin with. */
+  prefix: string
+  /** How often a limit for one name or address is reached. Small, so that only several such networks block its owner. */
+  timesOne: number
+  /** How often a limit for all names together is reached. */
+  timesAll: number
+}
+
+/**
+ * The networks around a client, from the narrower: an IPv4 /24, or an IPv6 /56 and /48, as providers give them to
+ * one customer.
+ * @param client as `clientNetwork` gives it
+ */
+export function widerNetworks(client: string): WiderNetwork[] {
+  if (!client.includes(':')) {
+    const prefix = client.slice(0, client.lastIndexOf('.') + 1)
+    return [{ cidr: `${prefix}0/24`, prefix, timesOne: 3, timesAll: 16 }]
+  }
+  const groups = client.split(':').slice(0, 4)
+  const start = groups.slice(0, 3).join(':')
+  const half = groups[3]?.slice(0, 2) ?? ''
+  return [
+    { cidr: `${start}:${half}00::/56`, prefix: `${start}:${half}`, timesOne: 2, timesAll: 4 },
+    { cidr: `${start}::/48`, prefix: `${start}:`, timesOne: 3, timesAll: 16 }
+  ]
+}
+
+/** The widest of the networks around a client: what takes turns as one, and waits for its own locks. */
+export const widestNetwork = (client: string): string => widerNetworks(client).at(-1)?.cidr ?? client
 
 /**
  * The client for limits. Behind a proxy that TRUST_PROXY does not name, it is the forwarded address, so that one

@@ -8,7 +8,7 @@ import { type Result, ok } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
 import { openBodyBudget } from './body-budget.ts'
 import { clientAddress } from './client-address.ts'
-import { limitedClient } from './client-network.ts'
+import { limitedClient, widestNetwork } from './client-network.ts'
 import { forwardedClient } from './untrusted-proxies.ts'
 
 const MAX_LENGTH = 200
@@ -79,7 +79,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
       },
       preParsing: (request, reply, payload, next) => {
         const client = limitedClient({ ip: clientAddress(request), forwardedFor: forwardedClient(request) })
-        next(null, callers.has(request) ? payload : countBody(client, reply, payload as Readable))
+        next(null, callers.has(request) ? payload : countBody(widestNetwork(client), reply, payload as Readable))
       },
       ...(onUnreadable ? { onError: (request, _reply, error) => onUnreadable(request, error.statusCode ?? 500) } : {}),
       handler: async (request, reply) => {
