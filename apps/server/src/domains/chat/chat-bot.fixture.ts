@@ -15,7 +15,7 @@ export const OTHER_CHANNEL = '330000000000000002'
 
 /** The shop's times, but short for tests. */
 const QUICK: Partial<ChatBotTimes> = {
-  everyMs: 50,
+  everyMs: 100,
   leaseMs: 1500,
   connectMs: 2500,
   callMs: 1000,
