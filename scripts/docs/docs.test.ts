@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { job } from '../../apps/server/src/infra/job.ts'
 import { queue } from '../../apps/server/src/infra/jobs.ts'
+import { refusals } from '../../packages/contract/src/messages.ts'
 import { documents, jobsMarkdown, replaceBetween } from './documents.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const limits = readFileSync(join(root, 'docs/LIMITS.md'), 'utf8')
 
 test('the documents that are made from the code are not stale: npm run docs writes them', async () => {
   const made = await documents(root)
@@ -38,6 +40,32 @@ test.each([
   expect(named.length).toBeGreaterThan(25)
   const isThere = (path: string) => ['', ...folders].some(folder => existsSync(join(root, folder, path)))
   expect(named.filter(path => !isThere(path))).toEqual([])
+})
+
+test('each limit of docs/LIMITS.md is the one of the code', () => {
+  const folders = ['apps/server/src', 'apps/server/src/domains']
+  const named = [...limits.matchAll(/`(\S+\.ts)`: `([^`]+)`/g)]
+  expect(named.length).toBeGreaterThan(50)
+  for (const [, path = '', code = ''] of named) {
+    const places = path.startsWith('contract/')
+      ? [path.replace('contract/', 'packages/contract/src/')]
+      : folders.map(folder => `${folder}/${path}`)
+    const file = places.find(place => existsSync(join(root, place)))
+    expect(file, path).toBeDefined()
+    expect(readFileSync(join(root, file ?? ''), 'utf8'), `${path} has no ${code}`).toContain(code)
+  }
+})
+
+test('docs/LIMITS.md names each refusal of too much, and no reason that is none', () => {
+  const tooMuch = Object.entries(refusals).flatMap(([reason, [status]]) =>
+    [408, 413, 429].includes(status) ? reason : []
+  )
+  const named = [...limits.matchAll(/`([a-z]+(?:_[a-z]+)*)`/g)].map(([, word = '']) => word)
+  expect(tooMuch.length).toBeGreaterThan(15)
+  expect(tooMuch.filter(reason => !named.includes(reason))).toEqual([])
+  const cells = limits.split('\n').flatMap(line => line.split('|')[3] ?? [])
+  const heard = cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word))
+  expect(heard.filter(reason => !(reason in refusals))).toEqual([])
 })
 
 test('jobs are sorted by name, with when they run and how often they are tried', () => {
