@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { catalogBench } from './catalog/index.ts'
 import { consoleBench } from './console/index.ts'
 import { type Bench, table } from './figures.ts'
+import { hostileBench } from './hostile/index.ts'
 import { inventoryBench } from './inventory/index.ts'
 import { listsBench } from './lists/index.ts'
 import { ordersBench } from './orders/index.ts'
@@ -11,6 +12,7 @@ import { webBench } from './web/index.ts'
 const benches: Record<string, Bench> = {
   catalog: catalogBench,
   console: consoleBench,
+  hostile: hostileBench,
   inventory: inventoryBench,
   lists: listsBench,
   orders: ordersBench,
