@@ -11,9 +11,8 @@ import {
   restoreTerm,
   type OrderRow
 } from '../orders/index.ts'
-import { useCouponsAgain } from '../rewards/index.ts'
 import { updateEarnings } from './apply.ts'
-import { gatherBalance, type Refunding } from './refund-payment.ts'
+import { countCodes, gatherBalance, type Refunding } from './refund-payment.ts'
 import { judgeReturn, type Balance, type ReturnDecision } from './judge-refund.ts'
 import { sumRefunds, type RefundRow } from './refund-rows.ts'
 import { lastAmountOf, type PaymentRow } from './rows.ts'
@@ -50,7 +49,10 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   const isBefore = ({ state, reversedAt }: RefundRow) => state === 'counted' || Number(reversedAt) === Number(unit.now)
   const before = sumRefunds(refunds.filter(isBefore), payment.charged).sum
   const decision = judgeReturn({ ...facts, before })
-  if (decision.do === 'nothing') return { outcome: 'ignored' }
+  if (decision.do === 'nothing') {
+    await countCodes(unit, facts)
+    return { outcome: 'ignored' }
+  }
   const { refundedAmount, back } = decision
   const told = fromCents(before - back)
   // The added money gives no time to a refunded renewal, so a refund of it takes none.
@@ -64,6 +66,7 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   const { platformOrderNumber: platform_order } = payment
   const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount: told }
   if (order) await restore(unit, ctx, order, { payment, decision, reason, told })
+  await countCodes(unit, facts)
   if (reason === 'paid_more') return { outcome: 'partly_refunded', detail: { ...detail, amount: fromCents(back) } }
   const goesOn = order !== null && payment.accepted && isServed(order.state)
   if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
@@ -79,11 +82,10 @@ type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason;
 
 async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
   const { payment, decision, reason, told } = restored
-  const { platformOrderId, platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
+  const { platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
   const back = { amount: decision.amount, told, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
   if (accepted) await updateEarnings(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
-  if (payment.refundedAt) await useCouponsAgain(unit, platformOrderId)
   if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })
   if (decision.do === 'restore_term') {
     const lastAmount = await lastAmountOf(unit.tx, order.id)

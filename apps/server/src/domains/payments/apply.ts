@@ -15,22 +15,14 @@ import {
   replacePayment,
   type OrderRow
 } from '../orders/index.ts'
-import { freeCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
+import { grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
-import { recordFullRefund } from './refund-payment.ts'
-import { addRefund, isRefundedForGood, refundRowsOf } from './refund-rows.ts'
+import { countCodes, recordFullRefund } from './refund-payment.ts'
+import { addRefund, refundRowsOf } from './refund-rows.ts'
 import { isRefundedOrVoided } from './paid-order.ts'
 import { keptOf, minus, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
-import {
-  mailNotDelivered,
-  mailNotRenewed,
-  mailPaidAgain,
-  mailPayer,
-  mailReceipt,
-  mailRenewal,
-  tagFailed
-} from './mails-and-tags.ts'
+import { mailPayer, mailReceipt, mailRenewal, mailUnsettled, tagFailed } from './mails-and-tags.ts'
 import { paymentAllows } from './states.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
@@ -54,7 +46,7 @@ export async function applyDecision(
   const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, even if the payment settles nothing.
   if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))
-  if (decision.do === 'refund' && isRefundedForGood(refunds, payment.charged)) await freeCoupons(unit, paid.id)
+  if (decision.do === 'refund') await countCodes(unit, { payment, order, refunds })
   return result
 }
 
@@ -215,7 +207,7 @@ const subject = (on: OnOrder) => ({ order_id: on.order.publicId, platform_order:
 
 async function outOfStock(unit: Unit, ctx: Settling, on: OnOrder): Promise<EventResult> {
   tagFailed(unit, on.payment.platformOrderId, 'Out of stock')
-  await mailNotDelivered(unit, ctx, on.order, { ...on.payment, why: 'out_of_stock' })
+  await mailUnsettled(unit, ctx, on, { template: 'payment-not-delivered', why: 'out_of_stock' })
   return { outcome: 'too_late', detail: subject(on) }
 }
 
@@ -224,7 +216,7 @@ async function fail(unit: Unit, ctx: Settling, on: OnOrder, problem: OrderProble
   const params = 'params' in problem ? problem.params : {}
   await failOrder(unit, on.order, problem)
   tagFailed(unit, on.payment.platformOrderId, fillIn(ORDER_FAILURES[problem.code], params))
-  await mailNotDelivered(unit, ctx, on.order, { ...on.payment, why: problem.code })
+  await mailUnsettled(unit, ctx, on, { template: 'payment-not-delivered', why: problem.code })
   return { outcome: problem.code, detail: { ...subject(on), ...params } }
 }
 
@@ -236,7 +228,7 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   if (reason.code === 'paid_twice') {
     await note(unit, order.id, 'paid_again', { platform_order, amount })
     tagFailed(unit, platformOrderId, `Order ${order.publicId} had been paid before`)
-    await mailPaidAgain(unit, ctx, order, payment)
+    await mailUnsettled(unit, ctx, on, { template: 'payment-again' })
     return { outcome: 'paid_twice', detail: subject(on) }
   }
   const { code } = reason
@@ -244,7 +236,7 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   const params = 'params' in reason ? reason.params : {}
   await note(unit, order.id, 'payment_held', { platform_order, amount, ...(isLate ? {} : { code }), ...params })
   tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
-  await mailNotRenewed(unit, ctx, order, { ...payment, why: code })
+  await mailUnsettled(unit, ctx, on, { template: 'payment-not-renewed', why: code })
   const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : isLate ? 'too_late' : code
   return { outcome, detail: { ...subject(on), ...params } }
 }

@@ -6,10 +6,16 @@ import { lock } from '../../infra/db/locks.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
-import { freeUnusedCodes, recordRefund, reportedMoney, paymentAndOrderOf, type Refunding } from './refund-payment.ts'
+import {
+  countCodes,
+  gatherBalance,
+  recordRefund,
+  reportedMoney,
+  paymentAndOrderOf,
+  type Refunding
+} from './refund-payment.ts'
 import { queueOrderRead } from './jobs.ts'
 import { addRefund, counted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
-import { paymentOf } from './rows.ts'
 import { paymentRefunds } from './tables.ts'
 
 /** Statuses in which the buyer's bank has decided to keep the money. */
@@ -31,7 +37,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   if (dispute.order_id === null) return { outcome: 'ignored' }
   const platformOrderId = dispute.order_id
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const { payment, order, about, detail } = await paymentAndOrderOf(unit, platformOrderId)
+  const { payment, about, detail } = await paymentAndOrderOf(unit, platformOrderId)
   const isTaken = TAKEN.has(dispute.status)
   const isKnown = isTaken || WON.has(dispute.status)
   if (!isKnown || (dispute.type === 'inquiry' && isTaken)) return { outcome: 'inquiry', detail, about }
@@ -48,8 +54,8 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   if (LOST.has(dispute.status)) {
     const row = counted(await rowsOfDispute(unit, platformOrderId, dispute)).at(-1)
     if (row) await unit.tx.update(paymentRefunds).set({ lost: true }).where(eq(paymentRefunds.id, row.id))
-    const now = await paymentOf(unit.tx, platformOrderId)
-    if (order && now?.refundedAt) await freeUnusedCodes(unit, now, order)
+    const balance = await gatherBalance(unit, ctx, platformOrderId)
+    if (balance) await countCodes(unit, balance)
   }
   return { ...(given || { outcome: 'ignored' }), about }
 }

@@ -92,48 +92,21 @@ export async function mailRenewal(
   })
 }
 
-export async function mailNotDelivered(
+type Unsettled = { template: 'payment-not-delivered' | 'payment-not-renewed'; why: WhyNotDelivered }
+
+/** Tells the customer that a payment settled nothing. `payment-again`: it is the second one, and will be refunded. */
+export async function mailUnsettled(
   unit: Unit,
   ctx: Mailing,
-  order: OrderRow,
-  { why, ...payment }: MailedPayment & { why: WhyNotDelivered }
+  { order, payment }: { order: OrderRow; payment: MailedPayment },
+  told: Unsettled | { template: 'payment-again' }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
-  enqueueMail(unit, {
-    ...mail,
-    data: { ...mail.data, why },
-    template: 'payment-not-delivered',
-    key: `not-delivered:${payment.platformOrderId}`
-  })
-}
-
-export async function mailNotRenewed(
-  unit: Unit,
-  ctx: Mailing,
-  order: OrderRow,
-  { why, ...payment }: MailedPayment & { why: WhyNotDelivered }
-): Promise<void> {
-  const mail = await firstMail(unit, ctx, order, payment)
-  if (!mail) return
-  enqueueMail(unit, {
-    ...mail,
-    data: { ...mail.data, why, live: isServed(order.state) && !isOver(order, unit.now) },
-    template: 'payment-not-renewed',
-    key: `not-delivered:${payment.platformOrderId}`
-  })
-}
-
-/** Tells the customer that the second payment will be refunded. */
-export async function mailPaidAgain(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment): Promise<void> {
-  const mail = await firstMail(unit, ctx, order, payment)
-  if (!mail) return
-  enqueueMail(unit, {
-    ...mail,
-    data: { ...mail.data, live: isServed(order.state) },
-    template: 'payment-again',
-    key: `not-delivered:${payment.platformOrderId}`
-  })
+  const sent = { ...mail, key: `not-delivered:${payment.platformOrderId}` }
+  const data = { ...mail.data, live: isServed(order.state) && !isOver(order, unit.now) }
+  if (told.template === 'payment-again') enqueueMail(unit, { ...sent, template: told.template, data })
+  else enqueueMail(unit, { ...sent, template: told.template, data: { ...data, why: told.why } })
 }
 
 type Part = { amount: string; key: string }

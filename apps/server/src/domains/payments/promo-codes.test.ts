@@ -11,7 +11,7 @@ let order: OrderRow
 let count = 0
 
 beforeAll(async () => {
-  world = await startOrderShop({ ranges: ['127.97.0.0/25'] })
+  world = await startOrderShop({ ranges: ['127.97.0.0/28', '127.97.1.0/28'] })
   admin = await world.admin('boss1')
 }, 60_000)
 afterAll(() => world?.close())
@@ -64,6 +64,35 @@ test('a code stays used when what it paid for was delivered', async () => {
   await tellRefund(world.shop.ctx, paid, '10.00')
   expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
   expect(await isUsed()).toBe(true)
+})
+
+test('a code stays used when a part of its order was delivered, even after a won dispute', async () => {
+  const { ctx } = world.shop
+  order = await world.place(buyer, 24)
+  const paid = await pay()
+  await world.confirm(world.serverIds.slice(0, 1))
+  expect(await world.row(order.id)).toMatchObject({ state: 'partly_delivered' })
+  const dispute = { id: nextId(), order_id: paid, type: 'chargeback', amount: '10.00', currency: 'USD' }
+  for (const status of ['needs_response', 'won']) {
+    await tell(ctx, 'disputes/update', { ...dispute, status })
+    await world.confirm()
+  }
+  expect(await world.row(order.id)).toMatchObject({ state: 'expired', deliveryNum: 0, deliveredAt: null })
+  await tellRefund(ctx, paid, '10.00')
+  expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
+  expect(await isUsed()).toBe(true)
+})
+
+test('a code is free again once all was refunded for good, even if a dispute was open then', async () => {
+  const { ctx } = world.shop
+  const paid = await pay(NOTHING)
+  const dispute = { id: nextId(), order_id: paid, type: 'chargeback', amount: '10.00', currency: 'USD' }
+  await tell(ctx, 'disputes/create', { ...dispute, status: 'needs_response' })
+  expect(await isUsed()).toBe(true)
+  await tellRefund(ctx, paid, '10.00')
+  expect(await isUsed()).toBe(false)
+  await tell(ctx, 'disputes/update', { ...dispute, status: 'won' })
+  expect(await isUsed()).toBe(false)
 })
 
 test('a code is free again when a dispute is lost and not while it is open, and used again when it is won', async () => {

@@ -18,10 +18,11 @@ import {
   partlyRefundOrder,
   refundOrder,
   takeBackTerm,
+  wasDelivered,
   type OrderRow
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { freeCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
+import { countCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
@@ -190,6 +191,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   const result: EventResult = decision
     ? await applyRefund(unit, ctx, facts, { ...report, decision, row })
     : { outcome: 'ignored' }
+  await countCodes(unit, facts)
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
   return { ...result, about }
@@ -320,7 +322,6 @@ async function applyRefund(
   const detail = { order_id, platform_order, amount: told, ...(disputed ? { reason } : {}) }
   const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await takeBackEarnings(unit, ctx, payment, order)
-  if (isAll) await freeUnusedCodes(unit, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
     mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
@@ -382,14 +383,16 @@ async function takeBackEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow,
 }
 
 /**
- * Frees the promo codes of a payment that was refunded before anything was delivered for it. They stay used while a
- * dispute may bring the money back.
+ * A payment uses its promo codes if any of its order was delivered for it, or if its money is kept or may come back by a
+ * dispute.
  */
-export async function freeUnusedCodes(unit: Unit, payment: PaymentRow, order: OrderRow): Promise<void> {
-  const isDelivered = payment.accepted && (order.deliveredAt !== null || order.deliveryNum > 0)
-  if (isDelivered) return
-  const rows = await refundRowsOf(unit.tx, payment.platformOrderId)
-  if (isRefundedForGood(rows, payment.charged)) await freeCoupons(unit, payment.platformOrderId)
+export async function countCodes(
+  unit: Unit,
+  { payment, order, refunds }: Pick<Balance, 'payment' | 'order' | 'refunds'>
+): Promise<void> {
+  const isKept = !isRefundedForGood(refunds, payment.charged)
+  const isUsed = isKept || (payment.accepted && order !== null && (await wasDelivered(unit.tx, order)))
+  await countCoupons(unit, payment.platformOrderId, isUsed)
 }
 
 /** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */

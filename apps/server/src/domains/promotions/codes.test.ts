@@ -2,7 +2,7 @@ import type { CodeDifference, CodeState, Coupon, GiftCard, LevelCode, Page } fro
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
-import { freeCoupons, seedLevelCodes, useCoupons } from '../rewards/index.ts'
+import { countCoupons, seedLevelCodes, useCoupons } from '../rewards/index.ts'
 import { coupons, giftCards } from '../rewards/tables.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -84,7 +84,7 @@ test('a gift counts once, for its holder; after a payment that was given back on
   await command(ctx, SYSTEM, unit => useCoupons(unit, holder.user.id, { codes: [made.code], payment: '901' }))
   expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
   expect(await world.ask('coupon', made.id, 'check')).toMatchObject({ code: 409, data: { reason: 'code_used' } })
-  for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => freeCoupons(unit, '901'))
+  for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => countCoupons(unit, '901', false))
   await world.codes()
   expect(await world.discount(made.code)).toMatchObject({ usageLimit: 2, oncePerCustomer: false })
   expect(await world.coupon(made.id)).toMatchObject({ is_used: false, platform_state: 'present' })

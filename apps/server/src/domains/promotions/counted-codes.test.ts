@@ -7,7 +7,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { paidOrder, tell } from '../payments/event-outcome.fixture.ts'
 import { followCodesOf } from '../rewards/follow-holder.ts'
-import { freeCoupons, useCoupons, useCouponsAgain } from '../rewards/index.ts'
+import { countCoupons, useCoupons } from '../rewards/index.ts'
 import { coupons } from '../rewards/tables.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 import { newKey } from '../../testing/asking-once.ts'
@@ -55,7 +55,7 @@ test.each([1, 2] as const)('a promo code of type %i counts once', async code_typ
   expect(await world.buy(holder.user.email, code)).toEqual([])
   // A refund before the delivery allows one more use.
   await use(holder.user.id, '1')
-  await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
+  await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', false))
   await world.codes()
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present', is_used: false })
   expect(await world.buy(holder.user.email, code)).toEqual([code])
@@ -67,16 +67,16 @@ test('a promo code whose payment came back counts no more, as often as it goes t
   expect(await world.buy(holder.user.email, code)).toEqual([code])
   await use(holder.user.id, '1')
   for (let times = 0; times < 2; times++) {
-    await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
+    await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', false))
     await world.codes()
-    await command(world.shop.ctx, SYSTEM, unit => useCouponsAgain(unit, '1'))
+    await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', true))
     await world.codes()
     expect(await world.ends()).toEqual([])
     expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
     expect(await world.buy(holder.user.email, code)).toEqual([])
   }
   // Another refund allows another use, but judging the order again does not.
-  await command(world.shop.ctx, SYSTEM, unit => freeCoupons(unit, '1'))
+  await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', false))
   await world.codes()
   await use(holder.user.id, '1')
   expect(await world.ends()).toEqual([])

@@ -139,7 +139,7 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
 /**
  * Marks the holder's promo codes that a paid order used. Others' codes: see `markUsedByOthers`.
  * @param holderId null: the order has no user of the shop
- * @param payment the platform's id of that order: see `freeCoupons`
+ * @param payment the platform's id of that order: see `countCoupons`
  */
 export async function useCoupons(
   unit: Unit,
@@ -169,28 +169,26 @@ export async function useCoupons(
   }
 }
 
-/** A payment was refunded before any delivery: its promo codes are free again unless another payment uses them. */
-export const freeCoupons = (unit: Unit, payment: string): Promise<void> => move(unit, payment, 'freedBy')
-
-/** The money of a refunded payment came back, so its promo codes are used again. */
-export const useCouponsAgain = (unit: Unit, payment: string): Promise<void> => move(unit, payment, 'usedBy')
-
-async function move(unit: Unit, payment: string, to: 'usedBy' | 'freedBy'): Promise<void> {
-  const from = to === 'usedBy' ? coupons.freedBy : coupons.usedBy
+/**
+ * Says whether a payment still uses its promo codes. A code that no payment uses is free again. Does nothing if it is
+ * known already.
+ */
+export async function countCoupons(unit: Unit, payment: string, isUsed: boolean): Promise<void> {
+  const [from, to] = isUsed ? ([coupons.freedBy, 'usedBy'] as const) : ([coupons.usedBy, 'freedBy'] as const)
   const changed = await unit.tx
     .update(coupons)
     .set({
       ...movedTo(payment, to),
-      isUsed: to === 'usedBy' ? true : sql`cardinality(array_remove(${coupons.usedBy}, ${payment})) > 0`
+      isUsed: isUsed ? true : sql`cardinality(array_remove(${coupons.usedBy}, ${payment})) > 0`
     })
     .where(arrayContains(from, [payment]))
     .returning({ id: coupons.id, code: coupons.code, holderId: coupons.holderId, isUsed: coupons.isUsed })
-  for (const { id, code, holderId, isUsed } of changed) {
+  for (const { id, code, holderId, isUsed: isStillUsed } of changed) {
     unit.publish('coupon', id, holderId)
     // The platform still counts the earlier use, so the code needs a higher limit.
-    if (!isUsed) await followCode(unit, { kind: 'coupon', id })
+    if (!isStillUsed) await followCode(unit, { kind: 'coupon', id })
     // Reverts the higher limit.
-    else if (to === 'usedBy') endCode(unit, code)
+    else if (isUsed) endCode(unit, code)
   }
 }
 

@@ -5,7 +5,7 @@
  * with their record. Other domains grant by these functions within their own command.
  */
 export { changePoints } from './account-points.ts'
-export { couponList, freeCoupons, useCoupons, useCouponsAgain } from './coupons.ts'
+export { couponList, countCoupons, useCoupons } from './coupons.ts'
 export {
   chatAccountHash,
   chatChannels,
