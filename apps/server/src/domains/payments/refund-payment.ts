@@ -43,6 +43,7 @@ import {
   refundRowsOf,
   rowsOf,
   sumRefunds,
+  totalOf,
   type RefundRow,
   type ReportedMoney
 } from './refund-rows.ts'
@@ -88,14 +89,16 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
     return { outcome: 'ignored', about: { platformOrderId } }
   }
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
-  const manual = made.filter(one => one.manual_payment_gateway === true)
-  const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
-  const result = await recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
   if (pending.length > 0) {
     const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
-    await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsRead: true })
+    const known = rowsOf(counted(await refundRowsOf(unit.tx, platformOrderId)), key)
+    // If more is known to be made than this report says, the report is late, and the rest may have been made.
+    if (totalOf(known, '0') <= toCents(money.amount ?? '0'))
+      await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsRead: true })
   }
-  return result
+  const manual = made.filter(one => one.manual_payment_gateway === true)
+  const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
+  return recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
 }
 
 /**
@@ -335,6 +338,9 @@ async function applyRefund(
       await partlyRefundOrder(unit, order, given)
       await lockEarners(tx, order.userId)
       await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
+      // Once the rest is made, all went back. If it fails, reading the order reports that.
+      const coming = refunds.filter(one => one.state === 'counted' || (one.state === 'answered' && one.awaitsRead))
+      if (sumRefunds(coming, payment.charged).all) return { outcome: 'refunded', detail }
       // The administrator who requested this part has decided that the lease goes on.
       const by = disputed || !row.askedPart ? null : row.askedBy
       return { outcome: 'partly_refunded', detail, ...(by !== null && { resolved: { resolution: 'refunded', by } }) }

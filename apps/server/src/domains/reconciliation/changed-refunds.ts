@@ -47,16 +47,15 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   const awaited = rows.find(hasNoResult)
   const rest = more === null ? 0n : restOf(awaited, more)
   const isPart = rest > 0n
+  if (awaited && isPart) await awaitRest(unit, awaited, { key, rest: fromCents(rest) })
   const refundId = refundIdOf({ key })
-  const result = await recordRefund(unit, ctx, {
+  return recordRefund(unit, ctx, {
     platformOrderId,
     key: awaited && !(isPart && awaited.key !== key) ? awaited.key : keyAfter(rows, key),
     amount: more === null ? null : fromCents(more),
     reason: 'refund',
     ...(refundId === undefined ? {} : { refundId })
   })
-  if (awaited && isPart) await awaitRest(unit, awaited, { key, rest: fromCents(rest) })
-  return result
 }
 
 /** A part of a pending refund was made. The rest is still pending, or has failed. */

@@ -22,23 +22,54 @@ const outcomes = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) 
 const counted = (amount: string) => ({ state: 'counted', amount })
 const pending = (amount: string) => ({ state: 'answered', amount, awaitsRead: true })
 
-test('of a refund in parts each counts once the platform made it', async () => {
-  const { order, paid } = await b.delivered()
-  const made = begin(paid)
-  list(paid, [{ id: made.id, amount: '4.00' }])
-  expect(
-    await tell(paid, made, [
+test.for(['made', 'refused'])(
+  'of a refund of all in parts each counts once the platform made it (the last is %s)',
+  async end => {
+    const { order, paid } = await b.delivered()
+    const made = begin(paid)
+    list(paid, [{ id: made.id, amount: '4.00' }])
+    const parts: [string, string][] = [
       ['success', '4.00'],
       ['awaiting_response', '16.00']
-    ])
-  ).toBe('partly_refunded')
-  await readFor(3 * HOUR)
-  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '4.00' })
-  made.status = 'SUCCESS'
-  list(paid, [{ id: made.id, amount: '20.00' }])
-  await readFor(HOUR)
-  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
-})
+    ]
+    expect(await tell(paid, made, parts)).toBe('refunded')
+    await readFor(3 * HOUR)
+    expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '4.00' })
+    list(paid, [{ id: made.id, amount: '9.00' }])
+    await readFor(HOUR)
+    expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount: '9.00' })
+    expect(await outcomes(paid)).toEqual([])
+    made.status = 'SUCCESS'
+    if (end === 'made') list(paid, [{ id: made.id, amount: '20.00' }])
+    await readFor(2 * HOUR)
+    expect(await b.world.row(order.id)).toMatchObject(
+      end === 'made' ? { state: 'refunded', refundedAmount: '20.00' } : { state: 'delivered', refundedAmount: '9.00' }
+    )
+    expect(await outcomes(paid)).toEqual(end === 'made' ? [] : ['refund_failed'])
+  }
+)
+
+test.for(['12.00', '20.00'])(
+  'a late report of parts changes nothing after reading the order counted all %s',
+  async amount => {
+    const { order, paid } = await b.delivered()
+    const made = begin(paid, amount)
+    made.status = 'SUCCESS'
+    says(b, paid, [{ id: made.id, amount }])
+    await reconcile(b)
+    const before = await statesOf(paid)
+    expect(before).toMatchObject([counted(amount)])
+    const late: [string, string][] = [
+      ['success', '4.00'],
+      ['pending', (Number(amount) - 4).toFixed(2)]
+    ]
+    expect(await tell(paid, made, late)).toBe('ignored')
+    await readFor(2 * HOUR)
+    expect((await statesOf(paid)).map(({ state }) => state)).toEqual(['counted'])
+    expect(await b.world.row(order.id)).toMatchObject({ refundedAmount: amount })
+    expect(await outcomes(paid)).not.toContain('refund_failed')
+  }
+)
 
 test.for([
   [
@@ -140,6 +171,26 @@ test.for(['asked for in the console', 'reported as wholly pending'])(
     expect(await outcomes(paid)).not.toContain('refund_failed')
   }
 )
+
+test.for([
+  { name: 'nothing', first: '0.00' },
+  { name: 'a part', first: '4.00' }
+])('each part of a refund without any webhook counts once, $name made at first', async ({ first }) => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  for (const amount of [first, '7.00', '15.00', '20.00']) {
+    if (amount === '20.00') made.status = 'SUCCESS'
+    // Its order counts as changed only at first.
+    if (amount === first) says(b, paid, [{ id: made.id, amount }])
+    else list(paid, [{ id: made.id, amount }])
+    await reconcile(b)
+    await readFor(2 * HOUR)
+    expect(await b.world.row(order.id)).toMatchObject({ refundedAmount: amount })
+    expect(await outcomes(paid)).not.toContain('refund_failed')
+  }
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded' })
+  expect((await statesOf(paid)).map(({ awaitsRead }) => awaitsRead)).not.toContain(true)
+})
 
 test('a part that is made between the reads of the refund and of its order counts, and did not fail', async () => {
   const { order, paid } = await b.delivered()
