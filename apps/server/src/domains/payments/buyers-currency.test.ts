@@ -113,6 +113,36 @@ test.for([
   expect(await row()).toMatchObject({ state: before.state, refundedAmount: before.refundedAmount })
 })
 
+test.for([
+  { name: 'reported', isTold: true },
+  { name: 'found by reading', isTold: false }
+])('a refund that was $name stays as it is when more is paid at another rate', async ({ isTold }) => {
+  const { paid, row } = await delivered()
+  const refunds = [{ id: (ids += 1), amount: '5.00', buyer: { amount: '3.85', currency: 'GBP' } }]
+  if (isTold) await refundOf(paid, '3.85', 'GBP', refunds[0]?.id)
+  else {
+    says(b, paid, refunds)
+    await reconcile(b)
+  }
+  expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+  await b.world.advance(11 * MINUTE)
+  const grown = { ...inPounds(paid, '33.00'), total_price: '40.00', updated_at: b.now().toISOString() }
+  await b.tell('orders/paid', grown)
+  expect(await b.paymentRow(paid)).toMatchObject({ amount: '40.00', buyerAmount: '33.00', refundedAmount: '5.00' })
+  says(b, grown, refunds)
+  await reconcile(b)
+  expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '5.00' })
+  expect((await b.openOf(paid)).map(({ outcome }) => outcome)).toEqual(['partly_refunded'])
+  // A part of it that came back is converted at the payment's rate of now.
+  says(b, grown, [{ id: refunds[0]?.id ?? 0, amount: '3.00', buyer: { amount: '2.00', currency: 'GBP' } }])
+  await reconcile(b)
+  expect(await row()).toMatchObject({ refundedAmount: '2.43' })
+  await b.world.advance(11 * MINUTE)
+  says(b, grown, refunds)
+  await reconcile(b)
+  expect(await row()).toMatchObject({ refundedAmount: '4.67' })
+})
+
 test('the refund that the console asked for is the one that the platform tells of in the buyer’s currency', async () => {
   const { order, paid } = await delivered()
   expect(await askRefund(b.admin, order, { amount: '5.00' })).toMatchObject({ code: 2000 })

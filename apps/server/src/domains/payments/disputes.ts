@@ -15,7 +15,7 @@ import {
   type Refunding
 } from './refund-payment.ts'
 import { queueOrderRead } from './jobs.ts'
-import { addRefund, counted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
+import { addRefund, counted, isUnconverted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 import { paymentRefunds } from './tables.ts'
 
 /** Statuses in which the buyer's bank has decided to keep the money. */
@@ -47,7 +47,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   const { amount, currency } = dispute
   const money = amount ? await reportedMoney(unit, ctx, platformOrderId, [{ amount, currency }]) : { amount: null }
   // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.
-  const taken = payment && money.foreignAmount ? { amount: null } : money
+  const taken = payment && 'foreignAmount' in money && isUnconverted(money) ? { amount: null } : money
   const key = await keyOfLoss(unit, platformOrderId, dispute)
   const given =
     key !== null && (await recordRefund(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))

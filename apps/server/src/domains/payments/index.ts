@@ -28,6 +28,7 @@ export {
   keyAfter,
   toPaymentCurrency,
   isListed,
+  isUnconverted,
   moveRefund,
   pendingKey,
   recordRead,
@@ -37,7 +38,8 @@ export {
   shrinkRefund,
   sumRefunds,
   totalOf,
-  type RefundRow
+  type RefundRow,
+  type ReportedMoney
 } from './refund-rows.ts'
 export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
 export { paymentRetention } from './retention.ts'

@@ -34,6 +34,7 @@ import {
   toPaymentCurrency,
   isRefundedForGood,
   isListed,
+  isUnconverted,
   hasNoResult,
   isMarked,
   leftOf,
@@ -59,7 +60,7 @@ type RefundReport = {
   key: string
   /** In the payment's currency; null: all that is left. */
   amount: string | null
-  /** '15.40 GBP': in the buyer's currency and not convertible yet. `amount` is '0.00' then. */
+  /** '15.40 GBP': as reported in the buyer's currency. `amount` is '0.00' if it cannot be converted yet. */
   foreignAmount?: string | null
   reason: 'refund' | 'chargeback'
   /** The platform's id of a refund that it reported. */
@@ -117,20 +118,23 @@ async function awaitRefund(
   else await addRefund(unit, { ...answered, platformOrderId, amount, state: 'answered' })
 }
 
-/** Reported money in the payment's currency if it can be converted. */
+/** Reported money in the payment's currency if it can be converted, and in the buyer's. */
 export async function reportedMoney(
   { tx }: Unit,
   { secrets }: Pick<Refunding, 'secrets'>,
   platformOrderId: string,
   told: readonly ReportedMoney[]
-): Promise<Pick<RefundReport, 'amount' | 'foreignAmount'>> {
+): Promise<{ amount: string; foreignAmount: string | null }> {
   const rate = (await paymentOf(tx, platformOrderId)) ?? null
   const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
   const known = told.map(one => toPaymentCurrency(rate, own, one))
-  if (!known.includes(null)) return { amount: fromCents(known.reduce((sum, one) => sum + toCents(one ?? '0'), 0n)) }
-  const sum = told.reduce((cents, { amount }) => cents + toCents(downToCents(amount)), 0n)
-  return { amount: '0.00', foreignAmount: `${fromCents(sum)} ${told[0]?.currency ?? ''}`.slice(0, 100) }
+  const amount = known.includes(null) ? '0.00' : sumOf(known.map(one => one ?? '0'))
+  const foreign = told.find(({ currency }) => currency && currency !== own)?.currency
+  const sum = sumOf(told.map(one => downToCents(one.amount)))
+  return { amount, foreignAmount: foreign ? `${sum} ${foreign}`.slice(0, 100) : null }
 }
+
+const sumOf = (amounts: readonly string[]): string => fromCents(amounts.reduce((sum, one) => sum + toCents(one), 0n))
 
 /**
  * `orders/cancelled`: money went back only if the platform says so. Otherwise the shop still has it, and an
@@ -186,7 +190,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
     // The bank gives the shop a few days to respond, and nothing else reminds an operator.
     await notifyAdmins(unit, { words: 'dispute', params, key, cause: 'dispute' })
   }
-  if (row.foreignAmount !== null) {
+  if (isUnconverted(row)) {
     queueOrderRead(unit, platformOrderId)
     return { outcome: 'refunded', about }
   }

@@ -10,6 +10,10 @@ import { paymentRefunds, type payments } from './tables.ts'
 
 export type RefundRow = typeof paymentRefunds.$inferSelect
 
+/** Was it reported in the buyer's currency, which could not be converted yet? */
+export const isUnconverted = ({ amount, foreignAmount }: Pick<RefundRow, 'amount' | 'foreignAmount'>): boolean =>
+  foreignAmount !== null && amount === '0.00'
+
 /** All known refunds and disputes of a platform order, oldest first. */
 export const refundRowsOf = (db: Executor, platformOrderId: string): Promise<RefundRow[]> =>
   db
@@ -139,7 +143,7 @@ export async function addRefund({ tx, now }: Unit, added: Added): Promise<Refund
 
 /** A part of a refund came back. @param amount what is left of it */
 export const shrinkRefund = ({ tx }: Unit, { id }: Pick<RefundRow, 'id'>, amount: string) =>
-  tx.update(paymentRefunds).set({ amount }).where(eq(paymentRefunds.id, id))
+  tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, id))
 
 /** Does the platform report this key's money in its list of refunds or by its status? */
 export const isListed = (key: string): boolean => /^(?:refund|reported):/.test(key)
@@ -174,13 +178,13 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
   const rows = await refundRowsOf(tx, platformOrderId)
   for (const row of rows) {
     const [told = '', currency] = row.foreignAmount?.split(' ') ?? []
-    if ((currency === undefined && row.amount !== null) || row.state !== 'counted') continue
+    if ((row.amount !== null && !isUnconverted(row)) || row.state !== 'counted') continue
     const converted = currency === undefined ? null : toPaymentCurrency(rate, rate.currency, { amount: told, currency })
     if (converted === null && currency !== undefined && !row.key.startsWith('dispute:')) continue
     const others = rows.filter(one => one !== row && one.amount !== null)
     const amount = converted ?? leftOf(others, rate.charged)
-    Object.assign(row, { amount, foreignAmount: null })
-    await tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, row.id))
+    Object.assign(row, { amount })
+    await tx.update(paymentRefunds).set({ amount }).where(eq(paymentRefunds.id, row.id))
   }
   return rows
 }

@@ -83,7 +83,7 @@ export const paymentRefunds = pgTable(
     state: text().$type<RefundState>().notNull(),
     /** In the payment's currency: as requested, then as reported. Null: the whole payment. */
     amount: money(),
-    /** '15.40 GBP': reported in the buyer's currency and not converted yet. Until then `amount` counts. */
+    /** '15.40 GBP': as reported in the buyer's currency. Until it is converted, `amount` is '0.00': `isUnconverted`. */
     foreignAmount: text(),
     /** The administrator who requested it in the console. */
     askedBy: text(),

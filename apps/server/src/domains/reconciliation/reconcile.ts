@@ -24,7 +24,7 @@ import {
   sumRefunds
 } from '../payments/index.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
-import { amountOf, differences, restOf } from './refund-differences.ts'
+import { amountOf, differences, restOf, toldOf } from './refund-differences.ts'
 import { holdForCapture, ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
@@ -232,19 +232,18 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
   }
   for (const refund of order.refunds) {
     const isMade = Number(refund.amount) > 0
-    const amount = amountOf(refund, payment)
     const known = rowsOf(rows, `refund:${refund.id}`)
     // A request that the platform answered has the refund's key before its report comes. If only a part of it was made,
     // the payment's refunds are compared.
     const isReported = (row: RefundRow) =>
       row.state === 'counted' ||
       row.state === 'returned' ||
-      (payment && row.state === 'answered' && restOf(row, toCents(amount)) > 0n)
+      (payment && row.state === 'answered' && restOf(row, toCents(amountOf(refund, payment))) > 0n)
     if (isMade ? known.some(isReported) : known.length > 0) continue
     // Until the platform has its result, a refund is listed without money. It would delay an unknown payment.
     if (!isMade && !payment) continue
     const status = isMade ? 'success' : 'pending'
-    const transactions = [{ kind: 'refund', status, amount }]
+    const transactions = [{ kind: 'refund', status, ...toldOf(refund, payment) }]
     const payload = { id: refund.id, order_id: id, transactions }
     const eventId = `reconciled:refund:${refund.id}${isMade ? '' : ':pending'}`
     events.push({ eventId, topic: 'refunds/create', payload })

@@ -8,8 +8,10 @@ import {
   toPaymentCurrency,
   isListed,
   isMarked,
+  isUnconverted,
   type PaymentRow,
   type RefundRow,
+  type ReportedMoney,
   rowsOf,
   sumRefunds,
   totalOf
@@ -39,7 +41,7 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
   const changes = keys.flatMap(key => {
     const own = rowsOf(rows, key)
     const known = totalOf(counted(own), payment.charged)
-    const says = saidOf(order, key, payment)
+    const says = isAsReported(order, key, counted(own)) ? known : saidOf(order, key, payment)
     if (says === null) return []
     // What an operator marked as refunded counts, whether the platform lists it or not.
     const marked = totalOf(own.filter(isMarked), payment.charged)
@@ -64,14 +66,30 @@ function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, pay
   return financialStatus === 'PAID' && refunds.length < LISTED ? 0n : null
 }
 
+/** Do our rows say the same in the buyer's currency? The payment's rate has changed if its order was edited since. */
+function isAsReported({ refunds }: ShopifyOrder, key: string, rows: readonly RefundRow[]): boolean {
+  const buyer = refunds.find(({ id }) => `refund:${id}` === key)?.buyer
+  if (!buyer || rows.length === 0 || rows.some(isUnconverted)) return false
+  const told = rows.map(({ foreignAmount }) => foreignAmount?.split(' ') ?? [])
+  const sum = told.reduce((cents, [amount = '0']) => cents + toCents(amount), 0n)
+  return told.every(([, currency]) => currency === buyer.currency_code) && sum === toCents(downToCents(buyer.amount))
+}
+
+type Listed = ShopifyOrder['refunds'][number]
+
+/** A listed refund as a report would say it: in the buyer's currency if the payment's rate converts that. */
+export function toldOf({ amount, buyer }: Listed, payment: PaymentRow | undefined): ReportedMoney {
+  const told = buyer && { amount: buyer.amount, currency: buyer.currency_code }
+  return payment && told && toPaymentCurrency(payment, payment.currency, told) !== null ? told : { amount }
+}
+
 /**
  * A listed refund in the payment's currency, converted at the payment's rate like its report. The platform converts it
  * at the current rate.
  */
-export function amountOf({ amount, buyer }: ShopifyOrder['refunds'][number], payment: PaymentRow | undefined): string {
-  const told = buyer && { amount: buyer.amount, currency: buyer.currency_code }
-  const converted = payment && told && toPaymentCurrency(payment, payment.currency, told)
-  return converted ?? downToCents(amount)
+export function amountOf(listed: Listed, payment: PaymentRow | undefined): string {
+  const told = toldOf(listed, payment)
+  return (payment && toPaymentCurrency(payment, payment.currency, told)) ?? downToCents(told.amount)
 }
 
 /** A conversion to the buyer's currency and back may add or lose this many cents. */

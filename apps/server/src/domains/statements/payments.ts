@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { pagesById } from '../../infra/db/pages-by-id.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { orders } from '../orders/tables.ts'
-import { paymentStateOf, titleOf, type PaymentRow } from '../payments/index.ts'
+import { isUnconverted, paymentStateOf, titleOf, type PaymentRow } from '../payments/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 import { readSettings } from '../settings/index.ts'
 
@@ -86,15 +86,15 @@ async function refundsOf(db: Executor, platformIds: string[]) {
     .from(paymentRefunds)
     .where(inArray(paymentRefunds.platformOrderId, platformIds))
     .orderBy(desc(paymentRefunds.id))
-  return rows.map(({ key, platformOrderId, state, amount, foreignAmount, askedBy, createdAt, reversedAt }) => ({
-    of: platformOrderId,
-    kind: key.startsWith('dispute:') ? ('dispute' as const) : ('refund' as const),
-    state,
-    amount,
-    asked_by: askedBy,
-    foreign_amount: foreignAmount,
-    at: iso(createdAt),
-    reversed_at: isoOrNull(reversedAt)
+  return rows.map(row => ({
+    of: row.platformOrderId,
+    kind: row.key.startsWith('dispute:') ? ('dispute' as const) : ('refund' as const),
+    state: row.state,
+    amount: row.amount,
+    asked_by: row.askedBy,
+    foreign_amount: isUnconverted(row) ? row.foreignAmount : null,
+    at: iso(row.createdAt),
+    reversed_at: isoOrNull(row.reversedAt)
   }))
 }
 
