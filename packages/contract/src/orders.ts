@@ -93,6 +93,8 @@ export const orders = {
       status: z.enum(['pending', 'success', 'timeout']),
       /** Cancelled by its customer or an operator, and not paid since. */
       is_cancelled: z.boolean(),
+      /** See `Order`. It stays `pending` for some days then. */
+      payment_pending: z.boolean(),
       pay_status: z.union([z.literal(0), z.literal(1)]),
       delivery_num: z.number(),
       proxy_num: z.number(),

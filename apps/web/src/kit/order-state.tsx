@@ -44,6 +44,7 @@ export function OrderStateBadge({ order }: { order: Order }) {
   return (
     <StateWithDetails>
       <StateBadge tone={tones[state]}>{t(`state.${state}`)}</StateBadge>
+      {order.payment_pending && <span className={classes.more}>{t('orders.paymentPending')}</span>}
       {order.task && <span className={classes.more}>{t(`task.${order.task}`)}</span>}
       {order.task && order.task_waits && <span className={classes.more}>{t('task.waits')}</span>}
       {order.task && order.task_done !== null && (

@@ -142,6 +142,7 @@ export const order: Order = {
   task_waits: false,
   task_error: null,
   task_fail: null,
+  payment_pending: false,
   checkout_url: null,
   discount: null,
   reserved_until: null

@@ -117,7 +117,9 @@ const unsettled = sql`(${orders.paidAt} is null
 async function unpaidOf(db: Executor, userId: number, now: Date): Promise<Unpaid> {
   const since = new Date(now.getTime() - DAY)
   const open = sql`${orders.state} in ('placed', 'failed') and ${orders.reservedUntil} > ${now}`
-  const minutes = sql`greatest(0, extract(epoch from ${orders.reservedUntil} - greatest(${orders.createdAt}, ${since})) / 60)`
+  // An order whose payment is on its way is held for days. It counts above as held now, and here as any other.
+  const until = sql`least(${orders.reservedUntil}, ${orders.createdAt} + make_interval(mins => ${RESERVATION_MINUTES}))`
+  const minutes = sql`greatest(0, extract(epoch from ${until} - greatest(${orders.createdAt}, ${since})) / 60)`
   const { rows } = await db.execute<Unpaid>(sql`
     select count(*) filter (where ${open}) as open,
       coalesce(sum(${orders.quantity}) filter (where ${open}), 0)::bigint as addresses,

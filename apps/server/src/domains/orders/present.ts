@@ -2,6 +2,7 @@ import {
   CUSTOMER_FAILURES,
   type LevelDiscount,
   ORDER_FAILURES,
+  RESERVATION_MINUTES,
   type Order,
   type OrderFailure,
   type Params,
@@ -10,7 +11,7 @@ import {
   fillIn,
   refuse
 } from '@netlet/contract'
-import { iso, isoOrNull } from '../../infra/clock.ts'
+import { iso, isoOrNull, MINUTE } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
 import { quotaLeft, type Quotas } from './quotas.ts'
 import { orderTranslations, rulesIn, type Called } from './plan-names.ts'
@@ -24,6 +25,7 @@ import { orders } from './tables.ts'
 type PaymentStatus = {
   status: 'pending' | 'success' | 'timeout'
   is_cancelled: boolean
+  payment_pending: boolean
   pay_status: 0 | 1
   delivery_num: number
   proxy_num: number
@@ -44,6 +46,7 @@ export async function paymentStatus(
       failCode: orders.failCode,
       failParams: orders.failParams,
       paidAt: orders.paidAt,
+      createdAt: orders.createdAt,
       reservedUntil: orders.reservedUntil,
       deliveryNum: orders.deliveryNum,
       quantity: orders.quantity
@@ -57,6 +60,7 @@ export async function paymentStatus(
   return ok({
     status: paid ? 'success' : late ? 'timeout' : 'pending',
     is_cancelled: order.state === 'cancelled',
+    payment_pending: isPayable(order, now) && isPaymentPending(order),
     pay_status: paid ? 1 : 0,
     delivery_num: order.deliveryNum,
     proxy_num: order.quantity,
@@ -81,6 +85,10 @@ export type OrderWithPeople = {
 export const isPayable = ({ state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>, now: Date): boolean =>
   state === 'placed' && reservedUntil > now
 
+/** Is the payment of an order that `isPayable` on its way? See `holdForPayment`. */
+const isPaymentPending = ({ createdAt, reservedUntil }: Pick<OrderRow, 'createdAt' | 'reservedUntil'>): boolean =>
+  reservedUntil.getTime() > createdAt.getTime() + RESERVATION_MINUTES * MINUTE
+
 export type Viewer = 'customer' | 'admin'
 
 type Context = {
@@ -98,6 +106,7 @@ export function presentOrder(
   { now, viewer, quotas, discounts }: Context
 ): Order {
   const open = isPayable(order, now)
+  const isPending = open && isPaymentPending(order)
   const failure = order.failCode && sayFailure(ORDER_FAILURES, order.failCode, order.failParams, viewer)
   const taskFailure =
     order.taskErrorCode && sayFailure(TASK_FAILURES, order.taskErrorCode, order.taskErrorParams, viewer)
@@ -155,7 +164,8 @@ export function presentOrder(
     task_waits: taskWaits,
     task_error: taskFailure && taskFailure.sentence,
     task_fail: taskFailure && { code: taskFailure.code, params: taskFailure.params },
-    checkout_url: open ? order.checkoutUrl : null,
+    payment_pending: isPending,
+    checkout_url: open && !isPending ? order.checkoutUrl : null,
     discount: (open && discounts.get(order.discountCode)) || null,
     reserved_until: open ? iso(order.reservedUntil) : null
   }

@@ -1,13 +1,13 @@
 import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
 import { inBatches } from '../../infra/batches.ts'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
 import { lockOrder, lockOrderByPublicId, note, transition, updateOrder } from './transition.ts'
-import { refuse } from '@netlet/contract'
+import { refuse, RESERVATION_MINUTES } from '@netlet/contract'
 import { type Actor, actsAsAdmin } from '../../infra/actor.ts'
 import { type Result, done } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -38,15 +38,19 @@ async function cancelOrderIn(unit: Unit, id: number, userId: number | null): Pro
   return done
 }
 
-/** The platform keeps an authorised payment for days. Its customer has chosen to pay, so no other customer gets the addresses. */
-const HELD_FOR_CAPTURE = DAY
+/** The platform gives most payments that are pending or authorised a week. */
+const HELD_FOR_PAYMENT = 7 * DAY
 
-/** Holds the addresses of an unpaid order longer, because its payment is authorised and may be captured. */
-export async function holdForCapture(unit: Unit, publicId: string): Promise<void> {
+/**
+ * Holds the addresses of an unpaid order for as long as its payment may take that is on its way, or as long as those of
+ * any order if it is not.
+ */
+export async function holdForPayment(unit: Unit, publicId: string, isOnItsWay: boolean): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (order?.state !== 'placed') return
-  const until = new Date(order.createdAt.getTime() + HELD_FOR_CAPTURE)
-  if (order.reservedUntil < until) await updateOrder(unit, order.id, { reservedUntil: until })
+  const time = isOnItsWay ? HELD_FOR_PAYMENT : RESERVATION_MINUTES * MINUTE
+  const reservedUntil = new Date(order.createdAt.getTime() + time)
+  if (order.reservedUntil.getTime() !== reservedUntil.getTime()) await updateOrder(unit, order.id, { reservedUntil })
 }
 
 const BATCH = 100

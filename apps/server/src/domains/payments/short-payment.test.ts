@@ -39,6 +39,7 @@ test('a payment that fell short is pending with what is wrong, until the time to
   expect(await poll()).toEqual({
     status: 'pending',
     is_cancelled: false,
+    payment_pending: false,
     pay_status: 0,
     delivery_num: 0,
     proxy_num: 8,

@@ -86,7 +86,7 @@ test('a payment whose wallet lost the attributes settles by its note, told or fo
   }
 })
 
-test('an authorised payment holds its addresses for a day, is named on the health page, and counts once captured', async () => {
+test('an authorised payment holds its addresses for a week, is named on the health page, and counts once captured', async () => {
   const { platform, ctx } = shop.stack
   await control(platform, 'POST', '/payment_capture', { later: true })
   onTestFinished(async () => void (await control(platform, 'POST', '/payment_capture', { later: false })))
@@ -101,7 +101,7 @@ test('an authorised payment holds its addresses for a day, is named on the healt
     const [order] = await ctx.db.select().from(orders).where(eq(orders.publicId, order_id))
     return { state: order?.state, hours: Math.round((Number(order?.reservedUntil) - Number(order?.createdAt)) / HOUR) }
   }
-  expect(await held()).toEqual({ state: 'placed', hours: 24 })
+  expect(await held()).toEqual({ state: 'placed', hours: 7 * 24 })
   await timeOutOrders(later(ctx, 2 * HOUR))
   expect(await held()).toMatchObject({ state: 'placed' })
   await control(platform, 'POST', `/orders/${id}/capture`)

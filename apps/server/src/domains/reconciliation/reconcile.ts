@@ -25,7 +25,7 @@ import {
 } from '../payments/index.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
 import { amountOf, differences, restOf, toldOf } from './refund-differences.ts'
-import { holdForCapture, ourVariants } from '../orders/index.ts'
+import { holdForPayment, ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 /** How far back the first run looks. The platform retries a webhook for some hours before it gives up. */
@@ -61,7 +61,7 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   }
   const { orders, unreadable, until, more } = changed.value
   const ours = await selectOurOrders(ctx, orders)
-  await holdAuthorized(ctx, ours)
+  await holdPending(ctx, ours)
   const missed = [...(await findMissedEvents(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
@@ -76,17 +76,28 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   return found
 }
 
+/** Statuses of a payment that is on its way: its provider needs time, or the shop has to capture it. */
+const ON_ITS_WAY = new Set(['PENDING', 'AUTHORIZED'])
+/** Statuses of a payment that was never taken and will not be. */
+const GONE = new Set(['EXPIRED', 'VOIDED'])
+
 /**
- * Holds the addresses of orders whose payment the platform has authorised and not captured, and names one on the health
- * page: without a capture no order is ever paid.
+ * Holds the addresses of orders whose payment is on its way, and lets go of those whose payment is not any more. Names
+ * one that is authorised on the health page: without a capture it is never paid.
  */
-async function holdAuthorized(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<void> {
+async function holdPending(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<void> {
+  const isHeld = new Map<string, boolean>()
   for (const order of ours) {
-    if (order.financialStatus !== 'AUTHORIZED' || order.cancelledAt !== null) continue
+    const status = order.financialStatus ?? ''
+    const isOnItsWay = ON_ITS_WAY.has(status) && order.cancelledAt === null
+    if (isOnItsWay && status === 'AUTHORIZED') await noteCheck(ctx, 'authorized', { order: order.name })
     const named = readOrderReference(asEvent(order))
-    if (named && !named.isRenewal) await command(ctx, SYSTEM, unit => holdForCapture(unit, named.order))
-    await noteCheck(ctx, 'authorized', { order: order.name })
+    if (!named || named.isRenewal || !(ON_ITS_WAY.has(status) || GONE.has(status))) continue
+    // One order may be paid at two checkouts, of which one has expired.
+    isHeld.set(named.order, isOnItsWay || isHeld.get(named.order) === true)
   }
+  for (const [publicId, isOnItsWay] of isHeld)
+    await command(ctx, SYSTEM, unit => holdForPayment(unit, publicId, isOnItsWay))
 }
 
 type Position = { until?: string; more?: boolean }

@@ -34,6 +34,7 @@ describe('where there are no proxies to show', () => {
     answer(orders.payment, {
       status: 'pending',
       is_cancelled: false,
+      payment_pending: false,
       pay_status: 0,
       delivery_num: 0,
       proxy_num: 8,
@@ -47,6 +48,16 @@ describe('where there are no proxies to show', () => {
     pay.addEventListener('click', event => event.preventDefault())
     await user.click(pay)
     expect((await screen.findByRole('dialog')).textContent).toContain(unpaid.order_id)
+  })
+
+  it('says that the payment of an order is on its way, and offers no second one', async () => {
+    const coming = { ...unpaid, payment_pending: true, checkout_url: null }
+    show(coming)
+    open(coming)
+    const panel = await proxies()
+    expect(await panel.findByText('Your payment is on its way')).toBeTruthy()
+    expect(screen.queryByRole('link', { name: 'Pay now' })).toBeNull()
+    expect(screen.getByText('Payment on its way')).toBeTruthy()
   })
 
   it('offers no payment of an order whose addresses are free again', async () => {

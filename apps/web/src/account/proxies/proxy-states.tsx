@@ -78,6 +78,8 @@ export function NoProxies({ order, onClear, onPay }: Props) {
       </EmptyState>
     )
   if (pending) return <Unpaid pending={pending} onPay={onPay} />
+  if (order.payment_pending)
+    return <EmptyState title={t('proxy.paymentPending')} body={t('proxy.paymentPendingHint')} />
   if (order.pay_status === 0) return <EmptyState title={t('proxy.unpaid')} body={t('proxy.unpaidHint')} />
   if (isMoving(order)) return <EmptyState title={t('proxy.coming')} body={t('proxy.comingHint')} />
   return (

@@ -30,6 +30,7 @@ type Status = ReplyOf<typeof orders.payment>
 const says = (status: Status['status'], fail: Status['fail'] = null): Status => ({
   status,
   is_cancelled: false,
+  payment_pending: false,
   pay_status: status === 'success' ? 1 : 0,
   delivery_num: 0,
   proxy_num: 8,
@@ -131,6 +132,19 @@ describe('the payment dialog', () => {
     answer(orders.payment, says('success'))
     await pass(3100)
     expect(screen.getByText('19 points')).toBeTruthy()
+  })
+
+  it('says that a payment is on its way, past the time to pay, and notices when it is complete', async () => {
+    answer(orders.payment, { ...says('pending'), payment_pending: true })
+    const { where } = await open()
+    expect(title()).toBe('Your payment is on its way')
+    expect(screen.queryByRole('link', { name: 'Open checkout' })).toBeNull()
+    await pass(31 * MINUTE)
+    expect(title()).toBe('Your payment is on its way')
+    expect(screen.getByRole('button', { name: 'Go to dashboard' })).toBeTruthy()
+    answer(orders.payment, says('success'))
+    await pass(3100)
+    expect(where()).toBe('/dashboard/index/proxies?order=7&live=1')
   })
 
   it('says at the end that the time is over, and waits no more', async () => {

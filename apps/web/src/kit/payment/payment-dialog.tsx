@@ -23,7 +23,7 @@ const POLL = 3000
 
 /**
  * Polls whether an order is paid. `unknown`: the time is over and the server has not answered since, so the order may
- * have been paid while this page was asleep or offline.
+ * have been paid while this page was asleep or offline. `pending`: its provider needs days for it.
  */
 function usePaymentState({ orderId, deadline }: Pending) {
   const left = useSecondsUntil(deadline)
@@ -39,16 +39,18 @@ function usePaymentState({ orderId, deadline }: Pending) {
   const isLate = left === 0 && dataUpdatedAt < deadline
   // Wait for one failed poll: the answer usually arrives just after the deadline.
   const isUnknown = isLate && (!isOnline || errorUpdatedAt >= deadline)
-  const state: 'waiting' | 'paid' | 'cancelled' | 'over' | 'unknown' =
+  const state: 'waiting' | 'pending' | 'paid' | 'cancelled' | 'over' | 'unknown' =
     data?.status === 'success'
       ? 'paid'
       : data?.is_cancelled
         ? 'cancelled'
-        : data?.status === 'timeout' || (left === 0 && !isLate)
-          ? 'over'
-          : isUnknown
-            ? 'unknown'
-            : 'waiting'
+        : data?.payment_pending
+          ? 'pending'
+          : data?.status === 'timeout' || (left === 0 && !isLate)
+            ? 'over'
+            : isUnknown
+              ? 'unknown'
+              : 'waiting'
   return {
     /** Seconds. */
     left,
@@ -89,6 +91,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
   }, [state])
 
   const isOpen = state === 'waiting'
+  const mayBePaid = state === 'unknown' || state === 'pending'
   const leave = async () => {
     if (isOpen && !(await confirm({ title: t('pay.closeTitle'), body: t('pay.closeBody') }))) return
     keepPayment(null)
@@ -103,6 +106,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
   }
   const titles = {
     waiting: t('pay.title'),
+    pending: t('pay.titlePending'),
     paid: t('pay.title'),
     over: t('pay.titleOver'),
     cancelled: t('pay.titleCancelled'),
@@ -110,6 +114,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
   }
   const reasons = {
     waiting: null,
+    pending: null,
     paid: null,
     over: t('pay.timeout'),
     cancelled: t('pay.cancelledElsewhere'),
@@ -123,6 +128,7 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
             {reasons[state]}
           </p>
         )}
+        {state === 'pending' && <p role="status">{t('pay.pending')}</p>}
         {isOpen && (
           <>
             <p className={classes.clock} role="timer" aria-label={t('pay.left')}>
@@ -164,8 +170,8 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
           </div>
         ) : (
           <>
-            <Button onClick={state === 'unknown' ? toDashboard : () => void leave()}>
-              {state === 'unknown' ? t('pay.toDashboard') : t('pay.again')}
+            <Button onClick={mayBePaid ? toDashboard : () => void leave()}>
+              {mayBePaid ? t('pay.toDashboard') : t('pay.again')}
             </Button>
             {state === 'cancelled' && (
               <Button variant="default" onClick={toDashboard}>

@@ -30,6 +30,7 @@ it.each([
   answer(orders.payment, {
     status: 'pending',
     is_cancelled: false,
+    payment_pending: false,
     pay_status: 0,
     delivery_num: 0,
     proxy_num: 8,
