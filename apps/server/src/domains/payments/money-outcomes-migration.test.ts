@@ -51,6 +51,57 @@ test('existing disputes that a handled event called lost are lost, unless they w
   await db.execute(sql`delete from platform_events`)
 })
 
+test('existing refunds of all that is left get that amount, which covers nothing that is paid later', async () => {
+  await db.execute(sql`delete from payment_refunds`)
+  const refunds: [
+    order: string,
+    charged: string,
+    key: string,
+    amount: string | null,
+    state: string,
+    foreign?: string
+  ][] = [
+    ['whole', '20.00', 'reported:whole', null, 'counted'],
+    ['rest', '20.00', 'refund:1', '5.00', 'counted'],
+    ['rest', '20.00', 'reported:rest', null, 'counted'],
+    ['returned', '20.00', 'refund:2', '5.00', 'returned'],
+    ['returned', '20.00', 'reported:returned', null, 'counted'],
+    // Nothing was left: the money of the other refund may come back.
+    ['nothing left', '20.00', 'refund:3', '25.00', 'counted'],
+    ['nothing left', '20.00', 'reported:nothing left', null, 'counted'],
+    ['won', '20.00', 'dispute:4', null, 'returned'],
+    ['foreign', '20.00', 'dispute:5', null, 'counted', '15.40 GBP'],
+    ['free', '0.00', 'reported:free', null, 'counted'],
+    ['unknown', '', 'reported:unknown', null, 'counted']
+  ]
+  for (const [order, charged, key, amount, state, foreign = null] of refunds) {
+    await db.execute(sql`insert into payment_refunds (key, platform_order_id, amount, foreign_amount, state, created_at)
+      values (${key}, ${order}, ${amount}, ${foreign}, ${state}, '2026-01-01')`)
+    if (charged === '') continue
+    await db.execute(sql`insert into payments
+      (platform_order_id, platform_order_number, kind, amount, discount, charged, accepted, created_at)
+      values (${order}, ${order}, 'purchase', ${charged}, 0, ${charged}, false, '2026-01-01') on conflict do nothing`)
+  }
+  for (let times = 0; times < 2; times++)
+    for (const statement of migrationStatements('_refunded_amounts.sql')) await db.execute(sql.raw(statement))
+  const { rows } = await db.execute<{ key: string; amount: string | null }>(
+    sql`select key, amount from payment_refunds order by id`
+  )
+  expect(rows.map(({ key, amount }) => `${key} ${amount}`)).toEqual([
+    'reported:whole 20.00',
+    'refund:1 5.00',
+    'reported:rest 15.00',
+    'refund:2 5.00',
+    'reported:returned 20.00',
+    'refund:3 25.00',
+    'reported:nothing left 20.00',
+    'dispute:4 null',
+    'dispute:5 null',
+    'reported:free null',
+    'reported:unknown null'
+  ])
+})
+
 test('existing events get the outcomes that are left, and stay open; one that was not handled has none', async () => {
   await db.execute(sql`alter table platform_events drop constraint platform_events_outcome;
     alter table platform_events add constraint platform_events_outcome check (true)`)
