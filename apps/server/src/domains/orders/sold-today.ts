@@ -43,15 +43,21 @@ export function openSaleCheck(now: Clock): SaleCheck {
   }
 }
 
-/** Refuses lines of which the platform's checkout would take fewer, because its own stock is smaller. */
+/**
+ * Refuses lines of which the platform's checkout would take fewer, because its own stock is smaller. Rules may share a
+ * variant, so the lines of each are added.
+ */
 export function refusedByStock(
   lines: readonly OrderLine[],
   there: ReadonlyMap<string, { stock: string; left: number | null }>
 ): Refusal | null {
+  const needed = new Map<string, number>()
   for (const { variant, name, quantity } of lines) {
     const { stock, left = null } = there.get(variant) ?? {}
+    const all = (needed.get(variant) ?? 0) + quantity
+    needed.set(variant, all)
     if (stock === 'sold_out') return refuse('sold_out_on_platform', { params: { name } })
-    if (left !== null && left < quantity) return refuse('short_on_platform', { params: { name, left } })
+    if (left !== null && left < all) return refuse('short_on_platform', { params: { name, left } })
   }
   return null
 }
