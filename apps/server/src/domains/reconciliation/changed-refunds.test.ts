@@ -60,6 +60,20 @@ async function reconcile(): Promise<number> {
   return found
 }
 
+test('a refund of a held payment that failed is found although its order is edited before each run', async () => {
+  const placed = await books.world.place(books.buyer)
+  const paid = { ...books.paymentFor(placed, { lines: { '11': 8 } }), updated_at: books.now().toISOString() }
+  expect(await books.tell('orders/paid', paid)).toBe('lines_missing')
+  await told(paid, [{ amount: '5.00' }])
+  await books.world.advance(11 * MINUTE)
+  says(paid, [])
+  await reconcile()
+  await books.world.advance(5 * MINUTE)
+  says(paid, [])
+  await reconcile()
+  expect(await books.paymentRow(paid)).toMatchObject({ refundedAmount: '0.00' })
+})
+
 test('a refund that was partly pending when it was reported is counted as a whole, once', async () => {
   const start = await books.books()
   const { order, paid } = await books.delivered()

@@ -305,3 +305,18 @@ test('an order that cannot be read blocks decisions for fourteen days at most', 
   const [event] = await b.openOf(paid)
   expect((await b.act(event, 'refunded', { note: 'by bank' })).status).toBe(200)
 })
+
+test('a refund of a held payment ends its wait although its order is edited before each read', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = { ...b.paymentFor(placed, { lines: { '11': 8 } }), updated_at: b.now().toISOString() }
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  const made = begin(paid, '5.00')
+  made.status = 'SUCCESS'
+  await tell(paid, made, [['success', '5.00']])
+  await b.world.advance(11 * MINUTE)
+  for (let times = 0; times < 2; times++) {
+    says(b, paid, [{ id: made.id, amount: '5.00' }])
+    await readFor(5 * MINUTE)
+  }
+  expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '5.00', awaitsRead: false }])
+})

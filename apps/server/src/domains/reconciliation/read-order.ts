@@ -49,7 +49,8 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const missed = await findMissedEvents(ctx, ours)
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   // Refunds can be compared only after the missed events are handled.
-  const areHandled = (await findHandledEvents(ctx, missed)).size === missed.length
+  const explaining = missed.filter(({ isAside }) => !isAside)
+  const areHandled = (await findHandledEvents(ctx, explaining)).size === explaining.length
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await endAwaitedRead(unit, platformOrderId, isDispute)

@@ -38,7 +38,8 @@ const PAID = new Set(['PAID', 'PARTIALLY_REFUNDED', 'REFUNDED'])
 
 const isPaid = ({ financialStatus }: ShopifyOrder): boolean => PAID.has(financialStatus ?? '')
 
-type Event = { eventId: string; topic: string; payload: unknown }
+/** `isAside`: an edit that changed no money. It explains no refund, and an order may be edited before each run. */
+type Event = { eventId: string; topic: string; payload: unknown; isAside?: boolean }
 
 /**
  * Asks the platform for changed orders and stores what no webhook reported: payments, refunds, disputes, cancellations,
@@ -162,13 +163,11 @@ export async function findMissedEvents(ctx: AppContext, ours: readonly ShopifyOr
     compared.flatMap(({ missed }) => missed)
   )
   return compared.flatMap(({ order, payment, rows, missed }) => {
-    const left = missed.filter(({ eventId }) => !handled.has(eventId))
+    const left: Event[] = missed.filter(({ eventId }) => !handled.has(eventId))
     // The missed events may explain the whole difference, so they go first.
-    if (left.length > 0 || !payment) return left
-    return differences(order, { payment, rows, now: ctx.now() }).map(found => ({
-      ...found,
-      eventId: `${RECONCILED}${found.eventId}`
-    }))
+    if (!payment || left.some(({ isAside }) => !isAside)) return left
+    const found = differences(order, { payment, rows, now: ctx.now() })
+    return [...left, ...found.map(event => ({ ...event, eventId: `${RECONCILED}${event.eventId}` }))]
   })
 }
 
@@ -235,7 +234,12 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
   const payload = asEvent(order)
   if (!payment) events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload })
   else if (isOutdated(payment, order, rows))
-    events.push({ eventId: `${EDITED}${id}:${updatedAt}`, topic: 'orders/paid', payload })
+    events.push({
+      eventId: `${EDITED}${id}:${updatedAt}`,
+      topic: 'orders/paid',
+      payload,
+      isAside: toCents(downToCents(order.received)) === toCents(payment.charged)
+    })
   if (order.cancelledAt) {
     const { cancelledAt: cancelled_at, financialStatus } = order
     const payload = { id, name, cancelled_at, financial_status: financialStatus?.toLowerCase() }
