@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
-import { lockOrder, lockOrderByPublicId, note, transition, updateOrder } from './transition.ts'
+import { lockOrder, lockOrderByPublicId, note, transition, updateOrder, type OrderRow } from './transition.ts'
 import { refuse, RESERVATION_MINUTES } from '@netlet/contract'
 import { type Actor, actsAsAdmin } from '../../infra/actor.ts'
 import { type Result, done } from '../../infra/result.ts'
@@ -45,10 +45,14 @@ const HELD_FOR_PAYMENT = 7 * DAY
  * Holds the addresses of an unpaid order for as long as its payment may take that is on its way, or as long as those of
  * any order if it is not.
  */
-export async function holdForPayment(unit: Unit, publicId: string, isOnItsWay: boolean): Promise<void> {
+export async function holdForPayment(
+  unit: Unit,
+  publicId: string,
+  isOnItsWay: (order: OrderRow) => boolean
+): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (order?.state !== 'placed') return
-  const time = isOnItsWay ? HELD_FOR_PAYMENT : RESERVATION_MINUTES * MINUTE
+  const time = isOnItsWay(order) ? HELD_FOR_PAYMENT : RESERVATION_MINUTES * MINUTE
   const reservedUntil = new Date(order.createdAt.getTime() + time)
   if (order.reservedUntil.getTime() !== reservedUntil.getTime()) await updateOrder(unit, order.id, { reservedUntil })
 }

@@ -87,10 +87,16 @@ test('a payment that failed within the reservation shortens nothing, and a secon
   expect(await after(MINUTE, placed)).toEqual(GONE)
 })
 
+test('a pending payment for less than was ordered holds nothing', async () => {
+  const placed = await b.world.place(b.buyer)
+  await read(b.paymentFor(placed, { lines: { '11': 8, '901': 7 } }), 'PENDING')
+  expect(await after(HOUR, placed)).toEqual(GONE)
+})
+
 test('an order whose payment is pending does not keep its buyer from ordering more', async () => {
   const buyer = await b.world.customer('second')
   const first = await b.world.place(buyer, 40)
-  await read(b.paymentFor(first), 'PENDING')
+  await read(b.paymentFor(first, { lines: { '11': 40, '901': 40 } }), 'PENDING')
   await b.world.advance(HOUR)
   const next = await buyer.post('/api/orders/checkout', b.world.wanted())
   expect(next).toMatchObject({ code: 2000 })

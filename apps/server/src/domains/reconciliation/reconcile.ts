@@ -15,8 +15,10 @@ import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } fr
 import { users } from '../accounts/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import {
+  compareLines,
   counted,
   downToCents,
+  missing,
   type PaymentRow,
   paymentStateOf,
   type RefundRow,
@@ -25,7 +27,7 @@ import {
 } from '../payments/index.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
 import { amountOf, differences, restOf, toldOf } from './refund-differences.ts'
-import { holdForPayment, ourVariants } from '../orders/index.ts'
+import { holdForPayment, type OrderRow, ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 /** How far back the first run looks. The platform retries a webhook for some hours before it gives up. */
@@ -87,18 +89,22 @@ const GONE = new Set(['EXPIRED', 'VOIDED'])
  * one that is authorised on the health page: without a capture it is never paid.
  */
 async function holdPending(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<void> {
-  const isHeld = new Map<string, boolean>()
+  // One order may be paid at two checkouts, of which one has expired.
+  const coming = new Map<string, ShopifyOrder[]>()
   for (const order of ours) {
     const status = order.financialStatus ?? ''
     const isOnItsWay = ON_ITS_WAY.has(status) && order.cancelledAt === null
     if (isOnItsWay && status === 'AUTHORIZED') await noteCheck(ctx, 'authorized', { order: order.name })
     const named = readOrderReference(asEvent(order))
     if (!named || named.isRenewal || !(ON_ITS_WAY.has(status) || GONE.has(status))) continue
-    // One order may be paid at two checkouts, of which one has expired.
-    isHeld.set(named.order, isOnItsWay || isHeld.get(named.order) === true)
+    coming.set(named.order, [...(coming.get(named.order) ?? []), ...(isOnItsWay ? [order] : [])])
   }
-  for (const [publicId, isOnItsWay] of isHeld)
-    await command(ctx, SYSTEM, unit => holdForPayment(unit, publicId, isOnItsWay))
+  for (const [publicId, found] of coming) {
+    // A payment for less would be held, not settle the order.
+    const covers = (order: OrderRow) =>
+      found.some(one => missing(compareLines(order.lines, asEvent(one)), order) === null)
+    await command(ctx, SYSTEM, unit => holdForPayment(unit, publicId, covers))
+  }
 }
 
 type Position = { until?: string; more?: boolean }
