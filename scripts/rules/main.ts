@@ -1,5 +1,5 @@
 // Checks the code against the rules of docs/ARCHITECTURE.md: imports between folders, writers of each table, default
-// clocks of columns, files that are named by path, the length of commit subjects, and the words of comments.
+// clocks of columns, files that are named by path, texts of other services, the length of commit subjects, and the words of comments.
 import { fileURLToPath } from 'node:url'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
@@ -7,6 +7,7 @@ import { importViolations, readImports } from './imports.ts'
 import { namedFileViolations } from './named-files.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
+import { unboundedTextViolations } from './unbounded-texts.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const violations = [
@@ -14,6 +15,7 @@ const violations = [
   ...tableWriteViolations(root),
   ...columnDefaultViolations(root),
   ...namedFileViolations(root),
+  ...unboundedTextViolations(root),
   ...commitViolations(root),
   ...plainWordViolations(root)
 ]

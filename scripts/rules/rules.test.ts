@@ -9,6 +9,7 @@ import { importViolations, readImports } from './imports.ts'
 import { namedFileViolations } from './named-files.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
+import { unboundedTextViolations } from './unbounded-texts.ts'
 import { domainPicture } from '../docs/documents.ts'
 
 const S = 'apps/server/src'
@@ -239,6 +240,25 @@ describe('files named by path', () => {
   ])('refused: %s', async text => {
     expect(await violations(text)).toMatchObject([{ rule: 'named-files', where: `${FILE}:1` }])
   })
+})
+
+describe('texts of other services', () => {
+  const FILE = `${S}/integrations/shopify/shape.ts`
+  const violations = async (text: string) => unboundedTextViolations(await treeWith({ [FILE]: text }))
+
+  test.each(['z.string().max(20)', 'z.string().min(1).max(20)', 'z.record(z.string(), z.unknown())', 'Name.nullish()'])(
+    'allowed: %s',
+    async text => {
+      expect(await violations(text)).toEqual([])
+    }
+  )
+
+  test.each(['z.string()', 'z.string().nullish()', 'z.string().min(1)', 'z.record(z.string(), z.string())'])(
+    'refused: %s',
+    async text => {
+      expect(await violations(text)).toMatchObject([{ rule: 'unbounded-texts', where: `${FILE}:1` }])
+    }
+  )
 })
 
 describe('words of comments', () => {

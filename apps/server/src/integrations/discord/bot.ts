@@ -2,6 +2,7 @@ import type { ChatBotProblem } from '@netlet/contract'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import type { BotCall, BotCommand, CallFailure, CallResult, FromBot, RawMessage } from './bot-protocol.ts'
+import { Name } from '../foreign-texts.ts'
 
 export type { BotCommand, CallFailure } from './bot-protocol.ts'
 
@@ -12,7 +13,7 @@ const Message = z.object({
   guild_id: Snowflake.optional(),
   type: z.number(),
   timestamp: z.iso.datetime({ offset: true }),
-  webhook_id: z.string().nullish(),
+  webhook_id: Name.nullish(),
   author: z.object({ id: Snowflake, bot: z.boolean().optional(), system: z.boolean().optional() })
 })
 

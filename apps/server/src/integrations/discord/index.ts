@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
+import { Name } from '../foreign-texts.ts'
 
 export type DiscordReason =
   | 'not_configured'
@@ -28,11 +29,11 @@ export type DiscordOptions = {
 /** `name` is the name to show: the display name, or the username if there is none. */
 export type DiscordUser = { id: string; username: string; globalName: string | null; name: string }
 
-const Token = z.object({ access_token: z.string().min(1), token_type: z.string() })
+const Token = z.object({ access_token: z.string().min(1).max(1000), token_type: Name })
 const User = z.object({
-  id: z.string().regex(/^\d+$/),
-  username: z.string().min(1),
-  global_name: z.string().nullish()
+  id: z.string().regex(/^\d{1,20}$/),
+  username: z.string().min(1).max(100),
+  global_name: Name.nullish()
 })
 
 const party = 'The chat platform'

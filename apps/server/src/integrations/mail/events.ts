@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { startOf, storableText } from '../../infra/text.ts'
 import { parseJson } from '../http-exchange.ts'
+import { Message, Name } from '../foreign-texts.ts'
 
 /**
  * A mail service's report about a mail that it had accepted. `bounced`: the address takes no mail. `refused`: its
@@ -44,12 +45,12 @@ const REASON_LENGTH = 300
 
 const SendgridEvent = z.object({
   email: z.string().min(3).max(320),
-  event: z.string(),
+  event: Name,
   /** For `bounce`: 'blocked' refuses only this mail. */
-  type: z.string().optional(),
+  type: Name.optional(),
   timestamp: z.number(),
-  reason: z.string().optional(),
-  idempotency_key: z.string().optional()
+  reason: Message.optional(),
+  idempotency_key: Name.optional()
 })
 
 /**
@@ -94,19 +95,16 @@ function isSignedBy(publicKey: string, signed: Buffer, signature: string): boole
 }
 
 const MailgunSignature = z.object({
-  signature: z.object({ timestamp: z.string(), token: z.string(), signature: z.string() })
+  signature: z.object({ timestamp: Name, token: Name, signature: Name })
 })
 const MailgunReport = z.object({
   'event-data': z.object({
-    event: z.string(),
-    severity: z.string().optional(),
-    reason: z.string().optional(),
+    event: Name,
+    severity: Name.optional(),
+    reason: Message.optional(),
     recipient: z.string().min(3).max(320).optional(),
     timestamp: z.number(),
-    'delivery-status': z
-      .object({ message: z.string().nullish(), description: z.string().nullish() })
-      .partial()
-      .optional(),
+    'delivery-status': z.object({ message: Message.nullish(), description: Message.nullish() }).partial().optional(),
     'user-variables': z.record(z.string(), z.unknown()).optional()
   })
 })

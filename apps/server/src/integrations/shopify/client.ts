@@ -47,6 +47,7 @@ import {
   type Webhooks
 } from './webhook-registration.ts'
 import { verifyWebhook } from './webhooks.ts'
+import { Name } from '../foreign-texts.ts'
 
 /** Far beyond any real shop. Ends a walk if the platform's cursor never does. */
 const maxPages = 10_000
@@ -95,7 +96,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
       const reply = await execute(
         documents.productCount,
         {},
-        z.object({ productsCount: z.object({ count: z.number(), precision: z.string() }).nullable() })
+        z.object({ productsCount: z.object({ count: z.number(), precision: Name }).nullable() })
       )
       if (!reply.ok) return reply
       const counted = reply.value.productsCount
@@ -170,7 +171,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
           documents.productTags,
           { after },
           z
-            .object({ productTags: page(z.string()).nullable() })
+            .object({ productTags: page(Name).nullable() })
             .transform(data => data.productTags ?? { nodes: [], next: null })
         )
       ),

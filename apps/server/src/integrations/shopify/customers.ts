@@ -3,13 +3,14 @@ import { documents } from './documents.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import { page, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
+import { Name } from '../foreign-texts.ts'
 
-const Customer = z.object({ id: z.string(), tags: z.array(z.string()) })
+const Customer = z.object({ id: Name, tags: z.array(Name) })
 export type ShopifyCustomer = z.infer<typeof Customer>
 
 /** `email`: null for a customer without an address; undefined if the app may not read it. */
 const Listed = Customer.extend({
-  defaultEmailAddress: z.object({ emailAddress: z.string().optional() }).nullish()
+  defaultEmailAddress: z.object({ emailAddress: Name.optional() }).nullish()
 }).transform(({ id, tags, defaultEmailAddress: address }) => ({
   id,
   tags,

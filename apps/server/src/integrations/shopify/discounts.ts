@@ -5,6 +5,7 @@ import { CODES_A_CALL } from './promotion-documents.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import { Money, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
+import { Message, Name } from '../foreign-texts.ts'
 
 /** Tags the discounts that the shop made. It changes and ends no others. */
 export const SHOP_DISCOUNT_TAG = 'netlet'
@@ -26,21 +27,21 @@ export type WantedDiscount = {
 
 const Discount = z.object({
   __typename: z.literal('DiscountCodeBasic'),
-  tags: z.array(z.string()),
-  status: z.string(),
+  tags: z.array(Name),
+  status: Name,
   usageLimit: z.number().int().nullable(),
   appliesOncePerCustomer: z.boolean(),
   asyncUsageCount: z.number().int(),
-  minimumRequirement: z.object({ __typename: z.string() }).nullable(),
+  minimumRequirement: z.object({ __typename: Name }).nullable(),
   context: z.union([
     z.object({
       __typename: z.literal('DiscountCustomers'),
-      customers: z.array(z.object({ id: z.string() })).optional()
+      customers: z.array(z.object({ id: Name })).optional()
     }),
-    z.object({ __typename: z.string() })
+    z.object({ __typename: Name })
   ]),
   customerGets: z.object({
-    items: z.object({ __typename: z.string() }),
+    items: z.object({ __typename: Name }),
     value: z.union([
       z.object({
         __typename: z.literal('DiscountAmount'),
@@ -48,13 +49,13 @@ const Discount = z.object({
         appliesOnEachItem: z.boolean()
       }),
       z.object({ __typename: z.literal('DiscountPercentage'), percentage: z.number() }),
-      z.object({ __typename: z.string() })
+      z.object({ __typename: Name })
     ])
   })
 })
 
 const Node = z
-  .object({ id: z.string(), codeDiscount: z.union([Discount, z.object({ __typename: z.string() })]) })
+  .object({ id: Name, codeDiscount: z.union([Discount, z.object({ __typename: Name })]) })
   .transform(({ id, codeDiscount }) => ({ id, basic: Discount.safeParse(codeDiscount).data }))
 
 /**
@@ -63,7 +64,7 @@ const Node = z
  */
 export type FoundDiscount = z.infer<typeof Node> & { holderId: string | null }
 
-const Answer = z.record(z.string(), z.union([Node, z.object({ id: z.string() })]).nullable())
+const Answer = z.record(z.string(), z.union([Node, z.object({ id: Name })]).nullable())
 
 /**
  * The platform's discounts by code, as requested; null if there is none. 10 per call. The holder is found by id, because
@@ -137,9 +138,7 @@ function isFor(
   return customers.length === 1 && customers[0] === holderId
 }
 
-const Changed = z
-  .object({ userErrors: z.array(z.object({ code: z.string().nullable(), message: z.string() })) })
-  .nullable()
+const Changed = z.object({ userErrors: z.array(z.object({ code: Name.nullable(), message: Message })) }).nullable()
 
 /** 'taken': another discount already has the code. */
 export type Written = 'written' | 'taken'
@@ -231,7 +230,7 @@ async function contextOf(
     documents.setCustomer,
     { email: holder },
     z.object({
-      customerSet: z.object({ customer: z.object({ id: z.string() }).nullable(), userErrors: UserErrors }).nullable()
+      customerSet: z.object({ customer: z.object({ id: Name }).nullable(), userErrors: UserErrors }).nullable()
     })
   )
   if (!reply.ok) return reply

@@ -1,20 +1,21 @@
 import { z } from 'zod'
 import { Money } from './shapes.ts'
+import { Name } from '../foreign-texts.ts'
 
 const Amount = z.object({ amount: Money })
 export const BothMoneys = z.object({ shopMoney: Amount, presentmentMoney: Amount })
 export type BothMoneys = z.infer<typeof BothMoneys>
 
-const Reference = z.object({ id: z.string() }).nullish()
+const Reference = z.object({ id: Name }).nullish()
 
 /** An order's payments and refunds, and the order and limits in which the platform would refund them. */
 export const OrderMoney = z.object({
   transactions: z.array(
     z.object({
-      id: z.string(),
-      kind: z.string(),
-      status: z.string(),
-      gateway: z.string().nullable(),
+      id: Name,
+      kind: Name,
+      status: Name,
+      gateway: Name.nullable(),
       manualPaymentGateway: z.boolean().optional(),
       amountSet: BothMoneys.optional(),
       parentTransaction: Reference

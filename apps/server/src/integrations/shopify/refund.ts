@@ -6,14 +6,15 @@ import { BothMoneys, decimalsOf, OrderMoney, paymentsOf, spreadOver, type Paymen
 import { done, failed, type ShopifyResult } from './result.ts'
 import { UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
+import { Name } from '../foreign-texts.ts'
 
-const Made = z.object({ refund: z.object({ id: z.string() }).nullish(), userErrors: UserErrors })
+const Made = z.object({ refund: z.object({ id: Name }).nullish(), userErrors: UserErrors })
 
 const OrderToRefund = z
   .object({
     order: OrderMoney.extend({
-      currencyCode: z.string().optional(),
-      presentmentCurrencyCode: z.string().optional(),
+      currencyCode: Name.optional(),
+      presentmentCurrencyCode: Name.optional(),
       netPaymentSet: BothMoneys.optional()
     }).nullable()
   })
@@ -99,7 +100,7 @@ const isAboutKey = ({ message }: { message: string }): boolean => /idempotency k
 
 export type RefundOutcome = 'made' | 'pending' | 'failed'
 
-const Transactions = z.object({ nodes: z.array(z.object({ status: z.string() })) })
+const Transactions = z.object({ nodes: z.array(z.object({ status: Name })) })
 const AskedRefund = z.object({ refund: z.object({ transactions: Transactions }).nullable() })
 
 /** @returns 'pending' while any transaction is open; 'failed' also if the platform has no such refund */

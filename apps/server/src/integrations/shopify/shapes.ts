@@ -2,6 +2,7 @@ import type { PlatformStock } from '@netlet/contract'
 import { z } from 'zod'
 import { fromGid } from './ids.ts'
 import { compile } from 'html-to-text'
+import { Address, Message, Name, Note, Page } from '../foreign-texts.ts'
 
 const line = { leadingLineBreaks: 1, trailingLineBreaks: 1 }
 
@@ -50,12 +51,15 @@ export function saleOf(status: string, publishedAt: string | null | undefined): 
 /** The stock of a variant whose product is not for sale does not matter: the platform may call it sold out. */
 export const stockIfSold = <T>({ forSale }: Sale, stock: T): T | 'none' => (forSale ? stock : 'none')
 
-const Gid = z.string().transform(fromGid)
+const Gid = Name.transform(fromGid)
 /** Exact decimal as the platform writes it; never a number. */
-export const Money = z.string().regex(/^-?\d+(\.\d+)?$/)
+export const Money = z
+  .string()
+  .max(50)
+  .regex(/^-?\d+(\.\d+)?$/)
 const MoneyBag = z.object({ shopMoney: z.object({ amount: Money }) }).transform(bag => bag.shopMoney.amount)
 
-const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() })
+const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: Address.nullable() })
 
 /** A page of a connection; `next` is the cursor of the next page, or null on the last one. */
 export const page = <T extends z.ZodType>(node: T) =>
@@ -65,7 +69,7 @@ export const page = <T extends z.ZodType>(node: T) =>
 
 const Stock = z.object({
   availableForSale: z.boolean(),
-  inventoryPolicy: z.string(),
+  inventoryPolicy: Name,
   inventoryItem: z.object({ tracked: z.boolean() }).nullish()
 })
 
@@ -76,27 +80,27 @@ function stockOf({ availableForSale, inventoryPolicy, inventoryItem }: z.infer<t
 
 export const Variant = Stock.extend({
   id: Gid,
-  title: z.string(),
+  title: Name,
   price: Money,
   position: z.number().int(),
-  selectedOptions: z.array(z.object({ name: z.string(), value: z.string() }))
+  selectedOptions: z.array(z.object({ name: Name, value: Name }))
 }).transform(({ availableForSale, inventoryPolicy, inventoryItem, ...rest }) => ({
   ...rest,
   stock: stockOf({ availableForSale, inventoryPolicy, inventoryItem })
 }))
 
-export const InCollection = z.object({ id: Gid, title: z.string() })
+export const InCollection = z.object({ id: Gid, title: Name })
 
 export const Product = z
   .object({
     id: Gid,
-    title: z.string(),
-    descriptionHtml: z.string(),
+    title: Name,
+    descriptionHtml: Page,
     status: z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT', 'UNLISTED']),
-    tags: z.array(z.string()),
-    publishedAt: z.string().nullish(),
-    updatedAt: z.string(),
-    options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })),
+    tags: z.array(Name),
+    publishedAt: Name.nullish(),
+    updatedAt: Name,
+    options: z.array(z.object({ name: Name, values: z.array(Name) })),
     collections: page(InCollection),
     variants: page(Variant)
   })
@@ -115,7 +119,7 @@ export const PricedVariant = Stock.extend({
   id: Gid,
   price: Money,
   sellableOnlineQuantity: z.number().int(),
-  product: z.object({ id: Gid, status: z.string(), publishedAt: z.string().nullish(), updatedAt: z.string() })
+  product: z.object({ id: Gid, status: Name, publishedAt: Name.nullish(), updatedAt: Name })
 }).transform(({ id, price, product, sellableOnlineQuantity, ...stocked }) => {
   const sale = saleOf(product.status, product.publishedAt)
   const stock = stockIfSold(sale, stockOf(stocked))
@@ -136,8 +140,8 @@ export const PricedVariant = Stock.extend({
 
 export const ShopInfo = z
   .object({
-    shop: z.object({ name: z.string(), currencyCode: z.string(), myshopifyDomain: z.string().max(255) }),
-    currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: z.string() })) })
+    shop: z.object({ name: Name, currencyCode: Name, myshopifyDomain: z.string().max(255) }),
+    currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: Name })) })
   })
   .transform(({ shop, currentAppInstallation }) => ({
     name: shop.name,
@@ -153,16 +157,16 @@ export const StorePassword = z
 export const Collection = z
   .object({
     id: Gid,
-    title: z.string(),
-    descriptionHtml: z.string(),
-    image: z.object({ url: z.string(), altText: z.string().nullable() }).nullable()
+    title: Name,
+    descriptionHtml: Page,
+    image: z.object({ url: Address, altText: Name.nullable() }).nullable()
   })
   .transform(({ descriptionHtml, ...rest }) => ({ ...rest, description: htmlToText(descriptionHtml) }))
 
 export const Line = z
   .object({
     id: Gid,
-    title: z.string(),
+    title: Name,
     quantity: z.number().int(),
     currentQuantity: z.number().int(),
     variant: z.object({ id: Gid }).nullable(),
@@ -176,7 +180,7 @@ export const Line = z
 
 const BothMoneys = z.object({
   shopMoney: z.object({ amount: Money }),
-  presentmentMoney: z.object({ amount: Money, currencyCode: z.string() }).nullish()
+  presentmentMoney: z.object({ amount: Money, currencyCode: Name }).nullish()
 })
 
 /** Money in the buyer's currency, in the shape of a webhook. */
@@ -185,17 +189,17 @@ const buyerMoney = (money: { amount: string; currencyCode: string } | null | und
 
 /** A dispute in an order's summary: an inquiry may have become a chargeback since. Its id is that of its webhooks. */
 const Dispute = z
-  .object({ id: Gid, initiatedAs: z.string(), status: z.string() })
+  .object({ id: Gid, initiatedAs: Name, status: Name })
   .transform(({ id, initiatedAs, status }) => ({ id, type: initiatedAs.toLowerCase(), status: status.toLowerCase() }))
 
 /** A dispute in the shop's list: its type and decision are those of now. */
 export const ListedDispute = z
   .object({
     id: Gid,
-    type: z.string(),
-    status: z.string(),
-    finalizedOn: z.string().nullish(),
-    amount: z.object({ amount: Money, currencyCode: z.string() }),
+    type: Name,
+    status: Name,
+    finalizedOn: Name.nullish(),
+    amount: z.object({ amount: Money, currencyCode: Name }),
     order: z.object({ id: Gid }).nullable()
   })
   .transform(({ type, status, amount: { amount, currencyCode }, order, ...rest }) => ({
@@ -210,22 +214,22 @@ export const ListedDispute = z
 export const Order = z
   .object({
     id: Gid,
-    name: z.string(),
+    name: Name,
     number: z.number().int(),
-    email: z.string().nullish(),
-    note: z.string().nullable(),
-    tags: z.array(z.string()),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-    cancelledAt: z.string().nullable(),
-    currencyCode: z.string(),
-    displayFinancialStatus: z.string().nullable(),
+    email: Name.nullish(),
+    note: Note.nullable(),
+    tags: z.array(Name),
+    createdAt: Name,
+    updatedAt: Name,
+    cancelledAt: Name.nullable(),
+    currencyCode: Name,
+    displayFinancialStatus: Name.nullable(),
     test: z.boolean(),
     lineItems: page(Line),
     refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: BothMoneys })),
     disputes: z.array(Dispute).nullish(),
-    discountCodes: z.array(z.string()),
-    customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
+    discountCodes: z.array(Name),
+    customAttributes: z.array(z.object({ key: Name, value: Name.nullable() })),
     fullyPaid: z.boolean(),
     totalReceivedSet: BothMoneys,
     subtotalPriceSet: MoneyBag.nullable(),
@@ -278,4 +282,4 @@ export type ShopifyOrder = Omit<z.infer<typeof Order>, 'moreLines'>
 
 export type ShopifyDispute = z.infer<typeof ListedDispute>
 
-export const UserErrors = z.array(z.object({ field: z.array(z.string()).nullable(), message: z.string() }))
+export const UserErrors = z.array(z.object({ field: z.array(Name).nullable(), message: Message }))

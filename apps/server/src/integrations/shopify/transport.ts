@@ -6,6 +6,7 @@ import { API_VERSION, versionOf } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { retryAfterMs, TEMPORARY_STATUSES } from './retry-after.ts'
 import { shopBase } from './shop-base.ts'
+import { Message, Name } from '../foreign-texts.ts'
 
 export type ShopifyOptions = {
   /** A bare domain (https) or a whole URL. */
@@ -32,16 +33,16 @@ const maxThrottledTries = 6
 const PATIENCE_MS = 60_000
 
 const GraphqlError = z.object({
-  message: z.string(),
+  message: Message,
   locations: z.array(z.unknown()).optional(),
   path: z.array(z.unknown()).nullish(),
-  extensions: z.object({ code: z.string().optional() }).optional()
+  extensions: z.object({ code: Name.optional() }).optional()
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
 const Reply = z.object({
   data: z.unknown().optional(),
-  errors: z.union([z.string(), z.array(GraphqlError)]).optional(),
+  errors: z.union([Message, z.array(GraphqlError)]).optional(),
   // The cost only determines the wait, so an unknown shape does not invalidate the reply.
   extensions: z
     .object({

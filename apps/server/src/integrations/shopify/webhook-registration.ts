@@ -3,6 +3,7 @@ import { documents } from './documents.ts'
 import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
 import { UserErrors, page } from './shapes.ts'
 import type { Execute } from './transport.ts'
+import { Address, Name } from '../foreign-texts.ts'
 
 const PAY_WEBHOOK_PATH = '/api/orders/pay_webhook'
 const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
@@ -48,7 +49,7 @@ export type WebhookRegistration = Webhooks & { created: number; updated: number;
 type Subscription = { id: string; topic: string; uri: string }
 
 const Subscriptions = z
-  .object({ webhookSubscriptions: page(z.object({ id: z.string(), topic: z.string(), uri: z.string() })) })
+  .object({ webhookSubscriptions: page(z.object({ id: Name, topic: Name, uri: Address })) })
   .transform(data => data.webhookSubscriptions)
 const Changed = z.object({ userErrors: UserErrors }).nullable()
 

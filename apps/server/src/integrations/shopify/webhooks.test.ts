@@ -113,3 +113,19 @@ test('headers: ids are required; a missing event id is the webhook id', () => {
   })
   expect(webhookHeaders({ 'x-shopify-topic': 'orders/paid' })).toBeNull()
 })
+
+test('texts of megabytes are cut, and the rest of the webhook is read', () => {
+  const huge = 'x'.repeat(2 * 1024 * 1024)
+  const variant = { id: 5, title: huge, price: '2.00', position: 1, option1: huge }
+  const event = ProductEvent.parse({
+    id: 4,
+    title: huge,
+    body_html: huge,
+    status: 'active',
+    tags: `${huge}, ISP`,
+    options: [{ name: huge, values: [huge] }],
+    variants: [variant]
+  })
+  expect(event).toMatchObject({ id: '4', title: `${'x'.repeat(254)}…`, variants: [{ id: '5', price: '2.00' }] })
+  expect(JSON.stringify(event).length).toBeLessThan(700_000)
+})

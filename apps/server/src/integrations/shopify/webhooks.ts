@@ -5,6 +5,7 @@ import { startOf } from '../../infra/text.ts'
 import { fromGid } from './ids.ts'
 import { versionOf } from './documents.ts'
 import { Money, saleOf, stockIfSold } from './shapes.ts'
+import { Message, Name, Page, Words } from '../foreign-texts.ts'
 
 /** Is the header the base64 HMAC-SHA256 of these bytes under the app's secret? An empty secret verifies nothing. */
 export function verifyWebhook(rawBody: Uint8Array, hmacHeader: string | undefined, secret: string): boolean {
@@ -45,7 +46,7 @@ export function webhookHeaders(headers: Record<string, string | string[] | undef
 }
 
 /** Ids are JSON numbers, or text beyond the safe integers (`parseExact`); ours are strings. */
-const NumericId = z.union([z.number().refine(Number.isSafeInteger), z.string().regex(/^\d+$/)]).transform(String)
+const NumericId = z.union([z.number().refine(Number.isSafeInteger), z.string().regex(/^\d{1,20}$/)]).transform(String)
 
 /**
  * Text that buyers control: a checkout's attribute may have 100,000 characters. It is cut here, because mails, outcomes
@@ -79,7 +80,7 @@ export const PaidOrder = z.object({
   email: Text(EMAIL).nullish(),
   contact_email: Text(EMAIL).nullish(),
   currency: Text(10),
-  financial_status: z.string().nullish(),
+  financial_status: Name.nullish(),
   /** What was asked for at first. */
   total_price: Amount,
   /** Less what was taken off since. */
@@ -92,7 +93,7 @@ export const PaidOrder = z.object({
     .nullish(),
   subtotal_price: Money,
   total_discounts: Amount,
-  discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: z.string().nullish() })).default([]),
+  discount_codes: z.array(z.object({ code: Text(255), amount: Money, type: Name.nullish() })).default([]),
   note: Text(NAME).nullish(),
   note_attributes: z
     .array(
@@ -104,10 +105,10 @@ export const PaidOrder = z.object({
     .default([]),
   line_items: z.array(LineItem).default([]),
   customer: z.object({ id: NumericId, email: Text(EMAIL).nullish() }).nullish(),
-  created_at: z.string().nullish(),
-  processed_at: z.string().nullish(),
-  cancelled_at: z.string().nullish(),
-  updated_at: z.string().nullish(),
+  created_at: Name.nullish(),
+  processed_at: Name.nullish(),
+  cancelled_at: Name.nullish(),
+  updated_at: Name.nullish(),
   test: z.boolean().nullish()
 })
 export type PaidOrder = z.infer<typeof PaidOrder>
@@ -116,10 +117,10 @@ export type PaidOrder = z.infer<typeof PaidOrder>
 export const CancelledOrder = z.object({
   id: NumericId,
   name: Text(NAME),
-  cancelled_at: z.string().nullish(),
+  cancelled_at: Name.nullish(),
   /** 'paid' if nothing was refunded. */
-  financial_status: z.string().nullish(),
-  updated_at: z.string().nullish()
+  financial_status: Name.nullish(),
+  updated_at: Name.nullish()
 })
 export type CancelledOrder = z.infer<typeof CancelledOrder>
 
@@ -130,10 +131,10 @@ export const RefundEvent = z.object({
   transactions: z
     .array(
       z.object({
-        kind: z.string(),
-        status: z.string(),
+        kind: Name,
+        status: Name,
         amount: Amount,
-        currency: z.string().nullish(),
+        currency: Name.nullish(),
         manual_payment_gateway: z.boolean().nullish()
       })
     )
@@ -148,14 +149,14 @@ export const DisputeEvent = z.object({
   id: NumericId,
   order_id: NumericId.nullable(),
   /** 'chargeback' or 'inquiry': an inquiry does not take money yet. */
-  type: z.string(),
+  type: Name,
   /** Null if unknown. */
   amount: Amount.nullish(),
-  currency: z.string().nullish(),
-  reason: z.string().nullish(),
-  status: z.string(),
+  currency: Name.nullish(),
+  reason: Message.nullish(),
+  status: Name,
   /** When it was decided. */
-  finalized_on: z.string().nullish()
+  finalized_on: Name.nullish()
 })
 export type DisputeEvent = z.infer<typeof DisputeEvent>
 
@@ -187,34 +188,34 @@ const DESCRIBED = 100
 export const ProductEvent = z
   .object({
     id: NumericId,
-    title: z.string(),
-    body_html: z.string().nullish(),
-    status: z.string(),
-    tags: z.string().transform(list =>
+    title: Name,
+    body_html: Page.nullish(),
+    status: Name,
+    tags: Words.transform(list =>
       list
         .split(',')
         .map(tag => tag.trim())
         .filter(tag => tag !== '')
     ),
-    published_at: z.string().nullish(),
-    updated_at: z.string().nullish(),
-    options: z.array(z.object({ name: z.string(), values: z.array(z.string()) })).default([]),
+    published_at: Name.nullish(),
+    updated_at: Name.nullish(),
+    options: z.array(z.object({ name: Name, values: z.array(Name) })).default([]),
     variants: z
       .array(
         z.object({
           id: NumericId,
-          title: z.string(),
+          title: Name,
           price: Amount,
           position: z.number().int(),
-          option1: z.string().nullish(),
-          option2: z.string().nullish(),
-          option3: z.string().nullish(),
+          option1: Name.nullish(),
+          option2: Name.nullish(),
+          option3: Name.nullish(),
           /** Not told by webhooks, only by readings of the product. */
           stock: PlatformStock.optional()
         })
       )
       .default([]),
-    variant_gids: z.array(z.object({ admin_graphql_api_id: z.string() })).nullish()
+    variant_gids: z.array(z.object({ admin_graphql_api_id: Name })).nullish()
   })
   .transform(({ variant_gids: gids, ...event }) => {
     const described = new Set(event.variants.map(({ id }) => id))
