@@ -32,7 +32,7 @@ export {
 } from './money-commands.ts'
 export { canReopen, creditTime, creditUnserved, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
-export { figuresOf, kept, type Statistics } from './figures.ts'
+export { kept } from './figures.ts'
 export { orderLabels } from './labels.ts'
 export { countUndelivered, findOrder, orderList } from './list.ts'
 export { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './own-orders.ts'

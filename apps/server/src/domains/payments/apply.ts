@@ -1,4 +1,4 @@
-import { fillIn, ORDER_FAILURES, toCents, type Settings } from '@netlet/contract'
+import { fillIn, ORDER_FAILURES, toCents } from '@netlet/contract'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -26,6 +26,7 @@ import { mailPayer, mailReceipt, mailRenewal, mailUnsettled, tagFailed } from '.
 import { paymentAllows } from './states.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
+type Earning = Pick<AppContext, 'secrets'>
 
 /** Writes a decision about a payment and reports it to the customer and the platform. */
 export async function applyDecision(
@@ -123,43 +124,29 @@ export async function deliver(
 }
 
 /** Marks a payment as accepted and grants what its kept part earns. */
-export async function accept(
-  unit: Unit,
-  { secrets }: Pick<Settling, 'secrets'>,
-  { order, payment }: OnOrder,
-  days?: number
-): Promise<void> {
+export async function accept(unit: Unit, ctx: Earning, { order, payment }: OnOrder, days?: number): Promise<void> {
   if (paymentAllows(payment, 'accept')) await setAccepted(unit, order, payment, days)
-  await earn(unit, await readSettings(unit.tx, secrets), order, payment)
+  await earn(unit, ctx, order, payment.platformOrderId)
 }
 
 /** Grants what the kept part of a payment earns, once for each platform order. */
-async function earn(
-  unit: Unit,
-  settings: Settings,
-  { userId, publicId }: Pick<OrderRow, 'publicId' | 'userId'>,
-  { platformOrderId: paymentId }: Pick<PaymentRow, 'platformOrderId'>
-): Promise<void> {
+async function earn(unit: Unit, { secrets }: Earning, order: OrderRow, paymentId: string): Promise<void> {
   const payment = await paymentOf(unit.tx, paymentId)
   if (!payment) return
-  const { amount } = keptOf(payment)
-  await grantForPayment(unit, { orderPublicId: publicId, userId, amount, settings, paymentId })
+  const { userId, publicId: orderPublicId } = order
+  const settings = await readSettings(unit.tx, secrets)
+  await grantForPayment(unit, { orderPublicId, userId, amount: keptOf(payment).amount, settings, paymentId })
 }
 
 /** Brings a payment's rewards in line with its kept part after money came back or was added. */
-export async function updateEarnings(
-  unit: Unit,
-  ctx: Pick<Settling, 'secrets'>,
-  order: OrderRow,
-  payment: PaymentRow
-): Promise<void> {
+export async function updateEarnings(unit: Unit, ctx: Earning, order: OrderRow, payment: PaymentRow): Promise<void> {
   await lockEarners(unit.tx, order.userId)
   const rows = await refundRowsOf(unit.tx, payment.platformOrderId)
   const moneys = rows.flatMap(({ state, createdAt: takenAt, reversedAt }) =>
     state === 'counted' || state === 'returned' ? [{ takenAt, reversedAt }] : []
   )
   await restoreForPayment(unit, payment.platformOrderId, keptOf(payment), moneys)
-  await earn(unit, await readSettings(unit.tx, ctx.secrets), order, payment)
+  await earn(unit, ctx, order, payment.platformOrderId)
 }
 
 /**

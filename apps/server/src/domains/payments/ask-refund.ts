@@ -53,6 +53,8 @@ export async function refundOnPlatform(
   const former = await refusedByEarlierRefund(ctx, by, platform, meant)
   if (former) return former
   const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form }))
+  if (!asked.ok && asked.reason === 'refund_unanswered' && (await endUnmade(ctx, by, platform, meant)))
+    return refundOnPlatform(ctx, by, meant, form)
   if (!asked.ok) return asked
   const { row, amount, platform_order, isRepeated } = asked.data
   const input = await inputOf(ctx, by, platform, asked.data)
@@ -137,6 +139,29 @@ async function refusedByEarlierRefund(
     await command(ctx, by, unit => refused(unit, row))
   }
   return null
+}
+
+/** The platform lists at most this many refunds of an order. */
+const LISTED = 20
+
+/**
+ * Ends the request without an answer if the platform did not make it: it lists only refunds of the order that are known.
+ * @returns false if it may have been made
+ */
+async function endUnmade(ctx: AppContext, by: UserActor, platform: Shopify, meant: PaymentToRefund): Promise<boolean> {
+  const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
+  const read = platformOrderId && (await platform.order(platformOrderId))
+  if (!read || !read.ok) return false
+  const { refunds } = read.value
+  return command(ctx, by, async unit => {
+    await lock(unit.tx, 'platformOrder', platformOrderId)
+    const rows = await refundRowsOf(unit.tx, platformOrderId)
+    const isKnown = refunds.every(({ id }) => rows.some(row => refundIdOf(row) === id))
+    // It may have been repeated meanwhile.
+    if (!isKnown || refunds.length >= LISTED || blockingRefundOf(rows, unit.now)) return false
+    for (const row of rows) if (hasNoResult(row) && row.state !== 'answered') await moveRefund(unit, row, 'refuse')
+    return true
+  })
 }
 
 type Request = { by: UserActor; meant: PaymentToRefund; form: RefundAsked }

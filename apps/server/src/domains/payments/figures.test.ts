@@ -5,11 +5,14 @@ import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Database, Transaction } from '../../infra/db/client.ts'
 import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { countKept, foldFigures, statistics } from '../orders/figures.ts'
+import { countKept, figuresOf, foldFigures, statistics } from '../orders/figures.ts'
 import { orders } from '../orders/tables.ts'
-import { compareFigures, countStatistics } from './figures.ts'
+import { compareFigures, counted } from './figures.ts'
 import { payments } from './tables.ts'
 import { addPlan } from '../../testing/rows.ts'
+
+/** The same as `statistics`, but counted. */
+const countStatistics = (db: Database, now: Date) => figuresOf(db, counted, now)
 
 const NOW = new Date('2026-05-15T00:30:00Z')
 

@@ -1,6 +1,6 @@
 import { and, eq, isNull, not, sql } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
-import { figuresOf, kept, type Statistics } from '../orders/index.ts'
+import { kept } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { payments } from './tables.ts'
 
@@ -23,16 +23,13 @@ export async function paidBy(db: Executor, userId: number): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Daily figures, counted from the orders and payments. */
-const counted = sql`(
+/** Daily figures, counted from the orders and payments. Reads every order. */
+export const counted = sql`(
   select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
   from ${orders} where deleted_at is null
   union all
   select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount - p.refunded_amount
   from ${payments} p join ${orders} o on o.id = p.order_id where p.accepted and o.deleted_at is null) counted`
-
-/** The same as `statistics` of the orders, but counted. Reads every order. */
-export const countStatistics = (db: Executor, now: Date): Promise<Statistics> => figuresOf(db, counted, now)
 
 type Difference = { day: string; orders: number; paid: number; revenue: string }
 

@@ -7,6 +7,7 @@ import { askRefund } from './ask-refund.fixture.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { WHOLE_REPLIES } from './refund-platform.fixture.ts'
 import { tell } from './event-row.fixture.ts'
+import { platformOrder } from '../reconciliation/platform-orders.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -29,6 +30,7 @@ async function bought() {
   await world.confirm()
   const transactions = [{ kind: 'refund', status: 'success', amount: '5.00' }]
   return {
+    paid,
     ask: (amount = '5.00') => askRefund(boss, order, { amount }),
     askAsOther: () => askRefund(other, order, { amount: '5.00' }),
     told: () => tell(world, 'refunds/create', { id: 990_001, order_id: paid.id, transactions })
@@ -59,6 +61,26 @@ test('another amount is refused while a request is without an answer, for a day'
   expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered', params } })
   await world.advance(DAY)
   expect(await ask('1.00')).toMatchObject({ code: 2000 })
+})
+
+test.for([
+  { name: 'lists no other', listed: [], status: 200 },
+  { name: 'lists one that is not known', listed: [{ id: 990_777, amount: '0.00' }], status: 409 },
+  { name: 'cannot say', listed: null, status: 409 }
+])('another amount follows a request without an answer if the platform $name', async ({ listed, status }) => {
+  const { ask, paid } = await bought()
+  world.refundReplies.as = 'error'
+  expect(await ask()).toMatchObject({ status: 503, data: { reason: 'refund_unknown' } })
+  world.refundReplies.as = 'whole'
+  if (listed) world.platformOrders.known.set(String(paid.id), platformOrder(paid, listed))
+  expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_running' } })
+  await world.advance(11 * MINUTE)
+  const made = world.refundsMade.length
+  expect(await ask('1.00')).toMatchObject({
+    status,
+    ...(status === 200 ? {} : { data: { reason: 'refund_unanswered' } })
+  })
+  expect(world.refundsMade).toHaveLength(status === 200 ? made + 1 : made)
 })
 
 test('another administrator repeats a refund whose answer was cut off', async () => {
