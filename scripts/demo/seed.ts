@@ -83,7 +83,9 @@ export async function seed(
   await writeSettings(ctx, {
     discord_bot_channels: demoChannel,
     discord_bot_points_per_message: 2,
-    discord_bot_max_points_per_day: 20
+    discord_bot_max_points_per_day: 20,
+    // A newcomer looks around first.
+    operators_need_second_factor: false
   })
   // Each step skips what an interrupted start has already done.
   await levels(ctx, admin)

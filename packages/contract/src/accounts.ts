@@ -7,6 +7,13 @@ import { ownAccountRoutes } from './own-account.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { OPERATOR_ROLES } from './permissions.ts'
 import { route } from './route.ts'
+import {
+  PasskeyLogin,
+  PasskeyRequest,
+  SecondFactorLogin,
+  SecondFactorTicket,
+  secondFactorRoutes
+} from './second-factor.ts'
 import { page, listQuery } from './list.ts'
 import { Done, Id, IdParams, Time, formVersion, optionalText } from './shapes.ts'
 import { UserMore, userAdminRoutes } from './user-admin.ts'
@@ -40,7 +47,11 @@ export type User = z.infer<typeof User>
 export const CurrentUser = User.extend({
   impersonated_by: z.string().nullable(),
   /** The coins in `reward_points` that cannot be spent yet. */
-  pending_points: z.number()
+  pending_points: z.number(),
+  /** When an operator must have a second factor; null: one is there, or none is required. */
+  second_factor_due: Time.nullable(),
+  /** The time is over: the user may only add one. */
+  must_add_second_factor: z.boolean()
 })
 export type CurrentUser = z.infer<typeof CurrentUser>
 
@@ -165,17 +176,48 @@ export const accounts = {
     access: 'public',
     reply: z.object({ captcha_image_base: z.string(), captcha_id: z.uuid() })
   }),
+  /** 401 `second_factor_needed` has `data.second_factor` (methods) and `data.ticket` for the second step. */
   login: route('POST', '/api/auth/login', { summary: 'Log in', access: 'public', body: LoginBody, reply: CurrentUser }),
-  session: route('GET', '/api/auth/login', { summary: "The session's user", access: 'user', reply: CurrentUser }),
+  secondFactorLogin: route('POST', '/api/auth/second_factor', {
+    summary: 'The second step of a log-in, by its ticket: 5 minutes, one success, 5 tries',
+    access: 'public',
+    body: SecondFactorLogin,
+    reply: CurrentUser
+  }),
+  secondFactorLoginOptions: route('POST', '/api/auth/second_factor/options', {
+    summary: 'A challenge for a passkey as the second step of a log-in',
+    access: 'public',
+    body: SecondFactorTicket,
+    reply: PasskeyRequest
+  }),
+  passkeyLoginOptions: route('POST', '/api/auth/passkey/options', {
+    summary: 'A challenge to log in by a passkey alone',
+    access: 'public',
+    reply: z.object({ ticket: z.string(), passkey: PasskeyRequest })
+  }),
+  passkeyLogin: route('POST', '/api/auth/passkey', {
+    summary: 'Log in by a passkey alone, which has checked its owner',
+    access: 'public',
+    body: PasskeyLogin,
+    reply: CurrentUser
+  }),
+  session: route('GET', '/api/auth/login', {
+    summary: "The session's user",
+    access: 'user',
+    enrols: true,
+    reply: CurrentUser
+  }),
   /** For the shop's own pages: a visitor gets null instead of an error in the browser's console. */
   whoIsSignedIn: route('GET', '/api/auth/session/', {
     summary: 'Who is signed in by the cookie; null: nobody',
     access: 'public',
+    enrols: true,
     reply: CurrentUser.nullable()
   }),
   currentUser: route('GET', '/api/users/u/user_info/', {
     summary: 'The current user',
     access: 'user',
+    enrols: true,
     scope: 'read',
     reply: CurrentUser
   }),
@@ -339,6 +381,7 @@ export const accounts = {
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
   }),
   ...ownAccountRoutes,
+  ...secondFactorRoutes,
   ...userAdminRoutes,
   ...preferenceRoutes,
   ...apiKeyRoutes

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { ownPassword } from './account-fields.ts'
 import { message } from './form-messages.ts'
 import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
+import { confirmation, isConfirmed, unconfirmed } from './second-factor.ts'
 import { Done, IdParams, Time, text } from './shapes.ts'
 
 export const ApiKey = z.object({
@@ -15,14 +15,16 @@ export const ApiKey = z.object({
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-export const ApiKeyForm = z.object({
-  name: text(message('enter_a_name'), 64),
-  scopes: z
-    .array(z.enum(API_KEY_SCOPES))
-    .min(1, message('must_select'))
-    .max(API_KEY_SCOPES.length, message('must_select')),
-  password: ownPassword
-})
+export const ApiKeyForm = z
+  .object({
+    name: text(message('enter_a_name'), 64),
+    scopes: z
+      .array(z.enum(API_KEY_SCOPES))
+      .min(1, message('must_select'))
+      .max(API_KEY_SCOPES.length, message('must_select')),
+    ...confirmation
+  })
+  .refine(isConfirmed, unconfirmed)
 
 /** The calls for the user's own API keys, a part of `accounts`. */
 export const apiKeyRoutes = {

@@ -59,6 +59,7 @@ export const formMessages = {
   enter_username_or_email: 'Please enter your username or email!',
   enter_your_password: 'Please enter your password!',
   enter_captcha: 'Please enter the captcha code!',
+  enter_second_factor: 'Please enter the code!',
   enter_your_email: 'Please enter your email address!',
   enter_email_or_code: 'Please enter your email or code!',
   verification_expired: 'The verification has expired. Please request a new code.',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { email, emailCode, ownPassword } from './account-fields.ts'
+import { email, emailCode } from './account-fields.ts'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
+import { confirmation, isConfirmed, unconfirmed } from './second-factor.ts'
 import { Done, IdParams, Time } from './shapes.ts'
 
 /** One of the user's sessions. */
@@ -19,18 +20,20 @@ export const OwnSession = z.object({
 })
 export type OwnSession = z.infer<typeof OwnSession>
 
-export const ConfirmBody = z.object({ password: ownPassword })
+export const ConfirmBody = z.object(confirmation).refine(isConfirmed, unconfirmed)
 
 const newEmail = email(message('enter_your_email'))
-export const EmailChangeCodeBody = z.object({ email: newEmail, password: ownPassword })
-export const EmailChangeBody = z.object({
-  email: newEmail,
-  email_code: emailCode,
-  email_code_id: z.uuid(message('enter_email_code')),
-  password: ownPassword
-})
+export const EmailChangeCodeBody = z.object({ email: newEmail, ...confirmation }).refine(isConfirmed, unconfirmed)
+export const EmailChangeBody = z
+  .object({
+    email: newEmail,
+    email_code: emailCode,
+    email_code_id: z.uuid(message('enter_email_code')),
+    ...confirmation
+  })
+  .refine(isConfirmed, unconfirmed)
 
-/** Calls about the user's own account, a part of `accounts`. Lasting changes need the password. */
+/** Calls about the user's own account, a part of `accounts`. Lasting changes need the password or a second factor. */
 export const ownAccountRoutes = {
   sessions: route('GET', '/api/users/sessions/', {
     summary: 'Where the own account is signed in, the present session first, then the last used: a hundred at most',
@@ -38,10 +41,10 @@ export const ownAccountRoutes = {
     reply: z.array(OwnSession)
   }),
   endSession: route('DELETE', '/api/users/sessions/:id/', {
-    summary: 'End one of the own sessions; another one than the present one for the password',
+    summary: 'End one of the own sessions; another one than the present one for the password or a second factor',
     access: 'user',
     params: IdParams,
-    body: ConfirmBody.partial().optional(),
+    body: z.object(confirmation).optional(),
     reply: Done
   }),
   endOtherSessions: route('POST', '/api/users/sessions/end_others/', {

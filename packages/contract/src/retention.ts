@@ -10,6 +10,7 @@ export const RETAINED = [
   'api_key_networks',
   'login_failures',
   'oauth_states',
+  'second_factor_tickets',
   'log_lines',
   'audit_log',
   'chat_reports',

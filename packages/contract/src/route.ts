@@ -24,6 +24,8 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   body?: B
   /** Bytes that the body may have; by default 64 KiB in public calls, and 1 MiB in others. */
   bodyLimit?: number
+  /** An operator may call it who has to add a second factor first. */
+  enrols?: true
   /** The handler verifies the body's bytes before anything is parsed. */
   signed?: true
   /** The shape of `data` in a success. */

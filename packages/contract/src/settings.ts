@@ -161,6 +161,8 @@ export const Settings = z.object({
   rescue_after: whole(1, 10_080).default(30),
   /** Hours for which used addresses rest before they return to stock. */
   quarantine_hours: whole(0, 8760).default(0),
+  /** Must operators have a second factor? Each has a week from the first log-in on. */
+  operators_need_second_factor: z.boolean({ error: message('must_be_yes_or_no') }).default(true),
   /** May webhooks go to http: addresses? Anyone on the way can then read them. */
   webhooks_allow_http: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** RFC 8805 lines. */

@@ -32,19 +32,20 @@ export const UserMore = z.object({
   owed_points: z.number(),
   sessions: z.number(),
   api_keys: z.number(),
+  second_factors: z.number(),
   figures: UserFigures
 })
 
 export const UserApiKey = ApiKey.extend({ revoked_at: Time.nullable() })
 export type UserApiKey = z.infer<typeof UserApiKey>
 
-export const LOGIN_METHODS = ['password', 'discord', 'sign_up'] as const
+export const LOGIN_METHODS = ['password', 'discord', 'sign_up', 'passkey'] as const
 
 /** A login. */
 export const UserLogin = z.object({
   id: z.number(),
   at: Time,
-  /** `discord`: through the chat platform. `sign_up`: the session that starts with the account. */
+  /** `discord`: through the chat platform. `passkey`: without a password. `sign_up`: the session that starts with the account. */
   method: z.enum(LOGIN_METHODS),
   /** The browser's name. */
   device: z.string().nullable(),

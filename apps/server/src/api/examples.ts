@@ -53,6 +53,9 @@ const BY_NAME: Record<string, unknown> = {
   keep_retired_proxies_days: 90,
   keep_unpaid_orders_days: 30,
   limit: 10,
+  // Of a second factor.
+  method: 'recovery',
+  second_factor: { method: 'totp', code: '123456' },
   mark: '9f86d081884c7d659a2feaa0c55ad015',
   mount: '5.00',
   name: 'Example',

@@ -22,6 +22,10 @@ export const MATRIX = `
                                                               |    |    |    |    |    |    |    |    |    |    |    owner's key that renews
 GET /api/auth/captcha                                         in   in   in   in   in   in   in   in   in   in   in   in
 POST /api/auth/login                                          in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/auth/second_factor                                  in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/auth/second_factor/options                          in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/auth/passkey/options                                in   in   in   in   in   in   in   in   in   in   in   in
+POST /api/auth/passkey                                        in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/auth/login                                           401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/auth/session/                                        in   in   in   in   in   in   in   in   in   in   in   in
 GET /api/users/u/user_info/                                   401  in   in   401  in   in   in   in   in   403  in   403
@@ -47,6 +51,7 @@ GET /api/users/u/:id/tickets/                                 401  403  403  401
 POST /api/users/u/:id/baned_user/                             401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/users/u/:id/unbaned_user/                           401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/users/u/:id/unbind_discord/                         401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/users/u/:id/reset_second_factor/                    401  403  403  401  in   403  403  403  403  403  403  403
 DELETE /api/users/u/:id/                                      401  403  403  401  in   in   403  403  403  403  403  403
 PUT /api/users/u/:id/                                         401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/users/u/:id/change_password/                        401  403  403  401  in   in   403  403  403  403  403  403
@@ -66,6 +71,13 @@ POST /api/users/change_email_code                             401  in   in   401
 POST /api/users/change_email                                  401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/users/u/data_export                                  401  in   in   401  in   in   in   in   403  403  403  403
 POST /api/users/delete_account                                401  in   in   401  in   in   in   in   403  403  403  403
+GET /api/users/second_factor/                                 401  in   in   401  in   in   in   in   403  403  403  403
+POST /api/users/second_factor/                                401  in   in   401  in   in   in   in   403  403  403  403
+POST /api/users/second_factor/confirm                         401  in   in   401  in   in   in   in   403  403  403  403
+PUT /api/users/second_factor/                                 401  in   in   401  in   in   in   in   403  403  403  403
+DELETE /api/users/second_factor/                              401  in   in   401  in   in   in   in   403  403  403  403
+POST /api/users/second_factor/recovery_codes                  401  in   in   401  in   in   in   in   403  403  403  403
+POST /api/users/second_factor/options                         401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/users/api_keys/                                      401  in   in   401  in   in   in   in   403  403  403  403
 POST /api/users/api_keys/                                     401  in   in   401  in   in   in   in   403  403  403  403
 DELETE /api/users/api_keys/:id/                               401  in   404  401  404  404  404  404  403  403  403  403

@@ -8,6 +8,8 @@ export type UserActor = {
   isSuperuser: boolean
   /** The role of an administrator; null for a customer. */
   role: OperatorRole | null
+  /** An operator who may do nothing but add a second factor. */
+  mustEnrol?: boolean
   /** The client's address. */
   ip: string
   /** The client behind a reverse proxy (`ip`) that TRUST_PROXY does not name. For limits only. */

@@ -44,7 +44,9 @@ export const customer: CurrentUser = {
   last_location: 'US',
   version: 'kP3xVb0qT9mLw2Za',
   impersonated_by: null,
-  pending_points: 0
+  pending_points: 0,
+  second_factor_due: null,
+  must_add_second_factor: false
 }
 
 export const admin: CurrentUser = {
@@ -56,7 +58,13 @@ export const admin: CurrentUser = {
   operator_role: 'owner'
 }
 
-const { impersonated_by: _by, pending_points: _pending, ...row } = customer
+const {
+  impersonated_by: _by,
+  pending_points: _pending,
+  second_factor_due: _due,
+  must_add_second_factor: _must,
+  ...row
+} = customer
 /** The customer as it appears in user lists. */
 export const user: User = row
 

@@ -21,6 +21,7 @@ import { command } from '../../infra/command.ts'
 import { lockUser } from './balance.ts'
 import { refuseOperator } from './operators.ts'
 import { sessionsOf } from './own-sessions.ts'
+import { factorsOf } from './second-factor/factors.ts'
 import { switchBack, switchUser } from './open-session.ts'
 
 /** Where a user is signed in, for an administrator. */
@@ -67,7 +68,7 @@ async function findUser(
   { levelThresholds, pendingCoins, figures }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins' | 'figures'>,
   id: number
 ): Promise<Result<UserDetail>> {
-  const [[row], thresholds, pending, owned, signedIn, keys] = await Promise.all([
+  const [[row], thresholds, pending, owned, signedIn, keys, factors] = await Promise.all([
     db
       .select(userColumns)
       .from(users)
@@ -76,7 +77,8 @@ async function findUser(
     pendingCoins(db, id),
     figures(db, id),
     db.$count(sessions, and(eq(sessions.userId, id), isNull(sessions.impersonatorId), gt(sessions.expiresAt, now()))),
-    db.$count(apiKeys, and(eq(apiKeys.userId, id), isNull(apiKeys.revokedAt)))
+    db.$count(apiKeys, and(eq(apiKeys.userId, id), isNull(apiKeys.revokedAt))),
+    factorsOf(db, id)
   ])
   if (!row) return refuse('not_found')
   const [inviter] = row.invitedBy
@@ -92,6 +94,7 @@ async function findUser(
     owed_points: row.coinsOwed,
     sessions: signedIn,
     api_keys: keys,
+    second_factors: factors.length,
     figures: owned
   })
 }
@@ -126,12 +129,12 @@ export function adminRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts):
     const switched = await switchUser(ctx, caller, body.user_id, browserOf(request))
     if (!switched.ok) return switched
     setSessionCookie(reply, ctx.config, switched.data.token)
-    return ok(await currentUser(ctx.db, ports, { id: switched.data.userId, impersonator: caller }))
+    return ok(await currentUser(ctx, ports, { id: switched.data.userId, impersonator: caller }))
   })
   mount(calls.switchBack, async ({ caller, request, reply }) => {
     const back = await switchBack(ctx, caller, browserOf(request))
     if (!back.ok) return back
     setSessionCookie(reply, ctx.config, back.data.token)
-    return ok(await currentUser(ctx.db, ports, { id: back.data.userId, impersonator: null }))
+    return ok(await currentUser(ctx, ports, { id: back.data.userId, impersonator: null }))
   })
 }

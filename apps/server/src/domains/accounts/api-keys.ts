@@ -1,4 +1,4 @@
-import { refuse, type ApiKey, type Scope, type UserApiKey } from '@netlet/contract'
+import { refuse, type ApiKey, type Confirmation, type Scope, type UserApiKey } from '@netlet/contract'
 import { and, desc, eq, gt, isNull } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
@@ -8,7 +8,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { API_KEY_PREFIX } from './authenticate.ts'
 import { apiKeys } from './tables.ts'
 
@@ -36,13 +36,13 @@ export async function listUserApiKeys(db: Executor, userId: number): Promise<Use
   return rows.map(row => ({ ...present(row), revoked_at: isoOrNull(row.revokedAt) }))
 }
 
-/** Creates an API key after a password check. Only this reply contains the key; we store its hash. */
+/** Creates an API key for a confirmed caller. Only this reply contains the key; we store its hash. */
 export async function createApiKey(
   ctx: AppContext,
   by: UserActor,
-  { name, scopes, password }: { name: string; scopes: Scope[]; password: string }
+  { name, scopes, ...confirmation }: Confirmation & { name: string; scopes: Scope[] }
 ): Promise<Result<ApiKey & { key: string }>> {
-  const confirmed = await confirmPassword(ctx, by, password)
+  const confirmed = await confirmCaller(ctx, by, confirmation)
   if (!confirmed.ok) return confirmed
   const key = `${API_KEY_PREFIX}${randomToken()}`
   return command(ctx, by, async unit => {

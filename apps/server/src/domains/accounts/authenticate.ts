@@ -13,6 +13,7 @@ import { forwardedClient } from '../../infra/http/untrusted-proxies.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { countKeyCall } from './api-key-use.ts'
+import { dueAt, startGrace } from './second-factor/required.ts'
 import { SESSION_LIFE, sessionTokenOf } from './sessions.ts'
 import { apiKeys, sessions, users } from './tables.ts'
 
@@ -55,15 +56,20 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
     const before = new Date(now.getTime() - HOUR)
     const [found] = await findSession.execute({ hash: hashToken(token), now: now.toISOString() })
     if (!found) return null
+    const mustEnrol = [found.dueAt, found.impersonatorDueAt].some(due => due !== null && due <= now)
+    // An operator without a second factor does not work in a customer's name either.
+    if (mustEnrol && found.impersonatorId !== null) return null
     if (found.lastSeenAt < before) {
       // The administrator's own session stays alive with the session that views the shop as a user.
       const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
-      await command(ctx, SYSTEM, ({ tx }) =>
-        tx
+      await command(ctx, SYSTEM, async unit => {
+        await unit.tx
           .update(sessions)
           .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
           .where(and(inArray(sessions.tokenHash, used), lt(sessions.lastSeenAt, before)))
-      )
+        // Also for operators who logged in before one was required.
+        if (found.isSuperuser) await startGrace(unit, found.userId)
+      })
     }
     const { impersonatorId, impersonatorName } = found
     return {
@@ -71,7 +77,8 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
       id: found.userId,
       username: found.username,
       isSuperuser: found.isSuperuser,
-      role: found.isSuperuser ? found.role : null,
+      role: found.isSuperuser && !mustEnrol ? found.role : null,
+      mustEnrol,
       ip,
       sessionHash: found.tokenHash,
       impersonator: impersonatorId === null ? null : { id: impersonatorId, username: impersonatorName ?? '' },
@@ -130,7 +137,9 @@ function prepareSession(db: Database) {
       isSuperuser: users.isSuperuser,
       role: users.operatorRole,
       impersonatorId: sessions.impersonatorId,
-      impersonatorName: impersonator.username
+      impersonatorName: impersonator.username,
+      dueAt: dueAt('users'),
+      impersonatorDueAt: dueAt('impersonator')
     })
     .from(sessions)
     .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true)))

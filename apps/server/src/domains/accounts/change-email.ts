@@ -7,7 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { enqueueMail, moveChoices } from '../mail/index.ts'
-import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { USER_CONFLICTS } from './create-user.ts'
 import { consumeEmailCode, endResetCodes, sendEmailCode, tryEmailCode } from './email-codes.ts'
 import type { AccountPorts } from './ports.ts'
@@ -23,7 +23,7 @@ export async function sendEmailChangeCode(
   form: z.output<typeof EmailChangeCodeBody>,
   device: string | undefined
 ): Promise<Result<{ email_code_id: string }>> {
-  const confirmed = await confirmPassword(ctx, by, form.password)
+  const confirmed = await confirmCaller(ctx, by, form)
   if (!confirmed.ok) return confirmed
   const [user] = await ctx.db.select({ email: users.email }).from(users).where(eq(users.id, by.id))
   if (user?.email.toLowerCase() === form.email.toLowerCase()) return fieldRefusal('email', 'same_email')
@@ -40,7 +40,7 @@ export async function changeEmail(
   ports: AddressPorts,
   form: z.output<typeof EmailChangeBody>
 ): Promise<Result<null>> {
-  const confirmed = await confirmPassword(ctx, by, form.password)
+  const confirmed = await confirmCaller(ctx, by, form)
   if (!confirmed.ok) return confirmed
   const code = { id: form.email_code_id, email: form.email, purpose: 'change_email' as const }
   const wrong = fieldRefusal('email_code', 'wrong_email_code')

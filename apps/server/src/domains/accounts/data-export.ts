@@ -10,6 +10,7 @@ import { listApiKeys } from './api-keys.ts'
 import { beginAttempt } from './attempts.ts'
 import { exportLogins } from './logins.ts'
 import { listSessions } from './own-sessions.ts'
+import { exportSecondFactors } from './second-factor/manage.ts'
 import type { AccountPorts, DataExport } from './ports.ts'
 import { type UserRow, recipientOf, userColumns } from './present-user.ts'
 import { userPreferences, users } from './tables.ts'
@@ -51,6 +52,7 @@ async function* textOf(
     profile: profileOf(user),
     sessions: await listSessions(ctx, by),
     api_keys: await listApiKeys(db, user.id),
+    second_factors: await exportSecondFactors(db, user.id),
     preferences,
     mail_choices: await readChoices(db, user.email)
   }

@@ -1,4 +1,4 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type Confirmation } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import { allowLongStatements, sqlState, type Executor, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
@@ -10,10 +10,11 @@ import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { DELETED_HOST, enqueueMail, forgetAddress } from '../mail/index.ts'
 import { clearFailuresOf } from './attempts.ts'
-import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { lockUserAndOwners, refuseOperator } from './operators.ts'
 import type { AccountPorts } from './ports.ts'
 import { type UserRow, recipientOf } from './present-user.ts'
+import { removeSecondFactors } from './second-factor/manage.ts'
 import { endSessionsOf } from './sessions.ts'
 import { apiKeys, emailCodes, logins, oauthStates, userPreferences, users } from './tables.ts'
 
@@ -54,15 +55,15 @@ export async function deleteUser(
   })
 }
 
-/** Deletes the caller's own account, after a password check. Administrators have to be deleted by another one. */
+/** Deletes the own account of a confirmed caller. Administrators have to be deleted by another one. */
 export async function deleteOwnAccount(
   ctx: AppContext,
   by: UserActor,
   ports: DeletionPorts,
-  password: string
+  confirmation: Confirmation
 ): Promise<Result<null>> {
   if (by.isSuperuser) return refuse('own_account')
-  const confirmed = await confirmPassword(ctx, by, password)
+  const confirmed = await confirmCaller(ctx, by, confirmation)
   if (!confirmed.ok) return confirmed
   // As the system: an audit entry by the caller would contain its name and address again.
   return command(ctx, SYSTEM, async unit => {
@@ -113,6 +114,7 @@ async function removeRow(tx: Transaction, userId: number): Promise<boolean> {
 async function anonymise(unit: Unit, userId: number): Promise<void> {
   const { tx, now } = unit
   await endSessionsOf(unit, userId)
+  await removeSecondFactors(unit, userId)
   await tx.delete(logins).where(eq(logins.userId, userId))
   await tx.delete(apiKeys).where(eq(apiKeys.userId, userId))
   await tx.delete(oauthStates).where(eq(oauthStates.userId, userId))
@@ -131,6 +133,7 @@ async function anonymise(unit: Unit, userId: number): Promise<void> {
       lastLoginIp: null,
       lastLocation: null,
       guessesToldAt: null,
+      secondFactorDueAt: null,
       deletedAt: now
     })
     .where(eq(users.id, userId))

@@ -1,4 +1,4 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type Confirmation } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { done, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { lockUser } from './balance.ts'
-import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { USER_CONFLICTS } from './create-user.ts'
 import type { DiscordAccount } from './discord-states.ts'
 import type { UserRow } from './present-user.ts'
@@ -42,8 +42,8 @@ export function bindDiscord(ctx: AppContext, by: UserActor, { id, name }: Discor
   })
 }
 
-export async function unbindDiscord(ctx: AppContext, by: UserActor, password: string): Promise<Result<null>> {
-  const confirmed = await confirmPassword(ctx, by, password)
+export async function unbindDiscord(ctx: AppContext, by: UserActor, confirmation: Confirmation): Promise<Result<null>> {
+  const confirmed = await confirmCaller(ctx, by, confirmation)
   if (!confirmed.ok) return confirmed
   return command(ctx, by, async unit => {
     const user = await lockConfirmed(unit, confirmed.data)

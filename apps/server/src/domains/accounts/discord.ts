@@ -13,7 +13,8 @@ import {
   type DiscordAccount,
   type OauthState
 } from './discord-states.ts'
-import { openSession, type Browser, type LoggedIn } from './open-session.ts'
+import type { Browser, LoggedIn } from './open-session.ts'
+import { openOrAsk } from './second-factor/log-in.ts'
 import { users } from './tables.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -92,8 +93,13 @@ export async function finishDiscordLogin(
       if (proposed) query.set('username', proposed)
       return { location: `/createAccount?${query.toString()}` }
     }
-    const opened = await openSession(unit, ctx.config, { userId: user.id, method: 'discord' }, browser)
-    return opened.ok ? { location: '/product', session: opened.data } : { location: '/login?discord=banned' }
+    const opened = await openOrAsk(unit, ctx.config, { userId: user.id, method: 'discord' }, browser)
+    if (!opened.ok) return { location: '/login?discord=banned' }
+    if (!('ticket' in opened.data)) return { location: '/product', session: opened.data }
+    // After the hash, so that no log and no other site gets the ticket.
+    const { ticket, second_factor } = opened.data
+    const step = new URLSearchParams({ ticket, second_factor: second_factor.join(',') })
+    return { location: `/login#${step.toString()}` }
   })
 }
 

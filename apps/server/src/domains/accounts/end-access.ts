@@ -3,14 +3,15 @@ import type { Unit } from '../../infra/command.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { endResetCodes } from './email-codes.ts'
 import type { UserRow } from './present-user.ts'
+import { endTickets } from './second-factor/tickets.ts'
 import { endSessionsOf, renewSession } from './sessions.ts'
 import { apiKeys, oauthStates } from './tables.ts'
 
 type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
 
 /**
- * Ends all access to an account except the password: sessions, API keys, reset codes and their proofs, and open flows
- * with the chat platform. Ended keys are audited and mailed to the owner. The caller has locked the user.
+ * Ends all access to an account except the password and the second factors: sessions, API keys, reset codes and their
+ * proofs, log-ins that wait for a second factor, and open flows with the chat platform. Ended keys are audited and mailed to the owner. The caller has locked the user.
  * @param keep the session that stays, with a new token, because its cookie may have been copied
  * @returns that token
  */
@@ -22,6 +23,7 @@ export async function endAccess(
   const { tx } = unit
   await endSessionsOf(unit, user.id, keep ?? undefined)
   await endResetCodes(unit, user.email)
+  await endTickets(unit, user.id)
   await tx.delete(oauthStates).where(eq(oauthStates.userId, user.id))
   await endKeys(unit, user, cause)
   return keep ? renewSession(unit, keep) : undefined

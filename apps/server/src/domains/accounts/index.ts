@@ -1,7 +1,7 @@
 /**
  * People and programs: users, sessions, API keys, captchas, mailed codes and the login by the chat platform. It owns
  * users (with coins and level points), sessions, logins, email_codes, captchas, login_failures, api_keys,
- * api_key_networks, oauth_states and user_preferences. Other domains join `users` in queries, change balances by
+ * api_key_networks, oauth_states, user_preferences, second_factors, recovery_codes and second_factor_tickets. Other domains join `users` in queries, change balances by
  * `changeBalance` and lock users by these functions within their command, and provide `AccountPorts`.
  */
 import type { AppContext } from '../../infra/context.ts'
@@ -10,6 +10,7 @@ import { adminRoutes } from './admin-routes.ts'
 import type { AccountPorts } from './ports.ts'
 import { mailSettingsRoutes, preferenceRoutes } from './preferences.ts'
 import { ownAccountRoutes, profileRoutes } from './profile-routes.ts'
+import { secondFactorRoutes } from './second-factor/routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
@@ -34,12 +35,14 @@ export { accountRetention } from './retention.ts'
 export { searchUsers } from './list-users.ts'
 export { findRefusedClient } from './chat-client.ts'
 export { testChat } from './chat-client.ts'
+export { resetSecondFactorsOf } from './second-factor/manage.ts'
 export { insertSession, SESSION_COOKIE } from './sessions.ts'
 
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)
   profileRoutes(mount, ctx)
   ownAccountRoutes(mount, ctx, ports)
+  secondFactorRoutes(mount, ctx, ports)
   preferenceRoutes(mount, ctx)
   mailSettingsRoutes(mount, ctx)
   adminRoutes(mount, ctx, ports)

@@ -4,23 +4,21 @@ import type { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { lower } from '../../infra/db/columns.ts'
-import type { Result } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { limitedClient, widestNetwork } from '../../infra/http/client-network.ts'
-import { clearFailures, FAILURE_WINDOW } from './attempts.ts'
+import { clearFailures } from './attempts.ts'
 import { knownDevice } from './device-cookie.ts'
-import { countAsk } from './forwarded-limits.ts'
 import { beginLogin } from './log-in-limits.ts'
-import { openSession, type Browser, type LoggedIn } from './open-session.ts'
+import { countLogin, type Browser, type LoggedIn } from './open-session.ts'
+import { openOrAsk } from './second-factor/log-in.ts'
 import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
-/** With the right password: each one leaves a session and a row in the list of log-ins. */
-const LOGINS = { most: 100, withinMs: FAILURE_WINDOW }
-
 /**
  * Logs in by username or e-mail. A wrong name and a wrong password have the same timing and message. In a flood from
- * many networks known browsers come first, and others get 'unavailable'.
+ * many networks known browsers come first, and others get 'unavailable'. An account with a second factor gets a ticket
+ * for the second step instead of a session.
  */
 export async function logIn(
   ctx: AppContext,
@@ -58,14 +56,12 @@ export async function logIn(
   }
   await attempt.discard()
   if (!user.isActive) return refuse('banned')
-  return command(ctx, by, async unit => {
+  const opened = await command(ctx, by, async unit => {
     await clearFailures(unit, attempt.keys)
-    if ((await countAsk(unit, `log-in:${user.id}`, LOGINS)) === null) return refuse('too_many')
-    return openSession(
-      unit,
-      ctx.config,
-      { userId: user.id, method: 'password', passwordHash: user.passwordHash },
-      browser
-    )
+    if (!(await countLogin(unit, user.id))) return refuse('too_many')
+    const first = { userId: user.id, method: 'password', passwordHash: user.passwordHash } as const
+    return openOrAsk(unit, ctx.config, first, browser)
   })
+  if (!opened.ok) return opened
+  return 'ticket' in opened.data ? refuse('second_factor_needed', { data: opened.data }) : ok(opened.data)
 }

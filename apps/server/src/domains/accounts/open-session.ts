@@ -9,6 +9,9 @@ import { enqueueMail } from '../mail/index.ts'
 import { clientNetwork } from '../../infra/http/client-network.ts'
 import { knownDevice, signDevice } from './device-cookie.ts'
 import { type LoginMethod, browserName, deviceName, recordLogin } from './logins.ts'
+import { FAILURE_WINDOW } from './attempts.ts'
+import { countAsk } from './forwarded-limits.ts'
+import { startGrace } from './second-factor/required.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { sessions, users } from './tables.ts'
 import type { UserActor } from '../../infra/actor.ts'
@@ -90,23 +93,40 @@ export type Browser = {
 /** The session's token, and the proof of the login, see device-cookie.ts. */
 export type LoggedIn = { token: string; device: string; userId: number }
 
+/** Who passed the first step of a log-in, and how. `passwordHash`: the checked password's; undefined: none was needed. */
+export type FirstStep = { userId: number; method: LoginMethod; passwordHash?: string }
+
+/** Locks a user who logs in, so that no session outlives a ban, a deletion or a new password. */
+export async function lockToLogIn({ tx }: Unit, { userId, passwordHash }: Omit<FirstStep, 'method'>) {
+  const [user] = await tx.select().from(users).where(eq(users.id, userId)).for('no key update')
+  if (!user || user.deletedAt || (passwordHash !== undefined && user.passwordHash !== passwordHash))
+    return refuse('wrong_login')
+  return user.isActive ? ok(user) : refuse('banned')
+}
+
+/** With a right password or passkey: each leaves a session, or a ticket, and a row in the list of log-ins. */
+const LOGINS = { most: 100, withinMs: FAILURE_WINDOW }
+
+/** Counts a log-in to an account; false if there were too many. */
+export const countLogin = async (unit: Unit, userId: number): Promise<boolean> =>
+  (await countAsk(unit, `log-in:${userId}`, LOGINS)) !== null
+
 /**
  * Creates a session for an authenticated user and replaces the browser's previous one. It checks again under the user's
- * lock, so that no session outlives a ban, a deletion or a new password. The owner gets a mail about a new browser or
- * country, once a day for the same browser and network.
- * @param passwordHash the checked password's; undefined if none was needed
+ * lock. The owner gets a mail about a new browser or country, once a day for the same browser and network. An operator
+ * begins to have time for a second factor.
  */
 export async function openSession(
   unit: Unit,
   config: Pick<Config, 'appSecret'>,
-  { userId, method, passwordHash }: { userId: number; method: LoginMethod; passwordHash?: string },
+  first: FirstStep,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
   const { tx, now } = unit
-  const [user] = await tx.select().from(users).where(eq(users.id, userId)).for('no key update')
-  if (!user || user.deletedAt || (passwordHash !== undefined && user.passwordHash !== passwordHash))
-    return refuse('wrong_login')
-  if (!user.isActive) return refuse('banned')
+  const { userId, method } = first
+  const locked = await lockToLogIn(unit, first)
+  if (!locked.ok) return locked
+  const user = locked.data
   const country = countryOf(browser.ip)
   const known = knownDevice(config, browser.device, user) !== undefined
   const moved = country !== null && user.lastLocation !== null && country !== user.lastLocation
@@ -132,6 +152,7 @@ export async function openSession(
     .update(users)
     .set({ lastLogin: now, lastLoginIp: browser.ip, lastLocation: country })
     .where(eq(users.id, userId))
+  if (user.isSuperuser) await startGrace(unit, userId)
   await recordLogin(unit, { userId, method, ip: browser.ip, country, userAgent: browser.userAgent })
   unit.publish('user', userId, userId)
   const token = await insertSession(unit, { userId, ip: browser.ip, userAgent: browser.userAgent })

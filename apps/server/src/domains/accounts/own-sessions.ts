@@ -1,4 +1,4 @@
-import { formMessages, refuse, type OwnSession } from '@netlet/contract'
+import { formMessages, isConfirmed, refuse, type Confirmation, type OwnSession } from '@netlet/contract'
 import { and, desc, eq, gt, inArray, isNull, ne, or } from 'drizzle-orm'
 import { countryOf } from '../../integrations/geoip/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
@@ -7,7 +7,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { formRefusal } from '../../infra/refusals.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { endSession } from './sessions.ts'
 import { sessions } from './tables.ts'
 import { deviceName } from './logins.ts'
@@ -51,14 +51,14 @@ export async function sessionsOf(
 }
 
 /**
- * Ends one of the caller's sessions. Others than the current one need the password, so that the thief of a session
+ * Ends one of the caller's sessions. Others than the current one need a confirmed caller, so that the thief of a session
  * cannot end the one in which the owner would notice.
  */
 export async function endOwnSession(
   ctx: AppContext,
   by: UserActor,
   id: number,
-  password: string | undefined
+  confirmation: Confirmation = {}
 ): Promise<Result<null>> {
   const [wanted] = await ctx.db
     .select({ tokenHash: sessions.tokenHash })
@@ -66,8 +66,8 @@ export async function endOwnSession(
     .where(and(own(by.id), eq(sessions.id, id)))
   if (!wanted) return refuse('not_found')
   if (!by.sessionHash || !wanted.tokenHash.equals(by.sessionHash)) {
-    if (!password) return formRefusal({ password: formMessages.enter_your_password })
-    const confirmed = await confirmPassword(ctx, by, password)
+    if (!isConfirmed(confirmation)) return formRefusal({ password: formMessages.enter_your_password })
+    const confirmed = await confirmCaller(ctx, by, confirmation)
     if (!confirmed.ok) return confirmed
   }
   return command(ctx, by, async unit => {
@@ -90,11 +90,11 @@ export async function endOwnSession(
 export async function endOtherSessions(
   ctx: AppContext,
   by: UserActor,
-  password: string
+  confirmation: Confirmation
 ): Promise<Result<{ ended: number }>> {
   const current = by.sessionHash
   if (!current) return refuse('not_found')
-  const confirmed = await confirmPassword(ctx, by, password)
+  const confirmed = await confirmCaller(ctx, by, confirmation)
   if (!confirmed.ok) return confirmed
   return command(ctx, by, async unit => {
     // A concurrent login waits here and stays.

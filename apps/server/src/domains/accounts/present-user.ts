@@ -1,10 +1,12 @@
 import type { CurrentUser, User } from '@netlet/contract'
 import { and, asc, eq, getTableColumns, inArray } from 'drizzle-orm'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { versionOf } from '../../infra/version.ts'
 import { levelOf, type Threshold } from './levels.ts'
 import type { AccountPorts } from './ports.ts'
+import { dueAt } from './second-factor/required.ts'
 import { users } from './tables.ts'
 import { auditLog } from '../../infra/tables.ts'
 import type { Recipient } from '../mail/index.ts'
@@ -108,15 +110,24 @@ export function presentUser(row: UserRow, thresholds: readonly Threshold[]): Use
 
 /** The session's current user. @throws if the user was deleted after the request was authenticated */
 export async function currentUser(
-  db: Executor,
+  { db, now }: Pick<AppContext, 'db' | 'now'>,
   { levelThresholds, pendingCoins }: Pick<AccountPorts, 'levelThresholds' | 'pendingCoins'>,
   { id, impersonator }: { id: number; impersonator: { username: string } | null }
 ): Promise<CurrentUser> {
   const [[row], thresholds, pending] = await Promise.all([
-    db.select(userColumns).from(users).where(eq(users.id, id)),
+    db
+      .select({ ...userColumns, dueAt: dueAt('users') })
+      .from(users)
+      .where(eq(users.id, id)),
     levelThresholds(db),
     pendingCoins(db, id)
   ])
   if (!row) throw new Error(`user ${id} is gone`)
-  return { ...presentUser(row, thresholds), impersonated_by: impersonator?.username ?? null, pending_points: pending }
+  return {
+    ...presentUser(row, thresholds),
+    impersonated_by: impersonator?.username ?? null,
+    pending_points: pending,
+    second_factor_due: isoOrNull(row.dueAt),
+    must_add_second_factor: row.dueAt !== null && row.dueAt <= now()
+  }
 }

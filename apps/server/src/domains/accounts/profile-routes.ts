@@ -7,7 +7,7 @@ import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
-import { confirmPassword } from './confirm-password.ts'
+import { confirmCaller } from './confirm-caller.ts'
 import { unbindDiscord } from './discord-binding.ts'
 import { finishDiscordBind, finishDiscordLogin, startDiscord } from './discord.ts'
 import { invitedList } from './list-users.ts'
@@ -29,12 +29,11 @@ export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPo
   mount(calls.sessions, async ({ caller }) => ok(await listSessions(ctx, caller)))
   mount(
     calls.endSession,
-    async ({ caller, params, body }) =>
-      refuseWhileImpersonating(caller) ?? endOwnSession(ctx, caller, params.id, body?.password)
+    async ({ caller, params, body }) => refuseWhileImpersonating(caller) ?? endOwnSession(ctx, caller, params.id, body)
   )
   mount(
     calls.endOtherSessions,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? endOtherSessions(ctx, caller, body.password)
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? endOtherSessions(ctx, caller, body)
   )
   mount(
     calls.changeEmailCode,
@@ -60,7 +59,7 @@ export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPo
   mount(calls.deleteAccount, async ({ caller, body, reply }) => {
     const refused = refuseWhileImpersonating(caller)
     if (refused) return refused
-    const deleted = await deleteOwnAccount(ctx, caller, ports, body.password)
+    const deleted = await deleteOwnAccount(ctx, caller, ports, body)
     if (!deleted.ok) return deleted
     clearSessionCookie(reply, ctx.config)
     clearDeviceCookie(reply, ctx.config)
@@ -85,12 +84,12 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
   mount(calls.bindDiscord, async ({ caller, body, reply }) => {
     const refused = refuseWhileImpersonating(caller)
     if (refused) return refused
-    const confirmed = await confirmPassword(ctx, caller, body.password)
+    const confirmed = await confirmCaller(ctx, caller, body)
     return confirmed.ok ? leave(await startDiscord(ctx, caller, 'bind'), reply) : confirmed
   })
   mount(
     calls.unbindDiscord,
-    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? unbindDiscord(ctx, caller, body.password)
+    async ({ caller, body }) => refuseWhileImpersonating(caller) ?? unbindDiscord(ctx, caller, body)
   )
   mount(calls.discordRedirect, async ({ caller, query, request, reply }) => {
     const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }

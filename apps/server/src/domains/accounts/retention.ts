@@ -5,6 +5,7 @@ import { countRows, removeRows, type RetentionEntry } from '../../infra/retentio
 import { dayOf, NETWORKS_KEPT } from './api-key-use.ts'
 import { LOGINS_KEPT } from './logins.ts'
 import { apiKeyNetworks, captchas, emailCodes, loginFailures, logins, oauthStates, sessions } from './tables.ts'
+import { secondFactorTickets } from './second-factor/tables.ts'
 import { COUNTED_FOR } from './forwarded-limits.ts'
 import { CODES_KEPT } from './email-codes.ts'
 
@@ -36,6 +37,13 @@ export const accountRetention: RetentionEntry[] = [
     'What failed, or was asked for, longer ago does not count any more.'
   ),
   expired('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
+  expired(
+    'second_factor_tickets',
+    secondFactorTickets,
+    secondFactorTickets.expiresAt,
+    0,
+    'A log-in, or a new second factor, that was not finished in time.'
+  ),
   {
     what: 'api_key_networks',
     keep: { ms: NETWORKS_KEPT },

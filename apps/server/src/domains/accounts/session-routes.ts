@@ -23,7 +23,7 @@ import { eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { beginAttempt, changesKey } from './attempts.ts'
-import { confirmPassword, lockConfirmed } from './confirm-password.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { unbind } from './discord-binding.ts'
 import { endAccess, tellPasswordChanged } from './end-access.ts'
 import { hashPassword } from './passwords.ts'
@@ -43,7 +43,7 @@ async function changePassword(
   by: UserActor,
   form: z.output<typeof ChangePasswordBody>
 ): Promise<Result<{ device: string; token: string | undefined }>> {
-  const confirmed = await confirmPassword(ctx, by, form.old_password, 'old_password')
+  const confirmed = await confirmCaller(ctx, by, { password: form.old_password }, 'old_password')
   if (!confirmed.ok) return confirmed
   const attempt = await beginAttempt(ctx, by, [changesKey(by.id)])
   if ((attempt.counts.get(changesKey(by.id)) ?? 0) > MAX_CHANGES) {
@@ -77,15 +77,23 @@ export function signIn(reply: FastifyReply, config: Config, { token, device }: L
   setDeviceCookie(reply, config, device)
 }
 
+/** Gives the browser its session, and answers with its user. */
+export async function welcome(
+  ctx: AppContext,
+  ports: AccountPorts,
+  result: Result<LoggedIn>,
+  reply: FastifyReply
+): Promise<Result<CurrentUser>> {
+  if (!result.ok) return result
+  signIn(reply, ctx.config, result.data)
+  return ok(await currentUser(ctx, ports, { id: result.data.userId, impersonator: null }))
+}
+
 /** Login, sign-up, passwords. */
 export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts
 
-  async function loggedIn(result: Result<LoggedIn>, reply: FastifyReply): Promise<Result<CurrentUser>> {
-    if (!result.ok) return result
-    signIn(reply, ctx.config, result.data)
-    return ok(await currentUser(ctx.db, ports, { id: result.data.userId, impersonator: null }))
-  }
+  const loggedIn = (result: Result<LoggedIn>, reply: FastifyReply) => welcome(ctx, ports, result, reply)
 
   /** A new password invalidates all device cookies and this session's token, so the browser gets new ones. */
   function recognised(
@@ -102,12 +110,12 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   mount(calls.login, async ({ caller, body, request, reply }) =>
     loggedIn(await logIn(ctx, caller, body, browserOf(request)), reply)
   )
-  mount(calls.session, async ({ caller }) => ok(await currentUser(ctx.db, ports, caller)))
+  mount(calls.session, async ({ caller }) => ok(await currentUser(ctx, ports, caller)))
   mount(calls.whoIsSignedIn, async ({ caller }) =>
     // An API key is not a sign-in, and must not reveal more than its scopes allow.
-    ok(caller.kind === 'user' && !caller.apiKey ? await currentUser(ctx.db, ports, caller) : null)
+    ok(caller.kind === 'user' && !caller.apiKey ? await currentUser(ctx, ports, caller) : null)
   )
-  mount(calls.currentUser, async ({ caller }) => ok(await currentUser(ctx.db, ports, caller)))
+  mount(calls.currentUser, async ({ caller }) => ok(await currentUser(ctx, ports, caller)))
   mount(calls.logout, async ({ caller, request, reply }) => {
     const token = sessionTokenOf(request)
     if (token) await command(ctx, caller, unit => endSession(unit, hashToken(token)))

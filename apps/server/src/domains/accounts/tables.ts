@@ -53,6 +53,8 @@ export const users = pgTable(
     language: text({ enum: LANGUAGES }).notNull().default('en'),
     /** When its owner was last warned of password guesses. */
     guessesToldAt: instant(),
+    /** From when on an operator without a second factor may only add one, see second-factor/required.ts. */
+    secondFactorDueAt: instant(),
     /** A deleted user with a history keeps this row, without name, address and password. */
     deletedAt: instant()
   },

@@ -72,7 +72,9 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
       // Before the body is read: one that is refused anyway costs nothing.
       onRequest: async (request, reply) => {
         if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
-        const caller = await authenticator.authenticate(request)
+        const found = await authenticator.authenticate(request)
+        // Without a second factor an operator sees what every visitor sees.
+        const caller = found?.mustEnrol && route.access === 'public' && !route.enrols ? null : found
         const refused = (caller && (await authenticator.admit(caller, route))) ?? forbidden(route, caller)
         if (refused) return sendRefusal(reply, refused)
         if (caller) callers.set(request, caller)
@@ -105,6 +107,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
 function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   if (route.access === 'public') return null
   if (!caller) return refuse('unauthorized')
+  if (caller.mustEnrol && !route.enrols) return refuse('second_factor_required')
   if (caller.scopes) {
     if (!route.scope) return refuse('key_not_allowed')
     return caller.scopes.includes(route.scope) ? null : refuse('key_scope_missing', { params: { scope: route.scope } })

@@ -224,6 +224,9 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     is_superuser: 'users.is_superuser',
     language: 'users.language',
     level_points: 'users.level_points',
+    left: 'users.codesLeft',
+    method: 'users.factorKind',
+    methods: 'users.factorKind',
     operator_role: 'users.operator_role',
     sessions: 'users.tab.sessions'
   }

@@ -116,6 +116,7 @@ export const TABS: readonly Tab[] = [
           number('quarantine_hours', 'hours')
         ]
       },
+      { title: 'security', fields: [{ name: 'operators_need_second_factor', kind: 'flag' }] },
       { title: 'webhooks', fields: [{ name: 'webhooks_allow_http', kind: 'flag' }] },
       {
         title: 'retention',

@@ -50,19 +50,42 @@ export function SessionsTab({ user }: { user: UserDetail }) {
     { key: 'seen', title: t('users.seen'), render: session => <Ago at={session.last_seen_at} /> },
     { key: 'end', title: t('list.actions'), align: 'end', render: session => <End session={session} may={mayEnd} /> }
   ]
+  const reset = useCommand(accounts.resetSecondFactor, {
+    confirm: {
+      title: t('users.resetFactorsTitle'),
+      body: t('users.resetFactorsBody', { user: user.username }),
+      danger: true
+    },
+    success: t('users.resetFactorsDone'),
+    invalidate: [accounts.userSessions, accounts.user]
+  })
+  const canReset = user.second_factors > 0 && user.id !== me?.id && mayCall(accounts.resetSecondFactor)
   return (
     <div className="stack">
-      {count > 0 && mayEnd && (
-        <div>
-          <WorkButton
-            variant="default"
-            size="sm"
-            className="bad"
-            working={all.running}
-            onClick={() => void all.run({ params })}
-          >
-            {t('users.endAll')}
-          </WorkButton>
+      {((count > 0 && mayEnd) || canReset) && (
+        <div className="row">
+          {count > 0 && mayEnd && (
+            <WorkButton
+              variant="default"
+              size="sm"
+              className="bad"
+              working={all.running}
+              onClick={() => void all.run({ params })}
+            >
+              {t('users.endAll')}
+            </WorkButton>
+          )}
+          {canReset && (
+            <WorkButton
+              variant="default"
+              size="sm"
+              className="bad"
+              working={reset.running}
+              onClick={() => void reset.run({ params })}
+            >
+              {t('users.resetFactors')}
+            </WorkButton>
+          )}
         </div>
       )}
       <DataTable

@@ -29,6 +29,7 @@ export function Summary({ user }: { user: UserDetail }) {
     [t('users.id'), user.id],
     [t('users.email'), <Email of={user} />],
     [t('users.chat'), user.discord_name ?? t('users.noChat')],
+    [t('users.secondFactors'), numberText(user.second_factors)],
     [t('users.language'), user.language],
     [t('users.created_at'), <Moment at={user.created_at} ago />],
     [t('users.level'), user.level],

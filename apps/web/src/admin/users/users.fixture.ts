@@ -10,5 +10,6 @@ export const detail: UserDetail = {
   owed_points: 4,
   sessions: 2,
   api_keys: 1,
+  second_factors: 0,
   figures: { orders: 5, unpaid_orders: 1, live_orders: 3, paid: '62.50', owed: null }
 }

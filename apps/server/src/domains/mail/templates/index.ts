@@ -8,6 +8,7 @@ import { orderLifeTemplates } from './order-life.ts'
 import { orderTemplates } from './orders.ts'
 import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
+import { secondFactorTemplates } from './second-factor.ts'
 import { securityTemplates } from './security.ts'
 import { statusTemplates } from './status.ts'
 import { supportTemplates } from './support.ts'
@@ -22,6 +23,7 @@ export const TEMPLATES = {
   ...outageTemplates,
   ...paymentTemplates,
   ...operatorTemplates,
+  ...secondFactorTemplates,
   ...securityTemplates,
   ...statusTemplates,
   ...supportTemplates,

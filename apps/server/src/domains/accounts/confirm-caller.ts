@@ -1,4 +1,4 @@
-import { refuse } from '@netlet/contract'
+import { refuse, type Confirmation } from '@netlet/contract'
 import { and, eq, isNull } from 'drizzle-orm'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
@@ -7,6 +7,9 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { beginAttempt } from './attempts.ts'
+import { useProof } from './second-factor/check.ts'
+import { sessionTicket, takeTry, useTicket } from './second-factor/tickets.ts'
+import { lockUser } from './balance.ts'
 import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
 import { users } from './tables.ts'
 
@@ -14,22 +17,22 @@ const MAX_TRIES = 20
 /** After this many wrong ones the owner is notified, once a day. */
 const TELL_FROM = 10
 
-/** A password that was right, with its hash. */
+/** A caller who was right, with the hash of the password. */
 export type Confirmed = { userId: number; passwordHash: string }
 
 /**
- * Checks the signed-in user's password before actions that outlast the session. Wrong ones count, so that an unattended
- * session cannot be used for guessing; only for this session, so that its owner elsewhere is not blocked. The following
- * command calls `lockConfirmed`.
+ * Checks the signed-in user's password, or a second factor of the account, before actions that outlast the session.
+ * Wrong ones count, so that an unattended session cannot be used for guessing; only for this session, so that its owner
+ * elsewhere is not blocked. The following command calls `lockConfirmed`.
  */
-export async function confirmPassword(
+export async function confirmCaller(
   ctx: AppContext,
   by: UserActor,
-  password: string,
+  { password, second_factor }: Confirmation,
   field = 'password'
 ): Promise<Result<Confirmed>> {
   const caller = ofAccount(by.id)
-  if (passwordsAreFull(caller)) return refuse('unavailable')
+  if (!second_factor && passwordsAreFull(caller)) return refuse('unavailable')
   const key = guessesKey(by.id, by.sessionHash)
   const attempt = await beginAttempt(ctx, by, [key])
   const wrong = attempt.counts.get(key) ?? 0
@@ -38,12 +41,34 @@ export async function confirmPassword(
     return refuse('too_many')
   }
   const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
-  if (!user || !(await verifyPassword(user.passwordHash, password, caller))) {
+  const right =
+    user &&
+    (second_factor
+      ? await checkSecondFactor(ctx, by, second_factor)
+      : await verifyPassword(user.passwordHash, password ?? '', caller))
+  if (!right) {
     if (wrong >= TELL_FROM) await tellOwner(ctx, by)
-    return fieldRefusal(field, 'wrong_password')
+    if (!second_factor) return fieldRefusal(field, 'wrong_password')
+    return fieldRefusal('code', second_factor.method === 'passkey' ? 'wrong_passkey' : 'wrong_second_factor')
   }
   await attempt.discard()
   return ok({ userId: by.id, passwordHash: user.passwordHash })
+}
+
+/** Uses up a code, or the answer to this session's challenge. */
+async function checkSecondFactor(
+  ctx: AppContext,
+  by: UserActor,
+  proof: NonNullable<Confirmation['second_factor']>
+): Promise<boolean> {
+  const hash = sessionTicket(by, 'confirm')
+  const asked = proof.method === 'passkey' ? await takeTry(ctx, by, hash, 'confirm') : undefined
+  return command(ctx, by, async unit => {
+    const user = await lockUser(unit.tx, by.id)
+    if (!user) return false
+    if (asked) await useTicket(unit, hash)
+    return useProof(unit, ctx, user, proof, asked ?? { challenge: null, origin: null })
+  })
 }
 
 /** The key for wrong passwords in a session. */

@@ -1,0 +1,105 @@
+import type { SecondFactorMethod, SecondFactorProof } from '@netlet/contract'
+import { and, eq, isNull, lt, or } from 'drizzle-orm'
+import type { Unit } from '../../../infra/command.ts'
+import type { AppContext } from '../../../infra/context.ts'
+import type { Executor } from '../../../infra/db/client.ts'
+import { factorsOf, passkeyOf, type Factor } from './factors.ts'
+import { tellOwner, type Owner } from './notices.ts'
+import { handleOf, readAssertion } from './passkeys.ts'
+import { unusedCodes, useRecoveryCode } from './recovery-codes.ts'
+import { secondFactors } from './tables.ts'
+import { totpStep } from './totp.ts'
+
+/** How a user can prove its second factor; empty if there is none. */
+export async function methodsOf(db: Executor, userId: number): Promise<SecondFactorMethod[]> {
+  const kinds = new Set((await factorsOf(db, userId)).map(({ kind }) => kind))
+  if (kinds.size === 0) return []
+  const methods: SecondFactorMethod[] = (['totp', 'passkey'] as const).filter(kind => kinds.has(kind))
+  return (await unusedCodes(db, userId)) > 0 ? [...methods, 'recovery'] : methods
+}
+
+/** The challenge that a passkey answers. */
+export type Challenge = { challenge: string | null; origin: string | null }
+
+/**
+ * Uses up a proof of a locked user's second factor: of two concurrent calls with one code, one succeeds. False if it
+ * is not right; then nothing has changed.
+ */
+export async function useProof(
+  unit: Unit,
+  ctx: Pick<AppContext, 'config' | 'secrets' | 'log'>,
+  user: Owner,
+  { method, code, assertion }: SecondFactorProof,
+  asked: Challenge
+): Promise<boolean> {
+  if (method === 'passkey') {
+    const passkey = assertion && (await passkeyOf(unit.tx, assertion.id))
+    return assertion !== undefined && passkey?.userId === user.id
+      ? usePasskey(unit, passkey, assertion, asked, { checksOwner: false })
+      : false
+  }
+  if (code === undefined) return false
+  return method === 'totp' ? useAppCode(unit, ctx, user.id, code) : recover(unit, ctx, user, code)
+}
+
+async function useAppCode(
+  { tx, now }: Unit,
+  ctx: Pick<AppContext, 'secrets' | 'log'>,
+  userId: number,
+  code: string
+): Promise<boolean> {
+  const [app] = await factorsOf(tx, userId, 'totp')
+  const secret = app?.secret && opened(ctx, app.secret)
+  const step = secret ? totpStep(secret, code, now) : null
+  if (!app || step === null) return false
+  const used = await tx
+    .update(secondFactors)
+    .set({ lastStep: step, lastUsedAt: now })
+    .where(and(eq(secondFactors.id, app.id), or(isNull(secondFactors.lastStep), lt(secondFactors.lastStep, step))))
+    .returning({ id: secondFactors.id })
+  return used.length > 0
+}
+
+/** In a database restored under another APP_SECRET, no app's code is right. */
+function opened({ secrets, log }: Pick<AppContext, 'secrets' | 'log'>, sealed: Buffer): string | null {
+  try {
+    return secrets.open(sealed)
+  } catch (error) {
+    log.warn({ err: error }, 'the secret of an authenticator app cannot be opened with this APP_SECRET')
+    return null
+  }
+}
+
+async function recover(
+  unit: Unit,
+  { config }: Pick<AppContext, 'config'>,
+  user: Owner,
+  code: string
+): Promise<boolean> {
+  if (!(await useRecoveryCode(unit, config, user.id, code))) return false
+  const left = await unusedCodes(unit.tx, user.id)
+  tellOwner(unit, user, 'code_used', String(left))
+  unit.audit('user.use_recovery_code', user.id, { after: { left } })
+  return true
+}
+
+/** @param checksOwner the passkey must have checked its owner's PIN or biometrics, because no password was asked for */
+export async function usePasskey(
+  { tx, now }: Unit,
+  passkey: Factor,
+  assertion: NonNullable<SecondFactorProof['assertion']>,
+  { challenge, origin }: Challenge,
+  options: { checksOwner: boolean }
+): Promise<boolean> {
+  if (challenge === null || origin === null) return false
+  const { userHandle } = assertion.response
+  if (userHandle && userHandle !== handleOf(passkey.userId)) return false
+  const counter = await readAssertion(assertion, challenge, origin, passkey, options)
+  if (counter === null) return false
+  const used = await tx
+    .update(secondFactors)
+    .set({ counter, lastUsedAt: now })
+    .where(and(eq(secondFactors.id, passkey.id), eq(secondFactors.counter, passkey.counter)))
+    .returning({ id: secondFactors.id })
+  return used.length > 0
+}
