@@ -1,7 +1,7 @@
 import { ensureAdmin } from './domains/accounts/index.ts'
 import { startChatBot } from './domains/chat/index.ts'
 import { seedLevelCodes } from './domains/rewards/index.ts'
-import { storeLogLines } from './domains/settings/index.ts'
+import { checkAppSecret, storeLogLines } from './domains/settings/index.ts'
 import { openChangeFeed } from './infra/change-feed.ts'
 import { systemClock } from './infra/clock.ts'
 import type { Config } from './infra/config.ts'
@@ -40,6 +40,7 @@ export async function openApp(
   const changes = await openChangeFeed({ databaseUrl: config.databaseUrl, db, log })
   const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret), changes }
   tail.start(storeLogLines(ctx))
+  await checkAppSecret(ctx)
   await ensureAdmin(ctx)
   await seedLevelCodes(ctx)
   if (worker) await startJobs(ctx, allJobs)

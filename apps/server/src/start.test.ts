@@ -2,7 +2,9 @@ import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeSettings } from './domains/settings/index.ts'
 import { readConfig } from './infra/config.ts'
 import { StartupError } from './infra/db/migrate.ts'
 import { openApp } from './open-app.ts'
@@ -69,6 +71,32 @@ test('a database of a newer version is not touched', async () => {
     await expect(open(newer.url)).rejects.toThrow(/newer version of Netlet/)
   } finally {
     await newer.drop()
+  }
+})
+
+test('another APP_SECRET than the one of the database is named in one line, and changes nothing', async () => {
+  const own = await createTestDatabase()
+  try {
+    const { ctx, close } = await open(own.url)
+    const kept = () => ctx.db.execute(sql`select key, secret from settings order by key`)
+    const before = (await kept()).rows
+    const env = { DATABASE_URL: own.url, APP_SECRET: `${SECRET}!`, PUBLIC_URL }
+    for (const mode of ['serve', 'worker']) {
+      const { code, lines } = await start(env, mode)
+      expect(lines).toEqual([expect.stringMatching(/^APP_SECRET is not the one that sealed/)])
+      expect(code).toBe(1)
+    }
+    // A database of an earlier version has no such value: its secret settings tell.
+    await ctx.db.execute(sql`delete from settings`)
+    await writeSettings(ctx, { sendgrid_api_key: 'sealed' })
+    await refusesToStart(env, /^APP_SECRET is not the one that sealed/)
+    expect((await kept()).rows).toHaveLength(1)
+    await close()
+    await (await open(own.url)).close()
+    expect(before).toHaveLength(1)
+    await refusesToStart(env, /^APP_SECRET is not the one that sealed/)
+  } finally {
+    await own.drop()
   }
 })
 
