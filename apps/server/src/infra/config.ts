@@ -171,6 +171,11 @@ const Environment = z
     error: 'ADMIN_PASSWORD is set without ADMIN_EMAIL. Set both, or neither.'
   })
 
+/** What a backup keeps of the environment: all but where the shop runs. */
+export const keptVariables: readonly string[] = Object.keys(Environment.shape).filter(
+  name => !['DATABASE_URL', 'PORT', 'HOST'].includes(name)
+)
+
 function areNameServers(list: string[]): boolean {
   try {
     new Resolver().setServers(list)

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
-import { wrongBooks } from './books-check.fixture.ts'
+import { wrongBooks } from './books-check.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 import { platformOrder, work } from '../reconciliation/platform-orders.fixture.ts'

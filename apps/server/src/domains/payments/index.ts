@@ -14,7 +14,8 @@ export {
   type Refunding,
   refundPayment
 } from './refund-payment.ts'
-export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
+export { wrongBooks } from './books-check.ts'
+export { compareFigures, holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
 export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { OrderRow } from '../orders/index.ts'
-import { wrongBooks } from './books-check.fixture.ts'
+import { wrongBooks } from './books-check.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { compareFigures } from './figures.ts'
 

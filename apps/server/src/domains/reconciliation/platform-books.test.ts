@@ -5,7 +5,7 @@ import { runs } from '../../../../../scripts/testing/tier.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
-import { wrongBooks } from '../payments/books-check.fixture.ts'
+import { wrongBooks } from '../payments/books-check.ts'
 import { startBooks, type Books } from '../payments/books.fixture.ts'
 import { compareFigures } from '../payments/figures.ts'
 import {

@@ -10,13 +10,13 @@ import { settings } from './tables.ts'
 const KEY = 'app_secret_check'
 
 const WRONG_SECRET =
-  'APP_SECRET is not the one that sealed the secrets of this database. Set the one that it had.'
+  'APP_SECRET is not the one that sealed the secrets of this database. Set the one that it had, see docs/OPERATIONS.md.'
 
 /**
  * Whether these secrets are those of the database: they open the value that its first start sealed. A database without
  * that value is judged by its secret settings, of which one that opens is enough.
  */
-async function opensSecrets(db: Executor, secrets: Secrets): Promise<boolean> {
+export async function opensSecrets(db: Executor, secrets: Secrets): Promise<boolean> {
   const sealed = await db
     .select({ key: settings.key, secret: settings.secret })
     .from(settings)

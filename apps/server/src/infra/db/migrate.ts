@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { drizzle } from 'drizzle-orm/node-postgres'
-import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { NodePgSession } from 'drizzle-orm/node-postgres'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { Client } from 'pg'
 
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
@@ -15,11 +16,28 @@ export class StartupError extends Error {
 
 type Journal = { entries: { when: number }[] }
 
+/** The migrations of this code, in order, as the times that name them in the database. */
+export const knownMigrations = (): number[] =>
+  (JSON.parse(readFileSync(`${folder}/meta/_journal.json`, 'utf8')) as Journal).entries.map(({ when }) => when)
+
+/** The newest migration of a database; 0 if there is none. */
+export async function appliedMigration(client: Client): Promise<number> {
+  const known = await client.query<{ exists: boolean }>(
+    `select to_regclass('drizzle.__drizzle_migrations') is not null as exists`
+  )
+  if (!known.rows[0]?.exists) return 0
+  const applied = await client.query<{ newest: string | null }>(
+    'select max(created_at) as newest from drizzle.__drizzle_migrations'
+  )
+  return Number(applied.rows[0]?.newest ?? 0)
+}
+
 /**
  * Migrates the database to this code's schema. Many processes may call it at once.
+ * @param upTo the last migration to apply; the database then has the schema of an earlier version, for a backup made by it
  * @throws StartupError if the database belongs to a newer version of the code
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(databaseUrl: string, upTo?: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()
   try {
@@ -27,24 +45,18 @@ export async function migrate(databaseUrl: string): Promise<void> {
     await client.query(`select pg_advisory_lock(hashtext('netlet migrations'))`)
     await client.query('create extension if not exists pg_trgm')
     await refuseNewerSchema(client)
-    await applyMigrations(drizzle(client), { migrationsFolder: folder })
-    await applyFunctions(client)
+    const all = readMigrationFiles({ migrationsFolder: folder })
+    const wanted = upTo === undefined ? all : all.filter(({ folderMillis }) => folderMillis <= upTo)
+    const dialect = new PgDialect()
+    await dialect.migrate(wanted, new NodePgSession(client, dialect, undefined), { migrationsFolder: folder })
+    if (upTo === undefined) await applyFunctions(client)
   } finally {
     await client.end()
   }
 }
 
 async function refuseNewerSchema(client: Client): Promise<void> {
-  const known = await client.query<{ exists: boolean }>(
-    `select to_regclass('drizzle.__drizzle_migrations') is not null as exists`
-  )
-  if (!known.rows[0]?.exists) return
-  const journal = JSON.parse(readFileSync(`${folder}/meta/_journal.json`, 'utf8')) as Journal
-  const newestHere = Math.max(...journal.entries.map(entry => entry.when))
-  const applied = await client.query<{ newest: string | null }>(
-    'select max(created_at) as newest from drizzle.__drizzle_migrations'
-  )
-  if (Number(applied.rows[0]?.newest ?? 0) > newestHere) {
+  if ((await appliedMigration(client)) > Math.max(...knownMigrations())) {
     throw new StartupError(
       'The database was migrated by a newer version of Netlet than this one. Update the code, or restore a backup made by this version.'
     )

@@ -1,0 +1,175 @@
+import { writeFile } from 'node:fs/promises'
+import type { Client } from 'pg'
+import { withDatabase } from './database-url.ts'
+import { connect, dump } from './dump.ts'
+import type { Header, Manifest, Part } from './format.ts'
+import { checkVersion, load, refuseUsed } from './load.ts'
+import { openPlace, type Place, restoreFiles } from './place.ts'
+import { BackupProblem, reasonOf } from './problem.ts'
+import { quoted } from './quoted.ts'
+import { createDatabase, rehearse } from './rehearse.ts'
+import { backupsIn, keepNewest, type Lock, lockFrom, readBackup, verifyBackup, writeBackup } from './seal.ts'
+
+const FOLDER = './backups'
+
+export type Surroundings = {
+  env: NodeJS.ProcessEnv
+  say: (line: string) => void
+  signal: AbortSignal
+  /** Only tests set these. */
+  lock?: Lock
+  now?: () => Date
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
+const rowsOf = ({ tables }: Manifest): number => tables.reduce((sum, { rows }) => sum + rows, 0)
+
+/** Backs the shop up into a new file of the folder, and keeps the newest `keep` ones. */
+export async function backUp(
+  { to = FOLDER, keep }: { to?: string | undefined; keep?: string | undefined },
+  { env, say, signal, lock = lockFrom(env), now = () => new Date() }: Surroundings
+): Promise<void> {
+  if (keep !== undefined && !/^[1-9]\d{0,4}$/.test(keep))
+    throw new BackupProblem('--keep takes the number of backups to keep, such as 14.')
+  lock.encrypter()
+  const begun = performance.now()
+  const place = await openPlace(env, { mayBeNew: false })
+  try {
+    const client = await connect(place.databaseUrl)
+    try {
+      let manifest: Manifest | undefined
+      const at = now()
+      const parts = stopping(
+        dump(client, { ...place.kept, at, appSecret: secretOf(place) }, told => (manifest = told)),
+        signal
+      )
+      const { path, bytes } = await writeBackup(to, { lock, at }, parts)
+      if (!manifest) throw new Error('there is no manifest')
+      const removed = keep === undefined ? 0 : await keepNewest(path, Number(keep))
+      const wrong = Object.entries(manifest.checks ?? {}).filter(([, count]) => count > 0)
+      for (const [name, count] of wrong) say(`Wrong in the shop itself: ${name}: ${count}.`)
+      if (removed > 0) say(`${removed} older backup(s) removed.`)
+      say(
+        'In it: all of the database, APP_SECRET and the settings of the environment, agent tokens among the database’s.'
+      )
+      say(`Keep elsewhere: the passphrase or secret key of age, and this file: ${path}`)
+      say(
+        `Backed up: ${manifest.tables.length} tables, ${rowsOf(manifest)} rows, ${megabytes(bytes)}, ${seconds(begun)}.`
+      )
+    } finally {
+      await client.end()
+    }
+  } finally {
+    await place.close()
+  }
+}
+
+function secretOf({ kept }: Place): string {
+  const secret = kept.environment['APP_SECRET']
+  if (!secret) throw new BackupProblem('Set APP_SECRET as the shop has it: a backup without it cannot be used.')
+  return secret
+}
+
+async function* stopping(parts: AsyncIterable<Part>, signal: AbortSignal): AsyncGenerator<Part> {
+  for await (const part of parts) {
+    if (signal.aborted) throw new BackupProblem('The backup was interrupted; nothing is left of it.')
+    yield part
+  }
+}
+
+export type RestoreOptions = {
+  file?: string | undefined
+  /** The folder whose newest backup is taken if no file is named. */
+  from?: string | undefined
+  /** A database to make on the same server. */
+  into?: string | undefined
+  /** A file to write the environment's settings to. */
+  secrets?: string | undefined
+  rehearse?: boolean | undefined
+}
+
+/** Restores a backup into an empty or a new database, or rehearses that. */
+export async function restore(options: RestoreOptions, around: Surroundings): Promise<void> {
+  const { env, say, signal, lock = lockFrom(env), now = () => new Date() } = around
+  const begun = performance.now()
+  lock.decrypter()
+  const path = options.file ?? (await backupsIn(options.from ?? FOLDER)).at(-1)
+  if (path === undefined) throw new BackupProblem(`There is no backup in ${options.from ?? FOLDER}. Name the file.`)
+  if (!options.rehearse && options.file === undefined)
+    throw new BackupProblem(`Name the backup to restore; the newest is ${path}`)
+  const { header, manifest } = await verifyBackup(path, lock)
+  checkVersion(header)
+  if (options.rehearse && (options.into !== undefined || options.secrets !== undefined))
+    throw new BackupProblem('--rehearse makes and removes a database of its own. Leave --into and --secrets out.')
+  const place = await openPlace(env, { mayBeNew: !options.rehearse })
+  const figures = (word: string) =>
+    `${word}: ${manifest.tables.length} tables, ${rowsOf(manifest)} rows of ${header.at}, ${seconds(begun)}.`
+  try {
+    if (options.rehearse) {
+      const { found, differences } = await rehearse(
+        place.databaseUrl,
+        { path, lock, header, manifest, now: now() },
+        signal
+      )
+      say(`Rehearsed with ${path}`)
+      for (const { table, rows } of manifest.tables) if (rows > 0) say(`  ${table}: ${rows} rows`)
+      for (const [name, count] of Object.entries(found)) say(`  ${name}: ${count}`)
+      if (differences.length > 0)
+        throw new BackupProblem(`The restored shop differs from the one that was backed up: ${differences.join('; ')}.`)
+      say(figures('Rehearsed, and removed'))
+      return
+    }
+    refuseOtherSecret(place, header, options)
+    if (options.secrets !== undefined) await writeSecrets(options.secrets, header)
+    const databaseUrl = options.into === undefined ? place.databaseUrl : withDatabase(place.databaseUrl, options.into)
+    const drop = await makeRoom(place, options.into)
+    const found = await load(databaseUrl, stopping(readBackup(path, lock), signal), {
+      header,
+      isRehearsal: false,
+      now: now()
+    }).catch(async (error: unknown) => {
+      await drop()
+      throw error
+    })
+    if (place.dataDir !== null && options.into === undefined) await restoreFiles(place.dataDir, header.files)
+    for (const [name, count] of Object.entries(found)) if (count > 0) say(`Wrong: ${name}: ${count}.`)
+    if (options.into !== undefined) say(`Restored into the database ${options.into}: name it in DATABASE_URL.`)
+    if (options.secrets !== undefined) say(`The settings of the environment are in ${options.secrets}.`)
+    say('Start the shop. It first finds what was paid since the backup; Health says when it sells again.')
+    say(figures('Restored'))
+  } finally {
+    await place.close()
+  }
+}
+
+/** With another secret the shop could open none of its own. */
+function refuseOtherSecret({ kept, dataDir }: Place, header: Header, { secrets }: RestoreOptions): void {
+  const own = kept.environment['APP_SECRET']
+  const wanted = header.environment['APP_SECRET']
+  if (own === undefined ? dataDir !== null || secrets !== undefined : own === wanted) return
+  throw new BackupProblem(
+    own === undefined
+      ? 'Set APP_SECRET to the one of the backup, or let --secrets FILE write it to a file.'
+      : 'APP_SECRET is not the one of the backup. Unset it and let --secrets FILE write that one to a file, or set it.'
+  )
+}
+
+/** @returns removes the database that was made for a restore which fails */
+async function makeRoom({ databaseUrl }: Place, into: string | undefined): Promise<() => Promise<void>> {
+  const run = async (work: (client: Client) => Promise<unknown>) => {
+    const client = await connect(databaseUrl)
+    await work(client).finally(() => client.end())
+  }
+  await run(client => (into === undefined ? refuseUsed(client) : createDatabase(client, into)))
+  return async () => {
+    if (into !== undefined) await run(client => client.query(`drop database ${quoted(into)} with (force)`))
+  }
+}
+
+async function writeSecrets(file: string, { environment }: Header): Promise<void> {
+  const lines = Object.entries(environment).map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}'\n`)
+  await writeFile(file, lines.join(''), { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    throw new BackupProblem(`The settings cannot be written to ${file}: ${reasonOf(error)}.`)
+  })
+}

@@ -1,0 +1,2 @@
+/** A name as an SQL identifier. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
