@@ -1,18 +1,33 @@
 import { sentenceOf } from '@netlet/contract'
 import { resetSecondFactorsOf } from './domains/accounts/index.ts'
+import { sendMailQueue } from './domains/mail/index.ts'
+import { openChangeFeed } from './infra/change-feed.ts'
+import { systemClock } from './infra/clock.ts'
 import { readConfig } from './infra/config.ts'
-import { StartupError } from './infra/db/migrate.ts'
-import { openApp } from './open-app.ts'
+import { closeDatabase, openDatabase } from './infra/db/client.ts'
+import { migrate, StartupError } from './infra/db/migrate.ts'
+import { openJobs } from './infra/jobs.ts'
+import { createLog } from './infra/log.ts'
+import { createSecrets } from './infra/secrets.ts'
 
 /** Removes the second factors of one user, for an owner who has lost the last device. Needs the shop's environment. */
 async function reset(name: string): Promise<void> {
-  const { ctx, close } = await openApp(readConfig(process.env), { worker: false, serves: false })
+  const config = readConfig(process.env)
+  const { databaseUrl } = config
+  const log = createLog('netlet', config.logLevel)
+  await migrate(databaseUrl)
+  const db = openDatabase(databaseUrl)
+  const jobs = await openJobs({ databaseUrl, worker: false, log, queues: [sendMailQueue] })
+  const changes = await openChangeFeed({ databaseUrl, db, log })
   try {
-    const done = await resetSecondFactorsOf(ctx, name)
+    const secrets = createSecrets(config.appSecret)
+    const done = await resetSecondFactorsOf({ config, db, jobs, log, now: systemClock, secrets, changes }, name)
     if (!done.ok) throw new StartupError(sentenceOf(done))
     console.log(`${name} has no second factor any more. All sessions have ended, and a mail says so.`)
   } finally {
-    await close()
+    await jobs.stop()
+    await changes.stop()
+    await closeDatabase(db)
   }
 }
 
@@ -22,6 +37,7 @@ if (!name) {
   process.exit(2)
 }
 reset(name).catch((error: unknown) => {
+  // As main.ts: a person fixes a configuration error with one line.
   console.error(error instanceof StartupError ? error.message : error)
   process.exit(1)
 })

@@ -7,13 +7,6 @@ import { ownAccountRoutes } from './own-account.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { OPERATOR_ROLES } from './permissions.ts'
 import { route } from './route.ts'
-import {
-  PasskeyLogin,
-  PasskeyRequest,
-  SecondFactorLogin,
-  SecondFactorTicket,
-  secondFactorRoutes
-} from './second-factor.ts'
 import { page, listQuery } from './list.ts'
 import { Done, Id, IdParams, Time, formVersion, optionalText } from './shapes.ts'
 import { UserMore, userAdminRoutes } from './user-admin.ts'
@@ -178,29 +171,6 @@ export const accounts = {
   }),
   /** 401 `second_factor_needed` has `data.second_factor` (methods) and `data.ticket` for the second step. */
   login: route('POST', '/api/auth/login', { summary: 'Log in', access: 'public', body: LoginBody, reply: CurrentUser }),
-  secondFactorLogin: route('POST', '/api/auth/second_factor', {
-    summary: 'The second step of a log-in, by its ticket: 5 minutes, one success, 5 tries',
-    access: 'public',
-    body: SecondFactorLogin,
-    reply: CurrentUser
-  }),
-  secondFactorLoginOptions: route('POST', '/api/auth/second_factor/options', {
-    summary: 'A challenge for a passkey as the second step of a log-in',
-    access: 'public',
-    body: SecondFactorTicket,
-    reply: PasskeyRequest
-  }),
-  passkeyLoginOptions: route('POST', '/api/auth/passkey/options', {
-    summary: 'A challenge to log in by a passkey alone',
-    access: 'public',
-    reply: z.object({ ticket: z.string(), passkey: PasskeyRequest })
-  }),
-  passkeyLogin: route('POST', '/api/auth/passkey', {
-    summary: 'Log in by a passkey alone, which has checked its owner',
-    access: 'public',
-    body: PasskeyLogin,
-    reply: CurrentUser
-  }),
   session: route('GET', '/api/auth/login', {
     summary: "The session's user",
     access: 'user',
@@ -381,7 +351,6 @@ export const accounts = {
     reply: page(z.object({ id: z.number(), username: z.string(), created_at: Time }))
   }),
   ...ownAccountRoutes,
-  ...secondFactorRoutes,
   ...userAdminRoutes,
   ...preferenceRoutes,
   ...apiKeyRoutes

@@ -11,6 +11,7 @@ import { notices } from './notices.ts'
 import { orders } from './orders.ts'
 import { payments } from './payments.ts'
 import { rewards } from './rewards.ts'
+import { secondFactor } from './second-factor-routes.ts'
 import { settings } from './settings.ts'
 import { status } from './status.ts'
 import { support } from './support.ts'
@@ -19,6 +20,7 @@ import { webhooks } from './webhooks.ts'
 /** The whole API, by domain. */
 export const routes = {
   accounts,
+  secondFactor,
   bulk,
   catalog,
   changes,

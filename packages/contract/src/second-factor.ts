@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { ownPassword } from './account-fields.ts'
 import { message } from './form-messages.ts'
-import { route } from './route.ts'
-import { Done, Id, IdParams, Time, text } from './shapes.ts'
+import { Id, Time, text } from './shapes.ts'
 
 /** What an account has besides its password. */
 export const SECOND_FACTORS = ['totp', 'passkey'] as const
@@ -163,69 +162,3 @@ export const SecondFactorRename = z
   .object({ id: Id, name: factorName, ...confirmation })
   .refine(isConfirmed, unconfirmed)
 export const SecondFactorRemoval = z.object({ id: Id, ...confirmation }).refine(isConfirmed, unconfirmed)
-
-const P = '/api/users/second_factor'
-
-/** Calls for the user's own second factors, a part of `accounts`. An operator who has to add one reaches these only. */
-export const secondFactorRoutes = {
-  secondFactors: route('GET', `${P}/`, {
-    summary: 'The own second factors',
-    access: 'user',
-    enrols: true,
-    reply: SecondFactors
-  }),
-  beginSecondFactor: route('POST', `${P}/`, {
-    summary: 'Begin to add a second factor; nothing changes before it is confirmed',
-    access: 'user',
-    enrols: true,
-    body: SecondFactorForm,
-    reply: z.object({
-      /** For `totp`: the secret, and the address that its QR code holds. */
-      totp: z.object({ secret: z.string(), uri: z.string() }).nullable(),
-      passkey: PasskeyCreation.nullable()
-    })
-  }),
-  confirmSecondFactor: route('POST', `${P}/confirm`, {
-    summary: 'Add the second factor that was begun: its first code, or the new passkey',
-    access: 'user',
-    enrols: true,
-    body: SecondFactorConfirmForm,
-    reply: z.object({
-      factor: SecondFactor,
-      /** Made with the first factor, and shown this once; null: the account has codes. */
-      recovery_codes: z.array(z.string()).nullable()
-    })
-  }),
-  renameSecondFactor: route('PUT', `${P}/`, {
-    summary: 'Rename one of the own second factors',
-    access: 'user',
-    body: SecondFactorRename,
-    reply: Done
-  }),
-  removeSecondFactor: route('DELETE', `${P}/`, {
-    summary: 'Remove one of the own second factors; with the last one the recovery codes end',
-    access: 'user',
-    body: SecondFactorRemoval,
-    reply: Done
-  }),
-  newRecoveryCodes: route('POST', `${P}/recovery_codes`, {
-    summary: 'Ten new recovery codes, shown this once; the former ones end',
-    access: 'user',
-    body: z.object(confirmation).refine(isConfirmed, unconfirmed),
-    reply: z.object({ recovery_codes: z.array(z.string()) })
-  }),
-  secondFactorOptions: route('POST', `${P}/options`, {
-    summary: 'A challenge by which a passkey of the account confirms a call instead of the password',
-    access: 'user',
-    enrols: true,
-    reply: PasskeyRequest
-  }),
-  resetSecondFactor: route('POST', '/api/users/u/:id/reset_second_factor/', {
-    summary: "Remove another user's second factors and recovery codes after a lost device; its sessions end",
-    access: 'admin',
-    permission: 'operators.change',
-    params: IdParams,
-    body: z.object({}).optional(),
-    reply: Done
-  })
-}

@@ -67,6 +67,7 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
 
 export const DOMAIN_TITLES: Record<Domain, string> = {
   accounts: 'Accounts, sessions and API keys',
+  secondFactor: 'Second factors',
   bulk: 'Bulk commands',
   catalog: 'Products, collections and tags',
   changes: 'The change feed',

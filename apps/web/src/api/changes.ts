@@ -16,6 +16,7 @@ import {
   orders,
   payments,
   rewards,
+  secondFactor,
   settings,
   status,
   support,
@@ -133,6 +134,7 @@ export const readsOf: Record<Resource, readonly Endpoint[]> = {
     accounts.currentUser,
     accounts.inviteCode,
     accounts.inviteLog,
+    secondFactor.secondFactors,
     rewards.levelDiscount,
     rewards.pointRecords,
     rewards.userPoints

@@ -2,6 +2,10 @@ declare module 'virtual:routes/accounts' {
   const calls: (typeof import('@netlet/contract').routes)['accounts']
   export default calls
 }
+declare module 'virtual:routes/secondFactor' {
+  const calls: (typeof import('@netlet/contract').routes)['secondFactor']
+  export default calls
+}
 declare module 'virtual:routes/catalog' {
   const calls: (typeof import('@netlet/contract').routes)['catalog']
   export default calls

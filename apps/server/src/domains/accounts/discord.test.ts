@@ -15,7 +15,8 @@ import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } f
 import { useStarted } from '../../testing/use-started.ts'
 import { findRefusedClient } from './chat-client.ts'
 import { SESSION_COOKIE } from './sessions.ts'
-import { sessions, users } from './tables.ts'
+import { logins, sessions, users } from './tables.ts'
+import { addApp, codeOf } from './second-factor/second-factor.fixture.ts'
 import { proposeName } from './discord.ts'
 
 let redirects: (string | null)[] = []
@@ -96,6 +97,21 @@ test('logs in who is bound, takes the name over, and goes to the products', asyn
   expect(await visitor.get('/api/auth/login')).toMatchObject({
     data: { id: user.id, discord_name: 'Name 101', last_location: 'US' }
   })
+})
+
+test('asks an account with a second factor for it, behind the address that servers see', async () => {
+  const client = await shop.customer()
+  await bound(client.user.id, '130')
+  const { secret } = await addApp(shop, client)
+  const visitor = visitorFromAnywhere(shop)
+  const to = await applyReturn(visitor, await leave(visitor, 'login'), 130)
+  expect(to).toMatch(/^\/login#ticket=[\w-]+&second_factor=totp%2Crecovery$/)
+  expect((await visitor.get('/api/auth/login')).code).toBe(401)
+  const ticket = new URLSearchParams(to?.split('#')[1]).get('ticket')
+  const step = { ticket, method: 'totp', code: codeOf(shop, secret) }
+  expect(await visitor.post('/api/auth/second_factor', step)).toMatchObject({ data: { id: client.user.id } })
+  const methods = await shop.ctx.db.select().from(logins).where(eq(logins.userId, client.user.id))
+  expect(methods.map(({ method }) => method)).toEqual(['discord'])
 })
 
 test('the way back is good once, in the browser that left, and for ten minutes', async () => {

@@ -1,4 +1,7 @@
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { users } from '../../domains/accounts/tables.ts'
+import { writeSettings } from '../../domains/settings/index.ts'
 import { TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import type { ChangeFeed } from '../change-feed.ts'
 import { changesIn, eventually, openStream, startShop } from './event-stream.fixture.ts'
@@ -208,6 +211,17 @@ describe('the event stream', () => {
     publish([{ resource: 'server', id: 77 }])
     await eventually(() => expect(changesIn(watcher)).toContainEqual({ resource: 'server', id: 77 }))
     expect(stream.events()).toHaveLength(heard)
+  })
+
+  test('ends for an operator who has to add a second factor first', async () => {
+    const boss = await shop.admin()
+    const stream = await openStream(shop, boss)
+    await writeSettings(shop.ctx, { operators_need_second_factor: true })
+    const secondFactorDueAt = new Date(shop.ctx.now().getTime() - 1)
+    await shop.ctx.db.update(users).set({ secondFactorDueAt }).where(eq(users.id, boss.user.id))
+    await eventually(() => expect(stream.ended()).toBe(true))
+    expect((await openStream(shop, boss)).status).toBe(403)
+    await writeSettings(shop.ctx, { operators_need_second_factor: false })
   })
 
   test('is not for visitors, other sites, and API keys', async () => {

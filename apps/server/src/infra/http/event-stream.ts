@@ -122,7 +122,7 @@ function follow(ctx: Pick<AppContext, 'changes' | 'log'>, stream: ServerResponse
     const before = viewer
     try {
       const now = await authenticate()
-      if (!now) return void stream.end()
+      if (!now || now.mustEnrol) return void stream.end()
       viewer = now
     } catch (error) {
       ctx.log.warn({ err: error }, 'the session of an event stream could not be looked at')

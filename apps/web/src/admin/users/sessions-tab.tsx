@@ -3,7 +3,7 @@ import { deviceIn } from '@netlet/contract/device-words'
 import { useQuery } from '@tanstack/react-query'
 import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
-import { accounts } from '../../api/routes.ts'
+import { accounts, secondFactor } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { Ago } from '../../kit/time.tsx'
@@ -50,7 +50,7 @@ export function SessionsTab({ user }: { user: UserDetail }) {
     { key: 'seen', title: t('users.seen'), render: session => <Ago at={session.last_seen_at} /> },
     { key: 'end', title: t('list.actions'), align: 'end', render: session => <End session={session} may={mayEnd} /> }
   ]
-  const reset = useCommand(accounts.resetSecondFactor, {
+  const reset = useCommand(secondFactor.resetSecondFactor, {
     confirm: {
       title: t('users.resetFactorsTitle'),
       body: t('users.resetFactorsBody', { user: user.username }),
@@ -59,7 +59,7 @@ export function SessionsTab({ user }: { user: UserDetail }) {
     success: t('users.resetFactorsDone'),
     invalidate: [accounts.userSessions, accounts.user]
   })
-  const canReset = user.second_factors > 0 && user.id !== me?.id && mayCall(accounts.resetSecondFactor)
+  const canReset = user.second_factors > 0 && user.id !== me?.id && mayCall(secondFactor.resetSecondFactor)
   return (
     <div className="stack">
       {((count > 0 && mayEnd) || canReset) && (

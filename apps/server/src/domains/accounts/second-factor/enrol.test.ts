@@ -53,7 +53,7 @@ test('an app is added by its first code; its secret is sealed, and its codes are
   })
   const code = codeOf(shop, secret)
   const replies = await Promise.all([1, 2, 3].map(() => client.post(CONFIRM, { code, name: 'Phone' })))
-  expect(replies.map(reply => reply.code).toSorted()).toEqual([2000, 409, 409].toSorted())
+  expect(replies.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([409, 409, 2000])
   expect(await factorsOf(client)).toMatchObject({
     factors: [{ method: 'totp', name: 'Phone', last_used_at: expect.any(String) }],
     recovery_codes_left: 10

@@ -120,7 +120,7 @@ export async function resetUserSecondFactor(ctx: AppContext, by: UserActor, user
  * Removes all second factors of a user who lost a device. Its sessions end, because the device may have one. An
  * operator who must have a second factor adds one at the next log-in.
  */
-export function resetSecondFactors(ctx: AppContext, by: Actor, userId: number): Promise<Result<null>> {
+function resetSecondFactors(ctx: AppContext, by: Actor, userId: number): Promise<Result<null>> {
   return command(ctx, by, async unit => {
     const user = await lockUser(unit.tx, userId)
     if (!user) return refuse('not_found')

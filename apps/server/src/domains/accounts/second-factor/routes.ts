@@ -18,7 +18,7 @@ import {
 
 /** Calls for second factors, and log-ins that use one. */
 export function secondFactorRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
-  const calls = routes.accounts
+  const calls = routes.secondFactor
 
   mount(calls.secondFactorLogin, async ({ caller, body, request, reply }) =>
     welcome(ctx, ports, await finishLogIn(ctx, caller, body, browserOf(request)), reply)

@@ -58,7 +58,7 @@ export const recoveryCodes = pgTable(
  * 'log_in': a log-in that waits for its second factor. 'passkey': one by a passkey alone. 'enrol': a factor that a
  * session began to add. 'confirm': a session's challenge instead of the password.
  */
-export const TICKET_PURPOSES = ['log_in', 'passkey', 'enrol', 'confirm'] as const
+const TICKET_PURPOSES = ['log_in', 'passkey', 'enrol', 'confirm'] as const
 
 /** What waits for a second factor, for minutes. */
 export const secondFactorTickets = pgTable(
