@@ -20,7 +20,10 @@ const PAGES = [
   ['Product', '/product'],
   ['Dashboard', '/dashboard']
 ]
-const own = { customer: ['/dashboard/index/proxies', '/dashboard/index/setting'], admin: ['/dashboard/index/orders'] }
+const own = {
+  customer: ['/dashboard/index/proxies', '/dashboard/index/setting'],
+  admin: ['/dashboard/index/orders', '/dashboard/index/setting']
+}
 
 describe('the header', () => {
   it('leads to the pages of the shop, and marks the one that is shown', () => {

@@ -97,7 +97,10 @@ function Pages() {
 /** The menu under the user's name, by role. */
 const userLinks = (admin: boolean) =>
   admin
-    ? ([[pathOf('Orders'), 'nav.orders']] as const)
+    ? ([
+        [pathOf('Orders'), 'nav.orders'],
+        [pathOf('userSettings'), 'nav.settings']
+      ] as const)
     : ([
         [pathOf('Proxies'), 'nav.proxies'],
         [pathOf('userSettings'), 'nav.settings']

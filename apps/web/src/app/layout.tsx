@@ -23,7 +23,7 @@ export function Layout() {
       {user && (
         <Suspense fallback={null}>
           {user.impersonated_by && <Impersonation user={user} />}
-          <ChangeFeed userId={user.id} />
+          {!user.must_add_second_factor && <ChangeFeed userId={user.id} />}
           {user.is_superuser && <Console />}
         </Suspense>
       )}

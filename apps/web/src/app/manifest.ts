@@ -7,8 +7,11 @@ import { Landing } from '../shop/landing/page.tsx'
 import type { ConsolePageId } from './console/pages.ts'
 import { lazyPage } from './lazy-page.ts'
 
-/** Who may open a screen. Administrators are redirected from customer screens to the console, and vice versa. */
-export type Role = 'public' | 'customer' | 'admin'
+/**
+ * Who may open a screen. Administrators are redirected from customer screens to the console, and vice versa; `user`:
+ * both may.
+ */
+export type Role = 'public' | 'customer' | 'admin' | 'user'
 
 type Screen = {
   /** The route's name in the specification. */
@@ -97,9 +100,9 @@ const list = [
   },
   {
     id: 'userSettings',
-    role: 'customer',
+    role: 'user',
     page: lazyPage(() => import('../account/settings/page.tsx')),
-    menu: { title: 'menu.settings', group: 'menu.account' }
+    menu: { of: 'customer', title: 'menu.settings', group: 'menu.account' }
   },
   {
     id: 'support',

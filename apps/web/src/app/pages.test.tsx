@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { statistics } from '../admin/orders/order.fixture.ts'
-import { accounts, bulk, catalog, fleet, orders, settings, status } from '../api/routes.ts'
+import { accounts, bulk, catalog, fleet, orders, secondFactor, settings, status } from '../api/routes.ts'
 import { answer } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, customer, pageOf } from '../testing/shapes.ts'
@@ -23,9 +23,13 @@ function open(at: string, user: typeof admin | null) {
   answer(orders.statistics, statistics)
   return renderAt(<Pages />, { at, user })
 }
+function openAccount() {
+  answer(secondFactor.secondFactors, { factors: [], recovery_codes_left: 0, required: true, passkeys: true })
+  answer(accounts.sessions, [])
+}
 const linksOf = (menu: HTMLElement) =>
   within(menu)
-    .getAllByRole('link')
+    .queryAllByRole('link')
     .map(link => link.textContent)
 
 describe('the manifest', () => {
@@ -85,12 +89,40 @@ describe('the dashboards', () => {
   })
 
   it.each([
-    ['userSettings', admin],
+    ['invite', admin],
     ['audit', customer]
   ] as const)('does not show %s to who it is not for', async (id, other) => {
     const { where } = open(pathOf(id), other)
     await screen.findByRole('navigation', { name: 'Dashboard' })
     await waitFor(() => expect(where()).toBe(dashboardPath(other.is_superuser)))
+  })
+
+  it("shows operators their account under the console's menu, without what only customers have", async () => {
+    openAccount()
+    const { where } = open('/dashboard/index/setting', admin)
+    expect(await screen.findByRole('region', { name: 'Sign-in and security' })).toBeTruthy()
+    expect(where()).toBe('/dashboard/index/setting')
+    expect(screen.getByRole('heading', { name: 'Settings', level: 1 })).toBeTruthy()
+    const parts = screen.getAllByRole('region').map(region => region.getAttribute('aria-label'))
+    for (const name of ['Change password', 'Notices', 'Where you are logged in']) expect(parts).toContain(name)
+    for (const name of ['API keys', 'Billing', 'Mails']) expect(parts).not.toContain(name)
+    expect(linksOf(screen.getByRole('navigation', { name: 'Dashboard' }))).toContain('Audit log')
+  })
+
+  it('leads an operator who must add a second factor to where it is added, and nowhere else', async () => {
+    openAccount()
+    const { where } = open('/dashboard/index/userList', { ...admin, must_add_second_factor: true })
+    expect((await screen.findByText(/Please add one to go on/)).getAttribute('role')).toBe('alert')
+    expect(where()).toBe('/dashboard/index/setting')
+    expect(screen.queryByRole('region', { name: 'Change password' })).toBeNull()
+    expect(within(screen.getByRole('navigation', { name: 'Dashboard' })).queryAllByRole('link')).toEqual([])
+  })
+
+  it('tells an operator in the console by when a second factor is needed', async () => {
+    open('/dashboard/index/orders', { ...admin, second_factor_due: '2026-06-22T08:00:00.000Z' })
+    const said = within(await screen.findByRole('complementary', { name: 'Sign-in and security' }))
+    expect(said.getByText('Operators need a second factor. Please add one by Jun 22, 2026.')).toBeTruthy()
+    expect(said.getByRole('link', { name: 'Add one now' }).getAttribute('href')).toBe('/dashboard/index/setting')
   })
 
   it('leads an administrator who views the shop as a user out of the console, home, and back again', async () => {

@@ -34,6 +34,9 @@ function SignedIn() {
   if (pending) return <PageSkeleton />
   if (error && !user) return <ErrorState error={error} onRetry={() => void retry()} />
   if (!user) return <ToLogin from={pathname + search} />
+  // The server refuses everything else.
+  if (user.must_add_second_factor && pathname !== pathOf('userSettings'))
+    return <Navigate to={pathOf('userSettings')} replace />
   return <Outlet />
 }
 
@@ -53,7 +56,7 @@ function ToDashboard() {
   )
 }
 
-/** Administrators have no proxies or settings. They see the orders page instead. */
+/** Administrators have no proxies. They see the orders page instead. */
 function CustomerOnly() {
   const { user } = useSession()
   return user?.is_superuser ? <ToDashboard /> : <Outlet />
@@ -88,7 +91,8 @@ function routesTo(screen: Listed | undefined): RouteObject[] {
     element: frame.dashboard,
     children: [
       { element: frame.customerOnly, children: ifOf('customer') },
-      { element: frame.adminOnly, children: ifOf('admin') }
+      { element: frame.adminOnly, children: ifOf('admin') },
+      ...ifOf('user')
     ]
   }
   return [

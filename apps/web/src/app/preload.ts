@@ -9,7 +9,7 @@ export const Dashboard = lazyPage(() => import('./shell/dashboard.tsx'))
 export function preloadAt(pathname: string): void {
   const screen = screenAt(pathname)
   if (!screen || screen.role === 'admin') return
-  if (screen.role === 'customer') void Dashboard.preload().catch(() => undefined)
+  if (screen.role !== 'public') void Dashboard.preload().catch(() => undefined)
   void loadScreen(screen)
 }
 

@@ -7,6 +7,8 @@ import accountZh from './account.zh-CN.json'
 import adminEn from './admin.en.json'
 import adminZh from './admin.zh-CN.json'
 import en from './en.json'
+import loginEn from './login.en.json'
+import loginZh from './login.zh-CN.json'
 import landingEn from './landing.en.json'
 import landingZh from './landing.zh-CN.json'
 import proxiesEn from './proxies.en.json'
@@ -31,6 +33,7 @@ const lists: [string, Words, Words][] = [
   ['the dashboard', accountEn, accountZh],
   ['the console', adminEn, adminZh],
   ['the landing page', landingEn, landingZh],
+  ['the second step of a log-in', loginEn, loginZh],
   ['orders and proxies', proxiesEn, proxiesZh],
   ['the status page', statusEn, statusZh],
   ['the receipts', receiptsEn, receiptsZh],

@@ -49,6 +49,7 @@ export {
   ProductUpdate,
   RefundForm,
   ResetProxiesForm,
+  SecondFactorConfirmForm,
   ServerForm,
   ServerGroupForm,
   SignUpBody,

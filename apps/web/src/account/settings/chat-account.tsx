@@ -1,4 +1,4 @@
-import type { CurrentUser } from '@netlet/contract'
+import type { Confirmation, CurrentUser } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { IconBrandDiscord } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -10,20 +10,20 @@ import { passFocus, useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { ConfirmForm } from './confirm-form.tsx'
 
-/** Connects or disconnects a Discord account, with the password. */
+/** Connects or disconnects a Discord account, with the password or a second factor. */
 export function ChatAccount({ user }: { user: CurrentUser }) {
   const t = useT()
   const [asked, setAsked] = useState<'bind' | 'unbind' | null>(null)
   const ask = useFocusAfterReplace(asked === 'bind')
   const takeOff = useFocusAfterReplace(asked === 'unbind')
   const close = () => setAsked(null)
-  const bind = async (password: string) => {
-    const { discord_auth_url } = await call(accounts.bindDiscord, { body: { password } })
+  const bind = async (confirmation: Confirmation) => {
+    const { discord_auth_url } = await call(accounts.bindDiscord, { body: confirmation })
     if (discord_auth_url) window.location.assign(discord_auth_url)
     else notify('bad', t('settings.chatUnavailable'))
   }
-  const unbind = async (password: string) => {
-    await call(accounts.unbindDiscord, { body: { password } })
+  const unbind = async (confirmation: Confirmation) => {
+    await call(accounts.unbindDiscord, { body: confirmation })
     notify('good', t('settings.chatDone'))
     close()
     await reloadSession()

@@ -1,10 +1,18 @@
+import type { Confirmation } from '@netlet/contract'
 import { Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useId } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState, type ReactNode } from 'react'
+import { ApiError, call } from '../../api/client.ts'
+import { read } from '../../api/query.ts'
+import { secondFactor } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { useT } from '../../i18n/account.ts'
+import { t as word, useT } from '../../i18n/account.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { CodeInput } from '../../kit/code-input.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
-import { rules } from '../../kit/form.ts'
+import { formMessage, rules } from '../../kit/form.ts'
+import { hasPasskeys, usePasskey as askPasskey } from '../../kit/passkeys.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { ConfirmBody } from '../../kit/schemas.ts'
 
@@ -12,22 +20,59 @@ type Props = {
   /** The text of the submit button. */
   label: string
   danger?: boolean
-  onConfirm: (password: string) => Promise<unknown>
+  /** Other fields of the call, above the password. */
+  children?: ReactNode
+  onConfirm: (confirmation: Confirmation) => Promise<unknown>
   onCancel: () => void
 }
+
+type Way = 'password' | 'totp' | 'passkey'
 
 /** The library allows only letters, digits and dashes. */
 const formNameOf = (id: string) => id.replaceAll(/[^a-zA-Z0-9]/g, '-')
 
-/** Asks for the password again, to protect a session that someone else finds open. */
-export function ConfirmForm({ label, danger, onConfirm, onCancel }: Props) {
+const checkPassword = rules(ConfirmBody)
+
+/** Asks for the password again, or for a second factor, to protect a session that someone else finds open. */
+export function ConfirmForm({ label, danger, children, onConfirm, onCancel }: Props) {
   const t = useT()
-  const form = useForm({ name: formNameOf(useId()), initialValues: { password: '' }, validate: rules(ConfirmBody) })
+  const { data } = useQuery(read(secondFactor.secondFactors))
+  const has = (kind: 'totp' | 'passkey') => data?.factors.some(({ method }) => method === kind) ?? false
+  const ways: Way[] = [
+    'password',
+    ...(has('totp') ? (['totp'] as const) : []),
+    ...(has('passkey') && hasPasskeys() ? (['passkey'] as const) : [])
+  ]
+  const [way, setWay] = useState<Way>('password')
+  const form = useForm({
+    name: formNameOf(useId()),
+    initialValues: { password: '', code: '' },
+    validate: ({ password, code }) => {
+      if (way === 'password') return checkPassword({ password })
+      return way === 'passkey' || /^\d{6}$/.test(code) ? {} : { code: formMessage('enter_second_factor') }
+    }
+  })
   const failure = useFormFailure(form)
   const confirm = useMutation({
-    mutationFn: ({ password }: typeof form.values) => onConfirm(password),
-    onError: failure.refused
+    mutationFn: async ({ password, code }: typeof form.values) => {
+      if (way === 'password') return onConfirm({ password })
+      if (way === 'totp') return onConfirm({ second_factor: { method: 'totp', code } })
+      const assertion = await askPasskey(await call(secondFactor.secondFactorOptions))
+      return onConfirm({ second_factor: { method: 'passkey', assertion } })
+    },
+    onError: error => {
+      if (!(error instanceof ApiError)) return failure.invalid({}, () => word('factors.notUsed'))
+      if (way === 'passkey') return failure.invalid({}, () => failureText(error))
+      // A code counts once.
+      form.setFieldValue('code', '')
+      failure.refused(error)
+    }
   })
+  const change = (next: Way) => {
+    form.clearErrors()
+    failure.onChange()
+    setWay(next)
+  }
   return (
     <form
       className="stack"
@@ -38,22 +83,45 @@ export function ConfirmForm({ label, danger, onConfirm, onCancel }: Props) {
         errors => failure.invalid(errors)
       )}
     >
-      <PasswordInput
-        label={t('settings.confirm')}
-        autoComplete="current-password"
-        autoFocus
-        visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
-        {...form.getInputProps('password')}
-      />
+      {children}
+      {way === 'password' && (
+        <PasswordInput
+          label={t('settings.confirm')}
+          autoComplete="current-password"
+          autoFocus={!children}
+          visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
+          {...form.getInputProps('password')}
+        />
+      )}
+      {way === 'totp' && <CodeInput label={t('factors.code')} autoFocus {...form.getInputProps('code')} />}
+      {way === 'passkey' && <p className="dim">{t('factors.createHint')}</p>}
       {failure.alert}
       <div className="row">
-        <Button type="submit" color={danger ? 'red.9' : undefined} loading={confirm.isPending}>
+        {/* The button that chose the passkey disappears with the focus. */}
+        <Button
+          key={way === 'passkey' ? 'passkey' : 'typed'}
+          autoFocus={way === 'passkey'}
+          type="submit"
+          color={danger ? 'red.9' : undefined}
+          loading={confirm.isPending}
+        >
           {label}
         </Button>
         <Button variant="default" onClick={onCancel}>
           {t('settings.cancel')}
         </Button>
       </div>
+      {ways.length > 1 && (
+        <div className="row">
+          {ways
+            .filter(other => other !== way)
+            .map(other => (
+              <Button key={other} size="compact-sm" variant="subtle" onClick={() => change(other)}>
+                {t(`factors.use.${other}`)}
+              </Button>
+            ))}
+        </div>
+      )}
     </form>
   )
 }

@@ -1,7 +1,7 @@
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { setSessionUser } from '../../api/session.ts'
-import { accounts, mail, webhooks } from '../../api/routes.ts'
+import { accounts, mail, secondFactor, webhooks } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
 import { endpoint } from '../../kit/webhooks/webhooks.fixture.ts'
 import { answer, holdRefused, requestsOf } from '../../testing/answers.ts'
@@ -16,6 +16,7 @@ beforeEach(() => {
   answer(webhooks.endpoints, [endpoint])
   answer(mail.choices, { payments: true, proxies: true, expiry: true, blocked: null })
   answer(accounts.sessions, [])
+  answer(secondFactor.secondFactors, { factors: [], recovery_codes_left: 0, required: false, passkeys: true })
 })
 
 /** Opens the page as after a login. */

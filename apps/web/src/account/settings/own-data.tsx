@@ -1,3 +1,4 @@
+import type { Confirmation } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
@@ -28,9 +29,9 @@ export function OwnData({ canDelete }: { canDelete: boolean }) {
   const { pathname, search } = useLocation()
   const [asked, setAsked] = useState(false)
   const ask = useFocusAfterReplace(asked)
-  const remove = async (password: string) => {
+  const remove = async (confirmation: Confirmation) => {
     await endSession(
-      () => call(accounts.deleteAccount, { body: { password } }),
+      () => call(accounts.deleteAccount, { body: confirmation }),
       () => {
         // The guard may render once more before the other page does.
         leaveForGood(pathname + search, pageAt('home'))

@@ -1,4 +1,4 @@
-import type { OwnSession } from '@netlet/contract'
+import type { Confirmation, OwnSession } from '@netlet/contract'
 import { deviceIn } from '@netlet/contract/device-words'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -21,7 +21,7 @@ const FEW = 5
 /** The most that a reply contains; there may be more. */
 const MOST = 100
 
-/** The account's sessions. Each other one, or all others, can be ended with the password. */
+/** The account's sessions. Each other one, or all others, can be ended with the password or a second factor. */
 export function Sessions() {
   const t = useT()
   const part = useRef<HTMLDivElement>(null)
@@ -59,8 +59,8 @@ function EndOthers({ count, isAll, onEnded }: OthersProps) {
   const t = useT()
   const [asked, setAsked] = useState(false)
   const ask = useFocusAfterReplace(asked)
-  const end = async (password: string) => {
-    const { ended } = await call(accounts.endOtherSessions, { body: { password } })
+  const end = async (confirmation: Confirmation) => {
+    const { ended } = await call(accounts.endOtherSessions, { body: confirmation })
     notify('good', t('sessions.othersEnded', { count: ended }))
     await refresh(accounts.sessions)
     onEnded()
@@ -85,8 +85,8 @@ function Session({ session, onEnded }: { session: OwnSession; onEnded: () => voi
   const [asked, setAsked] = useState(false)
   const ask = useFocusAfterReplace(asked)
   const device = session.device === null ? t('sessions.unknown') : deviceIn(language, session.device)
-  const end = async (password: string) => {
-    await call(accounts.endSession, { params: { id: session.id }, body: { password } })
+  const end = async (confirmation: Confirmation) => {
+    await call(accounts.endSession, { params: { id: session.id }, body: confirmation })
     await refresh(accounts.sessions)
     onEnded()
   }

@@ -1,6 +1,6 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { accounts, mail, webhooks } from '../../api/routes.ts'
+import { accounts, mail, secondFactor, webhooks } from '../../api/routes.ts'
 import { notify } from '../../kit/notify.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -14,6 +14,7 @@ const session = { device: 'Firefox', ip: '203.0.113.7', location: 'DE', created_
 const here = { ...session, id: 1, last_seen_at: customer.created_at, is_current: true }
 
 beforeEach(() => {
+  answer(secondFactor.secondFactors, { factors: [], recovery_codes_left: 0, required: false, passkeys: true })
   answer(accounts.apiKeys, [])
   answer(webhooks.endpoints, [])
   answer(mail.choices, { payments: true, proxies: true, expiry: true, blocked: null })

@@ -59,7 +59,7 @@ const RunningWork = lazy(() => import('../../admin/running-work/running-work.tsx
 /** Pixels of scrolling after which the button to the top appears. */
 const FAR = 300
 
-const customerScreens = screens.filter(({ role }) => role === 'customer')
+const customerScreens = screens.filter(({ role }) => role === 'customer' || role === 'user')
 const menus = { admin: menuOf('admin'), customer: menuOf('customer') }
 
 export default function Dashboard() {
@@ -85,8 +85,10 @@ export default function Dashboard() {
   const isCustomer = user?.is_superuser === false
   useEffect(() => (isCustomer ? loadWhenIdle(customerScreens) : undefined), [isCustomer])
 
-  const menu = user?.is_superuser ? allowedOf(menus.admin, user) : menus.customer
-  const item = itemAt(menu, pathname)
+  const isConsole = user?.is_superuser === true && !user.must_add_second_factor
+  const menu = isCustomer ? menus.customer : isConsole ? allowedOf(menus.admin, user) : []
+  // Operators have their account page without an entry.
+  const item = itemAt(menu, pathname) ?? itemAt(menus.customer, pathname)
   const title = item ? t(item.title) : t('menu.dashboard')
   const Icon = item?.icon ?? IconLayoutDashboard
   useTitle(title)
@@ -120,7 +122,7 @@ export default function Dashboard() {
           )}
           <Icon size={22} aria-hidden />
           <h1>{title}</h1>
-          {user?.is_superuser && (
+          {isConsole && (
             <ActionIcon
               variant="subtle"
               color="gray"
@@ -138,7 +140,7 @@ export default function Dashboard() {
             variant="subtle"
             color="gray"
             size="lg"
-            ml={user?.is_superuser ? undefined : 'auto'}
+            ml={isConsole ? undefined : 'auto'}
             aria-pressed={full}
             aria-label={full ? t('shell.leaveFull') : t('shell.full')}
             onClick={() => setFull(!full)}
@@ -146,7 +148,7 @@ export default function Dashboard() {
             {full ? <IconMinimize size={20} /> : <IconMaximize size={20} />}
           </ActionIcon>
         </div>
-        {user?.is_superuser && (
+        {isConsole && (
           <Suspense fallback={null}>
             <RunningWork />
           </Suspense>

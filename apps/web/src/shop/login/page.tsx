@@ -1,8 +1,9 @@
 import { pageAt } from '@netlet/contract/pages'
 import { Button, Tabs } from '@mantine/core'
+import type { CurrentUser } from '@netlet/contract'
 import { IconBrandDiscord, IconLock } from '@tabler/icons-react'
-import { useState } from 'react'
-import { Link, useNavigate, useSearchParams } from 'react-router'
+import { useEffect, useState } from 'react'
+import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { safePath, withReturn } from '../../kit/return-path.ts'
@@ -10,11 +11,15 @@ import { setSessionUser } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { t as word, useT, type Key } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { useT as useStepT } from '../../i18n/login.ts'
 import { FormAlert } from '../../kit/form-failure.tsx'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 import { useResetSession } from '../reset-session.ts'
+import { hasPasskeys } from '../../kit/passkeys.ts'
+import { PasskeyLogin } from './passkey-login.tsx'
 import { PasswordForm } from './password-form.tsx'
+import { SecondStep, stepInHash } from './second-step.tsx'
 
 export default function LoginPage() {
   const t = useT()
@@ -22,13 +27,31 @@ export default function LoginPage() {
   const navigate = useNavigate()
   const sessionIsReset = useResetSession()
   const after = query.get('return')
-  useTitle(t('login.title'))
+  const { hash, pathname, search } = useLocation()
+  const [step, setStep] = useState(() => stepInHash(hash))
+  // The ticket does not stay in the browser's history.
+  useEffect(() => {
+    if (hash) void navigate(pathname + search, { replace: true })
+  }, [hash, navigate, pathname, search])
+  const stepT = useStepT()
+  const title = step ? stepT('login.stepTitle') : t('login.title')
+  useTitle(title)
+  const enter = (user: CurrentUser) => {
+    setSessionUser(user)
+    void navigate(safePath(after) ?? pageAt('product'), { replace: true })
+  }
 
   // After a refusal the chat platform redirects back here. Show the tab the login started from.
   const refusal = refusalIn(query)
 
+  if (step)
+    return (
+      <AuthCard title={title}>
+        <SecondStep step={step} onDone={enter} onBack={() => setStep(null)} />
+      </AuthCard>
+    )
   return (
-    <AuthCard title={t('login.title')}>
+    <AuthCard title={title}>
       {/* Keep both tabs mounted, so that typed values survive a switch. */}
       <Tabs defaultValue={refusal ? 'chat' : 'password'} keepMounted>
         <Tabs.List grow mb="lg">
@@ -42,10 +65,8 @@ export default function LoginPage() {
         <Tabs.Panel value="password">
           <PasswordForm
             before={sessionIsReset}
-            onDone={user => {
-              setSessionUser(user)
-              void navigate(safePath(after) ?? pageAt('product'), { replace: true })
-            }}
+            onDone={enter}
+            onAsked={setStep}
             forgotPath={withReturn(pageAt('forgot'), after)}
           />
         </Tabs.Panel>
@@ -53,6 +74,7 @@ export default function LoginPage() {
           <ChatLogin refusal={refusal} />
         </Tabs.Panel>
       </Tabs>
+      {hasPasskeys() && <PasskeyLogin before={sessionIsReset} onDone={enter} />}
       <p style={{ marginTop: '1.5rem' }}>
         <span className="dim">{t('login.noAccount')}</span>{' '}
         <Link to={withReturn(pageAt('createAccount'), after)}>{t('login.create')}</Link>

@@ -12,11 +12,14 @@ import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { LoginBody } from '../../kit/schemas.ts'
+import { stepOf, type Step } from './second-step.tsx'
 
 type Props = {
   /** Resolves when the former session has ended, because a login before that would be ended with it. */
   before: () => Promise<unknown>
   onDone: (user: CurrentUser) => void
+  /** The account has a second factor. */
+  onAsked: (step: Step) => void
   forgotPath: string
 }
 
@@ -26,7 +29,7 @@ const check = rules(LoginBody.omit({ captcha: true }))
 const wantsCaptcha = (error: unknown) =>
   error instanceof ApiError && (error.data as { require_captcha?: boolean } | null)?.require_captcha === true
 
-export function PasswordForm({ before, onDone, forgotPath }: Props) {
+export function PasswordForm({ before, onDone, onAsked, forgotPath }: Props) {
   const t = useT()
   const [needsCaptcha, setNeedsCaptcha] = useState(false)
   const captcha = useCaptcha(needsCaptcha)
@@ -50,6 +53,8 @@ export function PasswordForm({ before, onDone, forgotPath }: Props) {
     },
     onSuccess: onDone,
     onError: error => {
+      const step = stepOf(error)
+      if (step) return onAsked(step)
       if (needsCaptcha) captcha.renew()
       if (wantsCaptcha(error)) setNeedsCaptcha(true)
       form.setFieldValue('captcha', '')
