@@ -53,6 +53,7 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['WebsiteSettings?tab=geofeed', /Where servers stand|服务器位置/],
   ['WebsiteSettings?tab=logs', /Server log|服务器日志/],
   ['operators', admin.username],
+  ['setting', /Add an authenticator app|添加验证器应用/],
   ['tasks', 'expire-orders'],
   ['tasks?tab=queues', 'send-mail'],
   ['tasks?tab=dead', /Dead letters|失败任务/],

@@ -34,8 +34,13 @@ export async function someIds(admin: APIRequestContext, customer: APIRequestCont
 
 /** Every screen of the manifest for this role, and further addresses. */
 export async function shotsOf(role: Role, ids: Ids): Promise<Shot[]> {
-  const own = (await rolesOfScreens()).filter(screen => screen.role === role)
-  const shots = own.map(({ id }) => ({ name: id, path: withIds(id, ids) }))
+  const own = (await rolesOfScreens()).filter(
+    screen => screen.role === role || (screen.role === 'user' && role !== 'public')
+  )
+  const shots = own.map(({ id, role: of }) => ({
+    name: of === 'user' ? `${id}-${role}` : id,
+    path: withIds(id, ids)
+  }))
   return [...shots, ...MORE[role](ids)]
 }
 
@@ -62,10 +67,10 @@ const MORE: Record<Role, (ids: Ids) => Shot[]> = {
 }
 
 /** Parsed as text, because the manifest is browser code. */
-async function rolesOfScreens(): Promise<{ id: PageId; role: Role }[]> {
+async function rolesOfScreens(): Promise<{ id: PageId; role: Role | 'user' }[]> {
   const manifest = await readFile(new URL('../../apps/web/src/app/manifest.ts', import.meta.url), 'utf8')
-  const found = [...manifest.matchAll(/\bid: '(\w+)',\s*role: '(public|customer|admin)'/g)].map(
-    ([, id, role]) => ({ id, role }) as { id: PageId; role: Role }
+  const found = [...manifest.matchAll(/\bid: '(\w+)',\s*role: '(public|customer|admin|user)'/g)].map(
+    ([, id, role]) => ({ id, role }) as { id: PageId; role: Role | 'user' }
   )
   const missing = Object.keys(pagePaths).filter(id => !found.some(screen => screen.id === id))
   if (missing.length > 0) throw new Error(`who ${missing.join(', ')} is for was not found in the manifest`)

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from '@playwright/test'
 import { orders } from '../../packages/contract/src/orders.ts'
 import { pageAt } from '../../packages/contract/src/pages.ts'
+import { DEMO_CUSTOMER } from '../demo/demo-accounts.ts'
 import type { Ids, Role } from './screens.ts'
 
 export type Stage = {
@@ -18,7 +19,7 @@ export type State = { name: string; role: Role; show: (stage: Stage) => Promise<
 
 /** The words of all lists in a language, which the app loads separately. */
 export async function wordsOf(lang: string): Promise<(key: string) => string> {
-  const lists = ['', 'account.', 'landing.', 'product.', 'proxies.', 'receipts.', 'reference.']
+  const lists = ['', 'account.', 'landing.', 'login.', 'product.', 'proxies.', 'receipts.', 'reference.']
   const texts = await Promise.all(
     lists.map(name => readFile(new URL(`../../apps/web/src/i18n/${name}${lang}.json`, import.meta.url), 'utf8'))
   )
@@ -230,6 +231,33 @@ export const states: State[] = [
       await page.goto(pageAt('userSettings'), { waitUntil: 'networkidle' })
       await page.getByRole('button', { name: word('settings.change'), exact: true }).click()
       await shoot('settings-password-empty')
+    }
+  },
+  {
+    name: 'second-step',
+    role: 'public',
+    show: async stage => {
+      const { page, shoot } = stage
+      // Without a ticket of the server, the page shows the same.
+      await page.goto(`${pageAt('login')}#ticket=none&second_factor=totp,passkey,recovery`)
+      await shoot('second-step-code')
+      await button(stage, 'login.use.recovery').click()
+      await shoot('second-step-recovery')
+    }
+  },
+  {
+    name: 'second-factor',
+    role: 'customer',
+    show: async stage => {
+      const { page, word, shoot } = stage
+      await page.goto(pageAt('userSettings'), { waitUntil: 'networkidle' })
+      await button(stage, 'factors.addTotp').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('textbox', { name: word('settings.confirm') }).fill(DEMO_CUSTOMER.password)
+      await shoot('second-factor-confirm')
+      await dialog.getByRole('button', { name: word('factors.next'), exact: true }).click()
+      await dialog.getByRole('img', { name: word('factors.scanAlt') }).waitFor()
+      await shoot('second-factor-app')
     }
   }
 ]
