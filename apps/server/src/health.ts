@@ -6,7 +6,7 @@ import { checkServers } from './domains/convergence/index.ts'
 import { serversHealth } from './domains/servers/index.ts'
 import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
 import { countUnresolvedEvents } from './domains/inbox/index.ts'
-import type { HealthPorts } from './domains/settings/index.ts'
+import { type HealthPorts, readRestored } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { untrustedProxies } from './infra/http/untrusted-proxies.ts'
@@ -62,10 +62,12 @@ async function databaseHealth({ db }: AppContext) {
       (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
       current_setting('max_connections')::int as most`)
   const { totalCount, idleCount, waitingCount } = db.$client
+  const restored = await readRestored(db)
   return {
     bytes: rows[0]?.bytes ?? 0,
     connections: rows[0]?.connections ?? 0,
     max_connections: rows[0]?.most ?? 0,
-    pool: { size: totalCount, idle: idleCount, waiting: waitingCount }
+    pool: { size: totalCount, idle: idleCount, waiting: waitingCount },
+    recovering_since: restored?.recoveredAt === null ? iso(restored.backupAt) : null
   }
 }

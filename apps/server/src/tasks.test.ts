@@ -175,7 +175,7 @@ test('the job monitor is shown to administrators only, reads only, and shows no 
   const mine = cookieOf(admin)
   const page = await get('/task-monitor/queues', mine)
   expect(page.status).toBe(200)
-  expect(await page.text()).toContain('send-mail')
+  expect(await page.text()).toContain('audit-inventory')
   const job = await dead('send-mail', { to: 'marker@example.com' })
   const asked = [
     '/jobs',

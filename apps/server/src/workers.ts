@@ -27,6 +27,7 @@ import { rewardsJobs } from './domains/rewards/index.ts'
 import { webhookJobs } from './domains/webhooks/index.ts'
 import { ownsAddresses } from './own-addresses.ts'
 import { noticePorts } from './notice-ports.ts'
+import { isRecovering } from './domains/settings/index.ts'
 import { statusJobs } from './domains/status/index.ts'
 import { trafficJobs } from './domains/traffic/index.ts'
 import { retention } from './retention.ts'
@@ -47,6 +48,28 @@ export const eventHandlers: EventHandlers = {
 }
 
 export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptDelivered }
+
+/**
+ * What ends or moves orders, or frees addresses. In a restored shop it waits until all that was paid since the backup is
+ * found.
+ */
+const PAUSED = new Set([
+  'time-out-orders',
+  'expire-orders',
+  'end-graces',
+  'rescue-orders',
+  'order-task',
+  'end-quarantine'
+])
+
+const paused = (one: Job): Job => ({
+  ...one,
+  async run(ctx, data, jobId) {
+    if (!(await isRecovering(ctx.db))) return one.run(ctx, data, jobId)
+    // A scheduled one comes again by itself.
+    if (!one.cron) throw new Error('the shop was restored, and first looks for what was paid since')
+  }
+})
 
 /** All background jobs, each declared by its domain. */
 export const allJobs: Job[] = [
@@ -71,7 +94,7 @@ export const allJobs: Job[] = [
   ...deliveryJobs(deliveryPorts),
   ...paymentJobs,
   ...reconciliationJobs
-]
+].map(one => (PAUSED.has(one.queue.name) ? paused(one) : one))
 
 /** All queues. Each process may send to all of them. */
 export const allQueues: JobQueue<object>[] = allJobs.map(({ queue }) => queue)

@@ -128,7 +128,9 @@ export const DatabaseHealth = z.object({
   connections: z.number(),
   max_connections: z.number(),
   /** The pool of this process. */
-  pool: z.object({ size: z.number(), idle: z.number(), waiting: z.number() })
+  pool: z.object({ size: z.number(), idle: z.number(), waiting: z.number() }),
+  /** When the backup was made from which the shop was restored, while it looks for what was paid since; else null. */
+  recovering_since: Time.nullable()
 })
 
 export const HttpHealth = z.object({

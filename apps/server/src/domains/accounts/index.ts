@@ -24,6 +24,7 @@ export {
   lockUserOfDiscord
 } from './balance.ts'
 export { createUser, ensureAdmin } from './create-user.ts'
+export { customerWith } from './lost-customer.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { countForwarded } from './forwarded-limits.ts'
 export { createAuthenticator } from './authenticate.ts'

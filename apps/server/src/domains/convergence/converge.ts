@@ -1,7 +1,5 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import type { AgentUserLimits } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'
-import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import {
@@ -15,21 +13,21 @@ import {
   enqueueRepair,
   convergeQueue,
   readServerRow,
-  type ServerRow,
-  grantLimits
+  type ServerRow
 } from '../servers/index.ts'
 import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply-user.ts'
+import { type PlannedUser, planUsers } from './planned-users.ts'
 import { sendRanges, type RangesOutcome } from './send-ranges.ts'
 import { tryNewCredentials } from '../proofs/index.ts'
 import { sendTls } from '../certificates/index.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
+import { isRecovering } from '../settings/index.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
 
 /** How many users are planned, sent and recorded in one batch. */
 const BATCH = 64
 /** Users that are sent to an agent at once. */
 const AT_ONCE = 8
-const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
 
 /**
  * The agent takes no changes now: it did not answer, answered nonsense, or belongs to another console. The job
@@ -50,6 +48,8 @@ export async function convergeServer(
   confirm: ConfirmPort,
   timeoutMs?: number
 ): Promise<void> {
+  // The repair of every server follows when all that was paid is found.
+  if (await isRecovering(ctx.db)) return
   const ran = await withServerLock(
     ctx.db,
     serverId,
@@ -144,24 +144,9 @@ async function sendRangesOrThrow(...to: Parameters<typeof sendRanges>): Promise<
   return sent
 }
 
-type Planned = { user: AgentUser; denied: DenyLists; limits: AgentUserLimits | undefined }
-
-/** The next users to put or delete, with all that their agent gets. */
-async function planBatch(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<Planned[]> {
-  const users = await usersBehind(ctx, serverId, byHandOnly)
-  // Read after the users: an edit of a rule in between gives them a new generation, so they come again.
-  const deniedBy = new Map<string, DenyLists>()
-  for (const user of users) {
-    const key = user.rules.join()
-    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
-  }
-  const limits = await grantLimits(ctx, users)
-  return users.map(user => ({
-    user,
-    denied: deniedBy.get(user.rules.join()) ?? NOTHING_DENIED,
-    limits: limits.get(user.username)
-  }))
-}
+/** The next users to put or delete. */
+const planBatch = async (ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<PlannedUser[]> =>
+  planUsers(ctx, await usersBehind(ctx, serverId, byHandOnly))
 
 async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
   return ctx.db
@@ -184,7 +169,7 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
     .limit(BATCH)
 }
 
-async function tellUsers(agent: AgentClient, batch: Planned[]): Promise<{ user: AgentUser; outcome: Outcome }[]> {
+async function tellUsers(agent: AgentClient, batch: PlannedUser[]): Promise<{ user: AgentUser; outcome: Outcome }[]> {
   const told: { user: AgentUser; outcome: Outcome }[] = []
   for (let at = 0; at < batch.length; at += AT_ONCE) {
     const answers = await Promise.all(

@@ -33,6 +33,7 @@ export {
   reserve,
   reserveOther,
   reservePart,
+  reserveThese,
   reserveUnknown,
   splitLease,
   splitByRanges

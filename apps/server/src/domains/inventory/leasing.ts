@@ -1,6 +1,6 @@
 import type { OrderFamily } from '@netlet/contract'
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
-import type { Executor, Transaction } from '../../infra/db/client.ts'
+import { type Executor, sqlState, type Transaction } from '../../infra/db/client.ts'
 import { bigIdList, familyNumber, idList } from './sql.ts'
 import { chunks, leaseBlocks, leases } from './tables.ts'
 
@@ -58,6 +58,47 @@ export async function reserveUnknown(tx: Transaction, wanted: Reservation, since
 
 /** Rolls back the savepoint of a reservation. */
 class KnownAddresses extends Error {}
+
+const NOT_FREE = new Set(['23P01', '23514'])
+
+/**
+ * Reserves exactly these ranges of servers for an order.
+ * @returns false if they are not what it bought or not all free; then nothing has changed
+ */
+export async function reserveThese(
+  tx: Transaction,
+  wanted: Reservation,
+  ranges: { server: number; prefixes: string[] }[]
+): Promise<boolean> {
+  const { orderId, groupId, step, rules } = wanted
+  const blocks = blocksOf(wanted)
+  try {
+    return await tx.transaction(async attempt => {
+      await attempt.execute(sql`select inventory.share()`)
+      const { rows } = await attempt.execute<{ chunk: number; start: number }>(sql`
+        select c.id as chunk, start
+        from jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb) as r(server bigint, prefixes inet[])
+        join chunks c on c.server_id = r.server
+        join cidrs own on own.id = c.cidr_id and own.cidr && any (r.prefixes)
+        cross join lateral generate_series(0, c.size - ${step}::int, ${step}::int) as start
+        where inventory.address_at(c.base, start) <<= any (r.prefixes)
+          and inventory.address_at(c.base, start + ${step}::int - 1) <<= any (r.prefixes)
+        order by 1, 2 limit ${blocks + 1}`)
+      if (rows.length !== blocks) return false
+      const { rows: made } = await attempt.execute<{ id: number }>(sql`
+        insert into ${leases} (order_id, group_id, step, rules, blocks, created_at)
+        values (${orderId}, ${groupId}, ${step}, ${idList(rules)}, ${blocks}, inventory.clock()) returning id`)
+      await attempt.execute(sql`
+        insert into ${leaseBlocks} (lease_id, chunk_id, start, length, rules, leased_at)
+        select ${made[0]?.id}::bigint, chunk, start, ${step}::int, ${idList(rules)}, inventory.clock()
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as b(chunk int, start int) order by chunk, start`)
+      return true
+    })
+  } catch (error) {
+    if (NOT_FREE.has(sqlState(error) ?? '')) return false
+    throw error
+  }
+}
 
 /** Whether a lease has addresses that its order gave back since then. */
 async function gaveBack(

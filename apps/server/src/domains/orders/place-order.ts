@@ -13,8 +13,9 @@ import { openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { discountCodeFor, levelDiscount } from '../rewards/index.ts'
-import { readSettings } from '../settings/index.ts'
+import { isRecovering, readSettings } from '../settings/index.ts'
 import { buyerOf, orderMailFrom } from './order-mail.ts'
+import { credentialsOf } from './credentials.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { refusedByStock, type SaleCheck } from './sold-today.ts'
 import { type OrderLine, orders } from './tables.ts'
@@ -164,6 +165,7 @@ export async function placeOrder(
 ): Promise<Result<Placed>> {
   // Nor on behalf of a customer, who would owe a purchase that an administrator chose.
   if (caller.isSuperuser || caller.impersonator !== null) return refuse('admin_purchase')
+  if (await isRecovering(ctx.db)) return refuse('recovering')
   const key = idempotencyKey ? checkoutKey(caller.id, idempotencyKey, partsOf(placing)) : null
   // Before the price: a repeat gets its reply even if the plan is no longer sold.
   const before = key && (await replyTo(ctx.db, key, ctx.now()))
@@ -227,8 +229,7 @@ export async function placeOrder(
         discountCode,
         reservedUntil,
         createdAt: now,
-        proxyUsername: `u${randomCode(9)}`,
-        proxyPassword: randomCode(14)
+        ...credentialsOf(ctx.secrets, publicId)
       })
       .returning()
     if (!order) throw new Error('The order was not inserted')

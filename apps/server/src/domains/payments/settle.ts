@@ -18,6 +18,7 @@ import {
 import { readSettings } from '../settings/index.ts'
 import { type Settling, applyDecision, updateEarnings } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
+import { findLostOrder } from './lost-order.ts'
 import { withKnownCharge } from './paid-order.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
@@ -71,18 +72,16 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
 }
 
 /** Reads and locks the facts of a report. `customer`: the user of the named order, even if that account was deleted. */
-async function gather(
-  unit: Unit,
-  { secrets }: Settling,
-  told: PaidOrder
-): Promise<Facts & { customer: number | null }> {
+async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts & { customer: number | null }> {
   const { tx, now } = unit
   await lock(tx, 'platformOrder', told.id)
   const payment = (await paymentOf(tx, told.id)) ?? null
   const paid = withKnownCharge(told, payment)
-  const money = await readSettings(tx, secrets)
+  const money = await readSettings(tx, ctx.secrets)
   const naming = readOrderReference(paid)
-  const order = await orderFor(unit, payment, naming?.order ?? null)
+  const order =
+    (await orderFor(unit, payment, naming?.order ?? null)) ??
+    (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
   // A note is free text: it names an order only if that order exists.
   const named = naming && (order || !naming.isByNote) ? naming.order : null
   const said = naming ? (naming.isRenewal ? 'renewal' : 'purchase') : payment?.kind

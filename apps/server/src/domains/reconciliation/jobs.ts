@@ -3,6 +3,7 @@ import { queue } from '../../infra/jobs.ts'
 import { readOrderQueue } from '../payments/index.ts'
 import { queueUnreadOrders, readOrder } from './read-order.ts'
 import { reconcileDisputes } from './missed-disputes.ts'
+import { recover, recoverQueue } from './recover.ts'
 import { reconcilePayments } from './reconcile.ts'
 
 export const reconciliationJobs: Job[] = [
@@ -14,6 +15,12 @@ export const reconciliationJobs: Job[] = [
       await queueUnreadOrders(ctx)
       await reconcilePayments(ctx)
     }
+  }),
+  job(recoverQueue, {
+    purpose: 'After a restore from a backup: finds what was paid since, and then lets the shop sell and change again.',
+    cron: '* * * * *',
+    atStart: true,
+    run: recover
   }),
   job(queue<object>('reconcile-disputes', { retryLimit: 0, deleteAfterSeconds: 3600 }), {
     purpose: 'Asks the platform for disputes, and records those that no webhook reported.',

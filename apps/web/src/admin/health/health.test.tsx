@@ -41,7 +41,13 @@ const good: Health = {
   jobs: { queues: [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 0 }] },
   servers: { total: 3, reachable: 3, unreachable: [], troubled: [], certificates: [] },
   mail: { waiting: 2, oldest: AT, failed: 0, error: null },
-  database: { bytes: 52_428_800, connections: 9, max_connections: 100, pool: { size: 3, idle: 2, waiting: 0 } },
+  database: {
+    bytes: 52_428_800,
+    connections: 9,
+    max_connections: 100,
+    pool: { size: 3, idle: 2, waiting: 0 },
+    recovering_since: null
+  },
   http: { public_url: 'https://shop.example.com', untrusted_proxies: [] }
 }
 const drift: PriceDrift = {

@@ -24,7 +24,7 @@ const NEEDS: readonly (readonly [page: string, Permission])[] = [
 
 /** The worst first. */
 export function problemsOf(health: Health, t: T, may: (permission: Permission) => boolean): Problem[] {
-  const { at, platform, jobs, servers, mail, http } = health
+  const { at, platform, jobs, servers, mail, database, http } = health
   const late = (time: string | null | undefined) => typeof time === 'string' && Date.parse(at) - Date.parse(time) > LATE
   const found: Problem[] = []
   const opens = (to: string) => NEEDS.every(([page, permission]) => !to.startsWith(page) || may(permission))
@@ -120,6 +120,12 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
     tell(mail.failed > 0, t('health.problem.mailFailed', { count: mail.failed }), `${mails}?state=failed`)
     tell(late(mail.oldest), t('health.problem.mail', { count: mail.waiting }), `${mails}?state=waiting`)
   }
+  const since = database?.recovering_since ?? null
+  tell(
+    since !== null,
+    t('health.problem.recovering', { since: `${since?.slice(0, 16).replace('T', ' ')} UTC` }),
+    payments
+  )
   for (const { address } of http?.untrusted_proxies ?? []) tell(true, t('health.problem.proxy', { address }))
   return found
 }

@@ -5,6 +5,7 @@ import { SYSTEM } from '../../../infra/actor.ts'
 import { type Unit, command } from '../../../infra/command.ts'
 import type { AgentAddress, AgentClient } from '../../../integrations/agent/index.ts'
 import { type SyncContext, agentOf, clearTrouble, setTrouble, type ServerRow } from '../../servers/index.ts'
+import { isRecovering } from '../../settings/index.ts'
 import { agentTies, consoleIdentity } from '../tables.ts'
 
 /** This console as agents know it. A copied database is the same console; a new one is another. */
@@ -34,6 +35,8 @@ export type ClaimOutcome =
   | { kind: 'foreign' | 'older'; owner: AgentOwner; message: string }
   | { kind: 'failed'; message: string }
 
+const RECOVERING = 'The shop was restored from a backup, and first looks for what was paid since'
+
 type Options = {
   timeoutMs?: number | undefined
   dial?: AgentAddress['dial']
@@ -49,6 +52,7 @@ type Options = {
  */
 export async function claimAgent(ctx: SyncContext, server: ServerRow, options: Options = {}): Promise<ClaimOutcome> {
   const { timeoutMs, dial, known, takeOverFrom } = options
+  if (await isRecovering(ctx.db)) return { kind: 'failed', message: RECOVERING }
   const { id, name } = await readConsole(ctx)
   const { mark, nextMark } = await prepareMark(ctx, server.id)
   const client = agentOf(server, ctx.secrets, timeoutMs, { console: { id, mark: nextMark }, ...(dial ? { dial } : {}) })

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { RepairPlan } from '@netlet/contract'
 import type { AgentState } from '@netlet/contract/agent'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { iso } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
 import { serverCidrs } from '../../inventory/index.ts'
-import { setTrouble, type SyncContext, type ServerRow } from '../../servers/index.ts'
+import { setTrouble, type SyncContext, type ServerRow, withAccess } from '../../servers/index.ts'
 import { agentTies } from '../tables.ts'
-import { agentUsers } from '../../servers/tables.ts'
+import { agentUsers, orderAccess } from '../../servers/tables.ts'
+import { hashOf, planUsers } from '../planned-users.ts'
 
 /** At most this many names of each kind are kept and shown. */
 const SHOWN = 1000
@@ -34,8 +35,12 @@ export async function planRepair(
   const wanted = new Map(rows.filter(row => row.wanted).map(row => [row.username, row]))
   const own = new Set(await serverCidrs(ctx.db, server.id))
   const removed = [...held.keys()].filter(user => !wanted.has(user)).toSorted()
+  const sentAgain = await hashesToSend(ctx, server.id)
   const changed = [...wanted.values()]
-    .filter(row => held.has(row.username) && !(row.inStep && held.get(row.username) === row.digest))
+    .filter(({ username, inStep, digest }) => {
+      const hash = held.get(username)
+      return hash !== undefined && hash !== (inStep ? digest : sentAgain.get(username))
+    })
     .map(row => row.username)
     .toSorted()
   const added = [...wanted.keys()].filter(user => !held.has(user)).toSorted()
@@ -52,6 +57,22 @@ export async function planRepair(
     ranges: { count: ranges.length, ranges: ranges.slice(0, SHOWN) }
   }
   return { plan, harmless: removed.length + changed.length + ranges.length === 0 }
+}
+
+/** What the agent would hold of users that are still to be sent. An order that was placed again has what it had. */
+async function hashesToSend(ctx: SyncContext, serverId: number): Promise<Map<string, string>> {
+  const users = await ctx.db
+    .select(withAccess)
+    .from(agentUsers)
+    .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
+    .where(
+      and(
+        eq(agentUsers.serverId, serverId),
+        eq(agentUsers.wanted, true),
+        sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`
+      )
+    )
+  return new Map((await planUsers(ctx, users)).map(planned => [planned.user.username, hashOf(planned)]))
 }
 
 /** The waiting plan, and the digest of the approved one. */
