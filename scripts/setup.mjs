@@ -1,24 +1,45 @@
 // Prepares a fresh clone: installs the packages and the Node 24 that the product runs on. Plain JavaScript, because the
 // host's own Node (20 or later) runs it.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-// Compare a hash, because the folder also exists after an interrupted or outdated install.
-const stamp = join(root, 'node_modules', '.netlet-lock')
-const lockHash = () =>
-  createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
+const packagesIn = file => JSON.parse(readFileSync(join(root, file), 'utf8')).packages
+
+/**
+ * Are the locked packages installed? npm lists what it installed when it is done, so an interrupted install has no list.
+ * @param {boolean} all also those for development, which a production install may leave out
+ */
+function isInstalled(all) {
+  try {
+    const found = packagesIn('node_modules/.package-lock.json')
+    return Object.entries(packagesIn('package-lock.json')).every(
+      ([path, { version, dev, devOptional, optional, peer, link }]) =>
+        !path.includes('node_modules/') ||
+        link ||
+        optional ||
+        peer ||
+        (!all && (dev || devOptional)) ||
+        found[path]?.version === version
+    )
+  } catch {
+    return false
+  }
+}
+
+/** Ends the process with one line if the locked packages are not installed. A service installs none by itself. */
+export function requireInstalled() {
+  if (isInstalled(false)) return
+  console.error('The packages of package-lock.json are not installed. Stop the services and run: npm ci')
+  process.exit(1)
+}
 
 /** Installs the locked packages if the installed ones differ. Ends the process on failure. */
 export function install() {
-  const wanted = lockHash()
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  if (isInstalled(true)) return
   console.log('Installing packages (first start, or the lockfile changed)…')
   const { NODE_ENV: _, npm_config_omit: __, ...env } = process.env
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
@@ -32,7 +53,6 @@ export function install() {
     console.error('npm ci failed. Check the connection to your package registry, then run the same command again.')
     process.exit(1)
   }
-  writeFileSync(stamp, wanted)
 }
 
 /**
