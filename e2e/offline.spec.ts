@@ -106,7 +106,7 @@ test('a page that cannot be loaded says so beside the menu, and is tried again w
   const code = /\/(assets\/.*|boot)\.(js|css)$/
   await page.route(code, route => route.abort())
   await menu.getByRole('link', { name: 'Settings' }).click()
-  await expect(page.getByRole('heading', { name: 'This page could not be loaded' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This page cannot be loaded' })).toBeVisible()
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(menu).toBeVisible()
   await page.unroute(code)

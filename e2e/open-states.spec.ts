@@ -52,9 +52,9 @@ test('a customer: dialogs, questions, messages and what could not be loaded', as
   const proxies = page.getByRole('region', { name: '代理', exact: true })
   await expect(proxies.getByRole('row')).toHaveCount(9)
   for (const [button, title] of [
-    ['客户端访问', '谁可以使用这些代理'],
+    ['客户端访问', '访问权限'],
     ['代码', '使用代理'],
-    [/^更换密码/, '为此订单生成新的凭据？']
+    [/^重置密码/, '重置此订单的凭据？']
   ] as const) {
     await proxies.getByRole('button', { name: button }).click()
     await expect(page.getByRole('dialog', { name: title, exact: true })).toBeVisible()

@@ -2,17 +2,17 @@
 export const ORDER_FAILURES = {
   /** The addresses were gone when the payment arrived. */
   out_of_stock: 'Out of stock: the addresses were gone when the payment arrived',
-  underpaid: 'Too little money: paid {paid} of {due}',
+  underpaid: 'Underpaid: {paid} of {due}',
   agent_refused: 'A server refused the proxies: {message}',
   /** The platform order lacks lines that this order needs. */
-  lines_missing: 'Paid for less than was ordered: {missing}',
+  lines_missing: 'Payment does not cover the order: {missing}',
   /** Paid after its reservation, when the product was no longer on sale. */
-  purchase_not_sold: 'Paid late, when this was not sold any more: {what}',
+  purchase_not_sold: 'Payment arrived late; no longer sold: {what}',
   wrong_currency: 'Paid in {currency}, not in {expected}',
-  test_payment: 'A test payment: no money was taken',
+  test_payment: 'Test payment: no money was charged',
   /** The platform's order was cancelled without a refund. */
-  cancelled: 'Cancelled on the platform; its money was not given back',
-  server_unreachable: 'Server {server} does not answer; {count} {count|address waits|addresses wait} for it',
+  cancelled: 'Cancelled on the platform, but not refunded',
+  server_unreachable: 'Server {server} is not responding; {count} {count|address is|addresses are} waiting for it',
   addresses_lost: '{count} {count|address no longer belongs|addresses no longer belong} to any server'
 } as const
 export type OrderFailure = keyof typeof ORDER_FAILURES
@@ -27,7 +27,7 @@ export type TaskFailure = keyof typeof TASK_FAILURES
 /** Sentences for customers, if the others name servers or quote them. */
 export const CUSTOMER_FAILURES = {
   agent_refused: 'A server refused the proxies',
-  server_unreachable: 'A server does not answer; {count} {count|address waits|addresses wait} for it'
+  server_unreachable: 'A server is not responding; {count} {count|address is|addresses are} waiting for it'
 } as const satisfies Partial<Record<OrderFailure | TaskFailure, string>>
 
 /** The events in an order's history. */

@@ -119,7 +119,7 @@ export const orders = {
     reply: Done
   }),
   credits: route('GET', `${O}/:id/credits/`, {
-    summary: 'Time of outages that an order was given back, with the incident that each of them was',
+    summary: 'Time credited to an order for outages, with each incident',
     access: 'user',
     permission: 'orders.view',
     scope: 'read',
@@ -224,8 +224,7 @@ export const orders = {
     reply: Order
   }),
   proxyDetail: route('GET', `${O}/:id/get_proxy_detail/`, {
-    summary:
-      "An order's proxies, found by address, by what their latest check found, and by a site that answers or is silent",
+    summary: "An order's proxies, by address, check result, or site that answers or does not",
     access: 'user',
     permission: 'orders.credentials',
     scope: 'read',
@@ -247,7 +246,7 @@ export const orders = {
       .extend({ proxy_list: z.array(Proxy), order: Order })
   }),
   traffic: route('GET', `${O}/:id/traffic/`, {
-    summary: "An order's traffic by hour or day, what was refused and what failed, and what it may use",
+    summary: "An order's traffic by hour or day, with its refusals, failures and limits",
     access: 'user',
     permission: 'orders.view',
     scope: 'read',
@@ -320,7 +319,7 @@ export const orders = {
     reply: Order
   }),
   renew: route('POST', `${O}/:id/order-renew-checkout/`, {
-    summary: 'Where to pay for a renewal',
+    summary: 'Get the checkout link to renew an order',
     access: 'user',
     permission: 'orders.change',
     scope: 'renew',
@@ -329,7 +328,7 @@ export const orders = {
     reply: RenewalCheckout
   }),
   renewMany: route('POST', '/api/orders/renew/', {
-    summary: 'Where to pay for renewals of several orders, each by itself, or why one cannot be renewed',
+    summary: 'Get the checkout links to renew several orders, or why one cannot be renewed',
     access: 'user',
     permission: 'orders.change',
     scope: 'renew',
@@ -365,7 +364,7 @@ export const orders = {
     )
   }),
   exportProxies: route('GET', `${O}/:id/export_proxies/`, {
-    summary: 'All proxies of an order as ip:port:user:password lines, with a file name',
+    summary: 'All proxies of an order as ip:port:username:password lines, with a file name',
     access: 'user',
     permission: 'orders.credentials',
     scope: 'read',
@@ -374,7 +373,7 @@ export const orders = {
     reply: z.object({ ...ProxyLines.shape, filename: z.string() })
   }),
   copyProxies: route('GET', `${O}/:id/copy_proxies/`, {
-    summary: 'All proxies of an order as ip:port:user:password lines',
+    summary: 'All proxies of an order as ip:port:username:password lines',
     access: 'user',
     permission: 'orders.credentials',
     scope: 'read',

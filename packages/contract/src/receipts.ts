@@ -68,8 +68,7 @@ export type Receipts = z.infer<typeof Receipts>
 
 export const receiptRoutes = {
   receipts: route('GET', '/api/orders/order_list/:id/receipts/', {
-    summary:
-      "The payments of one's own order that counted: its purchase and its renewals, with what was given back, and the payments that do not count",
+    summary: 'Payments of an order: purchase, renewals, refunds, and payments not counted',
     access: 'user',
     scope: 'read',
     params: IdParams,

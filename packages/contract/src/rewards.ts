@@ -112,11 +112,11 @@ export const LevelCodeForm = z.object({
 /** Why points or coins change, as sentences of the points history. Names in braces are parameters. */
 export const POINT_REASONS = {
   payment: 'Payment of order {order}',
-  invited_payment: 'Payment by {username}, whom you invited',
+  invited_payment: 'Payment by {username} (invited by you)',
   invited: 'Invited {username}',
   refund: 'Refund of order {order}',
-  refund_invited: 'Refund of a payment by {username}, whom you invited',
-  withheld: 'Kept for coins that a refund had left owed',
+  refund_invited: 'Refund to {username} (invited by you)',
+  withheld: 'Deducted for an earlier refund',
   exchange: 'Exchanged for a ${mount} gift card',
   chat_message: 'Chat message',
   decay: 'Monthly decay',

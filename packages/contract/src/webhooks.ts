@@ -118,20 +118,20 @@ const all = '/api/settings/outgoing_webhooks'
 
 export const webhooks = {
   endpoints: route('GET', `${own}/endpoints/`, {
-    summary: 'The own webhook endpoints',
+    summary: 'Your webhook endpoints',
     access: 'user',
     scope: 'read',
     reply: z.array(WebhookEndpoint)
   }),
   createEndpoint: route('POST', `${own}/endpoints/`, {
-    summary: 'Add a webhook endpoint; its secret is shown this once',
+    summary: 'Add a webhook endpoint; its secret is shown only once',
     access: 'user',
     scope: 'webhooks',
     body: WebhookForm,
     reply: NewWebhookEndpoint
   }),
   updateEndpoint: route('PUT', `${own}/endpoints/:id/`, {
-    summary: 'Change a webhook endpoint, or switch it on again',
+    summary: 'Change a webhook endpoint, or turn it back on',
     access: 'user',
     scope: 'webhooks',
     params: IdParams,
@@ -139,14 +139,14 @@ export const webhooks = {
     reply: WebhookEndpoint
   }),
   deleteEndpoint: route('DELETE', `${own}/endpoints/:id/`, {
-    summary: 'Delete a webhook endpoint; what waits for it is not sent',
+    summary: 'Delete a webhook endpoint; its waiting events are not sent',
     access: 'user',
     scope: 'webhooks',
     params: IdParams,
     reply: Done
   }),
   rotateSecret: route('POST', `${own}/endpoints/:id/rotate_secret/`, {
-    summary: 'Make a new secret, shown this once; the former one signs as well for a day',
+    summary: 'Rotate the secret, shown only once; the old secret also signs for a day',
     access: 'user',
     scope: 'webhooks',
     params: IdParams,
@@ -154,7 +154,7 @@ export const webhooks = {
     reply: Secret
   }),
   testEndpoint: route('POST', `${own}/endpoints/:id/test/`, {
-    summary: 'Send a test event to a webhook endpoint, once',
+    summary: 'Send a test event to a webhook endpoint',
     access: 'user',
     scope: 'webhooks',
     params: IdParams,
@@ -162,21 +162,21 @@ export const webhooks = {
     reply: Queued
   }),
   deliveries: route('GET', `${own}/deliveries/`, {
-    summary: 'What was sent to the own webhook endpoints, and what waits',
+    summary: 'Deliveries to your webhook endpoints, sent and waiting',
     access: 'user',
     scope: 'read',
     query: listQuery({ sort: ['id'], filters }),
     reply: page(WebhookDelivery)
   }),
   delivery: route('GET', `${own}/deliveries/:id/`, {
-    summary: 'One delivery with its body and its attempts',
+    summary: 'One delivery with its body and attempts',
     access: 'user',
     scope: 'read',
     params: IdParams,
     reply: WebhookDeliveryDetail
   }),
   resend: route('POST', `${own}/deliveries/:id/resend/`, {
-    summary: 'Send an event again that has ended; its id stays the same',
+    summary: 'Resend an event that has ended; its ID stays the same',
     access: 'user',
     scope: 'webhooks',
     params: IdParams,

@@ -149,7 +149,7 @@ function queryExample(schema: JsonSchema | undefined, components: Components): s
 
 const SCOPES: Record<Scope, string> = {
   read: 'Reads orders, proxies, traffic and webhooks',
-  renew: 'Asks for the addresses where renewals are paid',
+  renew: 'Gets the checkout links for renewals',
   webhooks: 'Adds, changes and tests webhook endpoints'
 }
 
@@ -164,7 +164,7 @@ export function customerDocument(serverUrl: string): Json {
       ...paths[path],
       [call.method.toLowerCase()]: {
         ...operation,
-        description: `Takes a key with \`${call.scope}\`.${call.reveals ? ' The reply holds passwords of proxies.' : ''}`,
+        description: `Requires a key with \`${call.scope}\`.${call.reveals ? ' The response contains proxy passwords.' : ''}`,
         security: [{ apiKey: [call.scope] }],
         responses: { ...(operation['responses'] as Json), 429: { $ref: '#/components/responses/TooMany' } }
       }
@@ -176,7 +176,7 @@ export function customerDocument(serverUrl: string): Json {
     info: {
       title: 'Netlet for customers',
       version: '1',
-      description: `The calls that a customer's API key may make, ${API_KEY_CALLS_A_MINUTE} a minute. Every JSON reply is the envelope { code, data, msg }: code 2000 is a success, anything else equals the HTTP status. Paths work with and without the trailing slash.`
+      description: `The calls that a customer's API key can make, ${API_KEY_CALLS_A_MINUTE} per minute. Every JSON response is { code, data, msg }: code 2000 is a success, any other code equals the HTTP status. Paths work with and without a trailing slash.`
     },
     servers: [{ url: serverUrl }],
     tags: Object.entries(DOMAIN_TITLES)
@@ -192,7 +192,7 @@ export function customerDocument(serverUrl: string): Json {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: `A key that is made in the settings of the dashboard. ${Object.entries(SCOPES)
+          description: `A key from the dashboard settings. ${Object.entries(SCOPES)
             .map(([scope, does]) => `\`${scope}\`: ${does}.`)
             .join(' ')}`
         }
@@ -202,12 +202,12 @@ export function customerDocument(serverUrl: string): Json {
 }
 
 const REFUSED: Record<string, [status: number, description: string]> = {
-  Invalid: [400, 'The request is not valid; data.errors names the fields'],
-  Unauthorized: [401, 'There is no such key, or it was revoked'],
-  Forbidden: [403, 'The key may not do this: it lacks the scope'],
-  NotFound: [404, 'There is no such thing, or it is not yours'],
+  Invalid: [400, 'The request is invalid; data.errors names the fields'],
+  Unauthorized: [401, 'The key does not exist or was revoked'],
+  Forbidden: [403, 'The key lacks the scope for this call'],
+  NotFound: [404, 'It does not exist, or it is not yours'],
   TooLarge: [413, 'The body is too large'],
   WrongType: [415, 'The body is not JSON'],
-  TooMany: [429, 'The key called too often; Retry-After says after how many seconds to go on'],
+  TooMany: [429, 'Too many calls; the header Retry-After gives the seconds to wait'],
   Refused: [0, 'Another refusal: 409, 422, 500 or 503, with the reason as msg']
 }

@@ -83,10 +83,10 @@ export const refusal: JsonSchema = {
 }
 
 const REFUSED = {
-  Invalid: { status: 400, description: 'The request is not valid; data.errors names the fields' },
+  Invalid: { status: 400, description: 'The request is invalid; data.errors names the fields' },
   Unauthorized: { status: 401, description: 'Nobody is signed in' },
   Forbidden: { status: 403, description: 'Signed in, but not allowed to do this; or sent from another site' },
-  NotFound: { status: 404, description: 'There is no such thing, or it is not yours' },
+  NotFound: { status: 404, description: 'It does not exist, or it is not yours' },
   TooLarge: { status: 413, description: 'The body is too large' },
   WrongType: { status: 415, description: 'The body is not JSON' },
   Refused: { status: 0, description: 'Another refusal: 409, 429, 500 or 503, with the reason as msg' }

@@ -134,7 +134,7 @@ function fieldTable(title: string, fields: Field[]): string {
     ({ name, type, required }) =>
       `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(type)}</td><td>${required ? 'yes' : 'no'}</td></tr>`
   )
-  return `<h3>${title}</h3><table><thead><tr><th>Field</th><th>Type</th><th>Needed</th></tr></thead><tbody>${rows.join('')}</tbody></table>`
+  return `<h3>${title}</h3><table><thead><tr><th>Field</th><th>Type</th><th>Required</th></tr></thead><tbody>${rows.join('')}</tbody></table>`
 }
 
 /** The call as one would type it: only what has to be in the query. */

@@ -24,31 +24,31 @@ export type Facts = {
 }
 
 const NAME = 'Netlet'
-const LEAD = 'Lease proxy IP addresses in blocks, by the month, with the access rules you need.'
+const LEAD = 'HTTP and SOCKS5 proxies on fixed IPs, leased by the month with the access rules you need.'
 /** Characters: search engines show no more. */
 const LONGEST = 160
 
 const WORDS: Partial<Record<PageId, { title: string; description: string }>> = {
-  home: { title: 'IP addresses to lease, by the block and by the month', description: LEAD },
+  home: { title: 'Static proxies by the IP or block, leased monthly', description: LEAD },
   product: {
     title: 'Products',
-    description: 'All plans: locations, numbers of addresses, access rules and prices.'
+    description: 'All plans with their locations, IP quantities, access rules and prices.'
   },
   publicRewards: {
     title: 'Rewards',
-    description: 'Level points with every payment and friend, and coins to exchange for gift cards.'
+    description: 'Earn level points for payments and invited friends, and exchange coins for gift cards.'
   },
   support: {
     title: 'Support',
-    description: 'Answers to frequent questions, the community chat, and a form to write to us.'
+    description: 'Answers to frequently asked questions, the community chat and a contact form.'
   },
   status: {
     title: 'Status',
-    description: 'How each location does now and did in the last 90 days, incidents, and mails about them.'
+    description: 'The status of each location now and over the last 90 days, with incidents and email updates.'
   },
   apiReference: {
     title: 'API reference',
-    description: 'What programs can do with an API key: orders, proxies, renewals and webhooks, with examples to copy.'
+    description: 'Read orders and proxies, renew orders and manage webhooks with an API key, with examples to copy.'
   },
   login: { title: 'Login', description: LEAD },
   forgot: { title: 'Forgot password', description: LEAD },
@@ -56,14 +56,14 @@ const WORDS: Partial<Record<PageId, { title: string; description: string }>> = {
 }
 
 const POLICIES = [
-  { id: '1', title: 'Privacy Policy', description: 'Which data the shop keeps, what for, and for how long.' },
+  { id: '1', title: 'Privacy Policy', description: 'Which data the shop keeps, why, and for how long.' },
   {
     id: '2',
     title: 'Refund Policy',
     description: 'Digital goods: all sales are final, without refunds or replacements.'
   }
 ] as const
-const TERMS = { id: '3', title: 'Terms of Use', description: 'The terms under which plans are leased and used.' }
+const TERMS = { id: '3', title: 'Terms of Use', description: 'The terms for leasing and using plans.' }
 
 /** Pages that say nothing to those who do not come by a link of their own. */
 const UNLISTED: PageId[] = ['unsubscribe', 'empty']
@@ -95,7 +95,7 @@ export async function aboutPage(url: string, facts: Facts): Promise<PageHead> {
   const found = Object.entries(pagePaths).find(([, pattern]) => matchesPath(pattern, path))
   if (!found) {
     if (ENTRANCES.includes(path)) return { status: 200, title: NAME, description: LEAD, indexed: false }
-    return { status: 404, title: `There is no such page · ${NAME}`, description: LEAD, indexed: false }
+    return { status: 404, title: `Page not found · ${NAME}`, description: LEAD, indexed: false }
   }
   const [id, pattern] = found as [PageId, string]
   if (id === 'policy') {
@@ -114,7 +114,8 @@ export async function aboutPage(url: string, facts: Facts): Promise<PageHead> {
 async function aboutProduct(asked: string, facts: Facts, image: string): Promise<PageHead> {
   const id = /^[1-9]\d{0,14}$/.test(asked) ? Number(asked) : undefined
   const product = id === undefined ? undefined : await facts.product(id)
-  if (!product) return { status: 404, title: `This product is not sold · ${NAME}`, description: LEAD, indexed: false }
+  if (!product)
+    return { status: 404, title: `This product is not on sale · ${NAME}`, description: LEAD, indexed: false }
   const canonical = `${facts.publicUrl}/product?id=${product.id}`
   const description = shortened(product.description || LEAD)
   const data = {

@@ -52,8 +52,8 @@ const open = async (url: string) => {
 }
 
 test.each([
-  ['/', 'IP addresses to lease, by the block and by the month · Netlet', '/'],
-  ['/?utm=1', 'IP addresses to lease, by the block and by the month · Netlet', '/'],
+  ['/', 'Static proxies by the IP or block, leased monthly · Netlet', '/'],
+  ['/?utm=1', 'Static proxies by the IP or block, leased monthly · Netlet', '/'],
   ['/product', 'Products · Netlet', '/product'],
   ['/product/', 'Products · Netlet', '/product'],
   ['/product?parId=3', 'Products · Netlet', '/product'],

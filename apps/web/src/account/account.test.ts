@@ -21,7 +21,7 @@ describe('export', () => {
   it('says that there is no connection where the browser knows it', () => {
     onlineManager.setOnline(false)
     expect(exportFailure(new ApiError('network', ''))).toBe(
-      'You are offline. Please try again when there is a connection.'
+      'You are offline. Please try again when you are back online.'
     )
   })
   it('tells an answer without lines from one that is malformed', () => {

@@ -54,7 +54,7 @@ describe('reading without a connection', () => {
     onlineManager.setOnline(false)
     answerLost(orders.list)
     renderAt(<Read />)
-    await screen.findByText('You are offline. Please try again when there is a connection.')
+    await screen.findByText('You are offline. Please try again when you are back online.')
     expect(asked()).toBe(1)
     answer(orders.list, pageOf(order))
     await act(async () => onlineManager.setOnline(true))
@@ -75,7 +75,7 @@ describe('a server that says nothing', () => {
       return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <p>waiting</p>
     }
     const { user } = renderAt(<Listed />)
-    expect((await screen.findByRole('alert')).textContent).toContain('The shop took too long to answer')
+    expect((await screen.findByRole('alert')).textContent).toContain('The shop took too long to respond')
     expect(limits).toHaveLength(2)
     expect(limits.reduce((sum, limit) => sum + limit, 0)).toBeLessThan(55_000)
     vi.restoreAllMocks()

@@ -48,7 +48,7 @@ describe('a page whose code does not come', () => {
   it('although there is a connection loads everything again, but only from a shop that answers', async () => {
     const reload = vi.spyOn(window.location, 'reload').mockImplementation(() => {})
     show()
-    expect((await screen.findByRole('alert')).textContent).toContain('This page could not be loaded')
+    expect((await screen.findByRole('alert')).textContent).toContain('This page cannot be loaded')
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')))
     await retry()
     expect(screen.getByText('the menu')).toBeTruthy()
@@ -99,5 +99,5 @@ it('a page that breaks says so', async () => {
       </Boundary>
     </MantineProvider>
   )
-  expect((await screen.findByRole('alert')).textContent).toContain('This page could not be shown')
+  expect((await screen.findByRole('alert')).textContent).toContain('This page cannot be displayed')
 })

@@ -146,6 +146,6 @@ describe('the dashboards', () => {
 
   it('says so where there is no such page', () => {
     open('/dashboard/index/nothing', customer)
-    expect(screen.getByRole('heading', { name: 'There is no such page' })).toBeTruthy()
+    expect(screen.getByRole('heading', { name: 'Page not found' })).toBeTruthy()
   })
 })

@@ -30,7 +30,7 @@ describe('in English', () => {
     expect(failureText(new ApiError('timeout', ''))).toMatch(/too long/)
     expect(failureText(new ApiError('format', '', 200), 'No proxies')).toBe('No proxies')
     expect(failureText(new ApiError('network', ''), '搜索失败')).toBe(
-      '搜索失败: The shop cannot be reached. Please check your connection.'
+      '搜索失败: Cannot reach the shop. Please check your connection.'
     )
     expect(failureText(new ApiError('timeout', ''), 'Not saved.')).toMatch(/^Not saved\. The shop took too long/)
     expect(failureText(new Error('bug'))).toBe('Something went wrong. Please try again.')

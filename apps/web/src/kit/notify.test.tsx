@@ -57,9 +57,9 @@ describe('a message', () => {
   it('of a failure follows the language', async () => {
     renderAt(null)
     await say('bad', () => failureText(new ApiError('timeout', '')))
-    await screen.findByText('The shop took too long to answer. Please try again.')
+    await screen.findByText('The shop took too long to respond. Please try again.')
     await act(() => setLanguage('zh-CN'))
-    expect(screen.queryByText('The shop took too long to answer. Please try again.')).toBeNull()
+    expect(screen.queryByText('The shop took too long to respond. Please try again.')).toBeNull()
     expect(screen.getByRole('alert').textContent).toContain(failureText(new ApiError('timeout', '')))
   })
 })

@@ -52,12 +52,12 @@ test('a deleted user’s name leaves the inviter’s earnings, and the next user
   expect(after).toHaveLength(before.length)
   expect(after.filter(reason => reason.includes(deleted)).toSorted()).toEqual([
     `Invited ${deleted}`,
-    `Payment by ${deleted}, whom you invited`,
-    `Refund of a payment by ${deleted}, whom you invited`,
-    `Refund of a payment by ${deleted}, whom you invited`
+    `Payment by ${deleted} (invited by you)`,
+    `Refund to ${deleted} (invited by you)`,
+    `Refund to ${deleted} (invited by you)`
   ])
   expect(after.filter(reason => reason.includes('buyer')).toSorted()).toEqual([
     'Invited buyer',
-    'Payment by buyer, whom you invited'
+    'Payment by buyer (invited by you)'
   ])
 })

@@ -277,7 +277,7 @@ test('nothing in the database names a person who was deleted', async () => {
   expect(record?.reasonParams).toEqual({ username: `deleted-${user.id}` })
   const points = await inviter.get<{ data: PointRecord[] }>('/api/rewards/point_record/')
   expect(new Set(points.data.data.map(({ reason }) => reason))).toContain(
-    `Payment by deleted-${user.id}, whom you invited`
+    `Payment by deleted-${user.id} (invited by you)`
   )
   const log = await db.select().from(auditLog).where(eq(auditLog.action, 'user.delete'))
   expect(log.at(-1)).toMatchObject({ targetId: String(user.id), after: { historyKept: true, own: true } })

@@ -94,6 +94,6 @@ test('a renewal that its note named stays one when the note has changed', async 
   expect(await b.tell('orders/paid', lost(renewal, { note: renewalNote(order.publicId, 30) }))).toBe('lines_missing')
   // The shop noted on the platform's order why it settled nothing. Then the order was edited.
   const edited = b.paymentFor(order, { id: renewal.id })
-  expect(await b.tell('orders/paid', lost(edited, { note: 'Paid for less than was ordered' }))).toBe('settled')
+  expect(await b.tell('orders/paid', lost(edited, { note: 'Payment does not cover the order' }))).toBe('settled')
   expect((await b.world.row(order.id)).expiredAt?.getTime()).toBe((order.expiredAt?.getTime() ?? 0) + 30 * DAY)
 })

@@ -263,7 +263,7 @@ test('a failure names no server to a customer and quotes none, and all of it to 
   const detail = async (who: TestClient, orderId: number) =>
     (await who.get<{ order: Order }>(`${PATH}${orderId}/get_proxy_detail/`)).data.order
   expect(await detail(anna, id)).toMatchObject({
-    fail_reason: 'A server does not answer; 8 addresses wait for it',
+    fail_reason: 'A server is not responding; 8 addresses are waiting for it',
     fail: { code: 'server_unreachable', params: { count: 8 } }
   })
   expect(await detail(anna, holding)).toMatchObject({
@@ -272,7 +272,7 @@ test('a failure names no server to a customer and quotes none, and all of it to 
     task_fail: { code: 'agent_refused', params: {} }
   })
   expect(await detail(admin, id)).toMatchObject({
-    fail_reason: 'Server paris-rack-9 does not answer; 8 addresses wait for it',
+    fail_reason: 'Server paris-rack-9 is not responding; 8 addresses are waiting for it',
     fail: { code: 'server_unreachable', params: { server: 'paris-rack-9', count: 8 } }
   })
   expect(await detail(admin, holding)).toMatchObject({

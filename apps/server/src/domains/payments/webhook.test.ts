@@ -130,14 +130,14 @@ test('lines that fall short: not delivered, addresses kept and then given back, 
   const failed = await mine(order_id)
   expect(failed).toMatchObject({ state: 'failed', pay_status: 1, delivery_num: 0, is_expired: false, expired_at: null })
   expect(failed).toMatchObject({
-    fail_reason: `Paid for less than was ordered: ${missing}`,
+    fail_reason: `Payment does not cover the order: ${missing}`,
     fail: { code: 'lines_missing', params: { missing } }
   })
   expect(await moved(order_id)).toMatchObject({ grants: 0, leases: 1 })
   expect((await adminNotices(stack)).at(-1)).toContain(`order ${order_id} was paid for less than is needed: ${missing}`)
   expect(await customerMails(order_id)).toEqual(['payment-not-delivered'])
   expect(await tagsOf(event.id)).toEqual([
-    { tags: ['delivery_fail'], note: `Paid for less than was ordered: ${missing}` }
+    { tags: ['delivery_fail'], note: `Payment does not cover the order: ${missing}` }
   ])
   expect(await stockOf(stack, [rule])).toBe(before - 8)
   await expire(order_id)

@@ -111,7 +111,7 @@ test('the history says why, as a sentence and as a code with parameters; its use
   ])
   expect(await historyOf(inviter)).toMatchObject([
     {
-      reason: `Payment by ${buyer.user.username}, whom you invited`,
+      reason: `Payment by ${buyer.user.username} (invited by you)`,
       reason_code: 'invited_payment',
       params: { username: buyer.user.username }
     }

@@ -124,7 +124,7 @@ test('a refund before that takes the coins away before they can be spent', async
   shop.advance(8 * DAY)
   expect((await exchange(inviter, 20)).status).toBe(409)
   const history = await inviter.get<Page<PointRecord>>('/api/rewards/point_record/')
-  expect(history.data.data[0]?.reason).toBe(`Refund of a payment by ${buyer.user.username}, whom you invited`)
+  expect(history.data.data[0]?.reason).toBe(`Refund to ${buyer.user.username} (invited by you)`)
 })
 
 test('coins that were spent are owed, and kept from those that are earned next', async () => {

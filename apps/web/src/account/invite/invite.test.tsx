@@ -38,7 +38,7 @@ describe('the invite screen', () => {
     answer(accounts.inviteLog, pageOf(bob))
     open()
     expect(await screen.findByText('0.75')).toBeTruthy()
-    expect(screen.getByText(/parts are kept, and paid out as soon as they make a whole coin/)).toBeTruthy()
+    expect(screen.getByText(/Fractions of a coin add up until they make a whole coin/)).toBeTruthy()
     expect(screen.getAllByRole('button', { name: /^Copy/ })).toHaveLength(2)
   })
 

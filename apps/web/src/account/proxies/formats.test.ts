@@ -142,7 +142,7 @@ describe('proxies that are reached over TLS', () => {
     const hosts = hostsOf({ proxy_lines: lines, https_hosts: [null, 'b.example.com'] })
     const choice = { format: 'https' as const, template: DEFAULT_TEMPLATE }
     expect(textOf(lines, choice, hosts)).toBe('https://alice7:p4ss@b.example.com:1080')
-    expect(() => textOf(lines, choice)).toThrow('None of these proxies has a name for TLS')
+    expect(() => textOf(lines, choice)).toThrow('None of these proxies has a hostname for TLS')
   })
 })
 

@@ -9,8 +9,8 @@ import { OrderLabel } from './order-columns.tsx'
 
 const other = { ...order, id: 6, order_id: '20260614-AAAAAAAA' }
 const WORDS = [
-  ['note', 'Add a note', 'Note', OrderNote],
-  ['label', `Add a label: ${order.order_id}`, `Label of order ${order.order_id}`, OrderLabel]
+  ['note', 'Add note', 'Note', OrderNote],
+  ['label', `Add label: ${order.order_id}`, `Label of order ${order.order_id}`, OrderLabel]
 ] as const
 
 it.each(WORDS)('a %s that is not saved is there again with its order alone', async (_, add, field, Words) => {

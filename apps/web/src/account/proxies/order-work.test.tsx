@@ -21,7 +21,7 @@ describe('a check', () => {
     show({ ...order, task: 'check', task_done: 3 }, proxy)
     open({ ...order, task: 'check', task_done: 3 })
     expect(await screen.findByText('3 of 8 checked')).toBeTruthy()
-    expectReason(screen.getByRole('button', { name: 'Check' }), 'Other work on this order is running.')
+    expectReason(screen.getByRole('button', { name: 'Check' }), 'Another action on this order is still running.')
   })
 
   it('that is refused says so beside the buttons', async () => {
@@ -43,7 +43,7 @@ describe('other addresses and a new password', () => {
       show(now)
       const { unmount } = open(now)
       await screen.findByRole('button', { name: 'Renew' })
-      expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
+      expect(screen.queryByRole('button', { name: /^Reset password/ })).toBeNull()
       unmount()
     }
   })
@@ -54,17 +54,17 @@ describe('other addresses and a new password', () => {
     open(now)
     await screen.findByText('198.51.100.7:1080')
     expect(screen.queryByRole('button', { name: /^Change addresses/ })).toBeNull()
-    expect(screen.queryByRole('button', { name: /^New password/ })).toBeNull()
+    expect(screen.queryByRole('button', { name: /^Reset password/ })).toBeNull()
   })
 
   it.each([
-    ['while other work runs', { task: 'reset' }, 'Other work on this order is running.'],
-    ['before all of it is delivered', { state: 'partly_delivered' }, 'The proxies are still being delivered.']
+    ['while other work runs', { task: 'reset' }, 'Another action on this order is still running.'],
+    ['before all of it is delivered', { state: 'partly_delivered' }, 'We are still delivering the proxies.']
   ] as const)('say why not %s', async (_, change, words) => {
     const now = { ...order, changes_per_term: 3, changes_left: 2, resets_per_term: 10, resets_left: 9, ...change }
     show(now, proxy)
     open(now)
-    for (const name of [/^Change addresses/, /^New password/])
+    for (const name of [/^Change addresses/, /^Reset password/])
       expectReason(await screen.findByRole('button', { name }), words)
   })
 
@@ -73,10 +73,10 @@ describe('other addresses and a new password', () => {
     show(now, proxy)
     const { user } = open(now)
     const change = await screen.findByRole('button', { name: /^Change addresses\s+0 left$/ })
-    const reset = screen.getByRole('button', { name: /^New password\s+0 left$/ })
+    const reset = screen.getByRole('button', { name: /^Reset password\s+0 left$/ })
     for (const [button, words] of [
-      [change, 'No changes are left in this term: 3 were made.'],
-      [reset, 'No new passwords are left in this term: 10 were made.']
+      [change, 'No address changes left in this term (3 used).'],
+      [reset, 'No password resets left in this term (10 used).']
     ] as const) {
       expectReason(button, words)
       await user.click(button)
@@ -91,7 +91,7 @@ describe('other addresses and a new password', () => {
     const { user } = open(now)
     await user.click(await screen.findByRole('button', { name: /^Change addresses\s+2 left$/ }))
     const question = await screen.findByRole('dialog')
-    expect(question.textContent).toContain('The present addresses stop working')
+    expect(question.textContent).toContain('The current addresses stop working')
     expect(question.textContent).toContain('Left in this term: 2.')
     await user.click(screen.getByRole('button', { name: 'NO' }))
     expect(requestsOf(orders.change)).toEqual([])
@@ -100,7 +100,7 @@ describe('other addresses and a new password', () => {
     await waitFor(() => expect(requestsOf(orders.change)).toMatchObject([{ params: { id: '7' } }]))
 
     answerRefused(orders.resetPassword, 'order_busy')
-    await user.click(screen.getByRole('button', { name: 'New password' }))
+    await user.click(screen.getByRole('button', { name: 'Reset password' }))
     expect((await screen.findByRole('dialog')).textContent).not.toContain('Left in this term')
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect((await screen.findByRole('alert')).textContent).toContain('Another action on this order is still running.')
@@ -123,7 +123,7 @@ it('several renewals are found again after a reload, with what was opened and pa
   first.unmount()
   const second = open({ ...order, expired_at: '2127-01-05T12:00:00.000Z' })
   const dialog = within(await screen.findByRole('dialog', { name: 'Renew orders' }))
-  expect(await dialog.findByText('Paid. It lasts until Jan 5, 2127 now.')).toBeTruthy()
+  expect(await dialog.findByText('Paid. Valid until Jan 5, 2127.')).toBeTruthy()
   await second.user.click(dialog.getByRole('button', { name: 'Close' }))
 
   second.unmount()
@@ -153,7 +153,7 @@ describe('after a payment', () => {
     show(coming, proxy)
     const { user, where, copied } = open(coming, '/dashboard/index/proxies?order=7&live=1')
     expect(await screen.findByText('3 of 8 delivered')).toBeTruthy()
-    expect(screen.getByText('This goes on by itself. You may leave this page.')).toBeTruthy()
+    expect(screen.getByText('This continues automatically. You can leave this page.')).toBeTruthy()
     // After a reload, or for a shared link, nothing mentions a payment.
     expect(where()).toBe('/dashboard/index/proxies?order=7')
 
@@ -176,7 +176,7 @@ it('after a payment it is said where a server does not answer', async () => {
   const waiting: Order = { ...order, state: 'partly_delivered', task: 'deliver', task_waits: true }
   show(waiting, proxy)
   open(waiting, '/dashboard/index/proxies?order=7&live=1')
-  expect(await screen.findByText(/^A server does not answer\./)).toBeTruthy()
+  expect(await screen.findByText(/^A server is not responding\./)).toBeTruthy()
 })
 
 describe('code', () => {

@@ -63,7 +63,7 @@ describe("a customer's orders", () => {
     [
       'a lost connection',
       () => answerLost(orders.list),
-      'Failed to load order details: The shop cannot be reached. Please check your connection.'
+      'Failed to load order details: Cannot reach the shop. Please check your connection.'
     ]
   ])('shows %s, and reads again when asked to', async (_, failing, words) => {
     failing()
@@ -83,7 +83,7 @@ describe("a customer's orders", () => {
     expect(requestsOf(orders.cancel)).toEqual([])
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.cancel)).toMatchObject([{ params: { id: '7' } }]))
-    expect(await screen.findByText('The order was cancelled')).toBeTruthy()
+    expect(await screen.findByText('Order cancelled')).toBeTruthy()
   })
 
   it('says that the term of an order on its way starts with the delivery, and until when an expired one is held', async () => {
@@ -101,7 +101,7 @@ describe("a customer's orders", () => {
     answer(orders.list, pageOf(held, coming, over))
     detailOf(held, coming, over)
     const { user, where } = open()
-    expect(await screen.findByText('starts with delivery')).toBeTruthy()
+    expect(await screen.findByText('starts on delivery')).toBeTruthy()
     expect(screen.getByText(/Expired\. Renew until Jul 16, 2126, [\d,]+ days/)).toBeTruthy()
     expect(screen.getByText(/^Ended Jul 15/)).toBeTruthy()
     const renew = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Renew' })
@@ -163,17 +163,17 @@ describe('labels and notes', () => {
     const labelled = { ...order, label: 'Shop 1' }
     answer(orders.label, labelled)
     const { user } = open()
-    await user.click(await screen.findByRole('button', { name: /^Add a label/ }))
+    await user.click(await screen.findByRole('button', { name: /^Add label/ }))
     const field = screen.getByRole('textbox', { name: 'Label of order 20260615-7QK2M9XA' })
     await user.type(field, 'Wrong{Escape}')
     expect(screen.queryByRole('textbox', { name: /^Label/ })).toBeNull()
-    await waitFor(() => expect(document.activeElement?.getAttribute('title')).toBe('Add a label'))
+    await waitFor(() => expect(document.activeElement?.getAttribute('title')).toBe('Add label'))
     expect(requestsOf(orders.label)).toEqual([])
 
     await user.keyboard('{Enter}')
     answer(orders.list, pageOf(labelled))
     await user.type(screen.getByRole('textbox', { name: /^Label/ }), 'Shop 1{Enter}')
-    expect(await screen.findByRole('button', { name: 'Edit the label Shop 1' })).toBeTruthy()
+    expect(await screen.findByRole('button', { name: 'Edit label Shop 1' })).toBeTruthy()
     expect(requestsOf(orders.label)).toEqual([{ params: { id: '7' }, query: {}, body: { label: 'Shop 1' } }])
   })
 
@@ -182,10 +182,10 @@ describe('labels and notes', () => {
     answer(orders.list, pageOf(order))
     answerLost(orders.label)
     const { user } = open()
-    await user.click(await screen.findByRole('button', { name: 'Add a note' }))
+    await user.click(await screen.findByRole('button', { name: 'Add note' }))
     await user.type(screen.getByRole('textbox', { name: 'Note' }), 'For the crawler')
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText(/^The note could not be saved: The shop cannot be reached/)).toBeTruthy()
+    expect(await screen.findByText(/^Could not save the note: Cannot reach the shop/)).toBeTruthy()
     expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Note' }).value).toBe('For the crawler')
     expect(requestsOf(orders.label)).toMatchObject([{ body: { note: 'For the crawler' } }])
   })
@@ -196,7 +196,7 @@ describe('a renewal', () => {
     [
       'without an answer',
       () => answerLost(orders.renew),
-      'Failed to create order: The shop cannot be reached. Please check your connection.'
+      'Failed to create order: Cannot reach the shop. Please check your connection.'
     ],
     [
       'that is refused',
@@ -246,8 +246,8 @@ describe('several renewals', () => {
     await user.click(await screen.findByRole('checkbox', { name: 'Select order 20260615-7QK2M9XA' }))
     await user.click(screen.getByRole('checkbox', { name: 'Select order 20260614-AAAAAAAA' }))
     await user.click(screen.getByRole('button', { name: 'Renew 2 orders' }))
-    expect(await screen.findByText('Total for 2 orders today: $51.65, before codes')).toBeTruthy()
-    expect(screen.getByText(/Price today: \$21\.60, before codes/)).toBeTruthy()
+    expect(await screen.findByText('Total for 2 orders today: $51.65, before promo codes')).toBeTruthy()
+    expect(screen.getByText(/Price today: \$21\.60, before promo codes/)).toBeTruthy()
   })
 
   it('say what was last paid, and no sum, where the platform does not answer', async () => {
@@ -269,7 +269,7 @@ describe('several renewals', () => {
     answer(orders.renewMany, [])
     const many = Array.from({ length: 51 }, (_, at) => ({ ...order, id: at + 1 }))
     renderAt(<BulkRenewal renewals={{ orders: many, opened: [] }} onOpen={vi.fn()} onClose={vi.fn()} />)
-    expect(await screen.findByText('At most 50 orders at once: the first 50 are prepared.')).toBeTruthy()
+    expect(await screen.findByText('Up to 50 orders at once. We prepared only the first 50.')).toBeTruthy()
     await waitFor(() =>
       expect(requestsOf(orders.renewMany)).toMatchObject([
         { body: { order_ids: Array.from({ length: 50 }, (_, at) => at + 1) } }
@@ -299,7 +299,7 @@ describe('several renewals', () => {
     answer(orders.list, pageOf({ ...order, expired_at: '2127-01-05T12:00:00.000Z' }))
     pay.addEventListener('click', event => event.preventDefault())
     await user.click(pay)
-    expect(await dialog.findByText('Paid. It lasts until Jan 5, 2127 now.')).toBeTruthy()
+    expect(await dialog.findByText('Paid. Valid until Jan 5, 2127.')).toBeTruthy()
     expect(dialog.queryByRole('link', { name: /20260615-7QK2M9XA/ })).toBeNull()
     await user.click(dialog.getByRole('button', { name: 'Close' }))
     // The selection is cleared, so that one click cannot renew the same orders again.
@@ -347,7 +347,7 @@ describe('what orders cost', () => {
     expect(table.getByTitle('Gold discount: 3% off $2.55').textContent).toBe('$2.47Gold −3%')
     expect(table.getByText(/^Pay by .+, 12 minutes left$/).closest('time')?.dateTime).toBe(until)
     expect(await screen.findByText('Amount: $2.47 (Gold discount: 3% off $2.55)')).toBeTruthy()
-    expect(screen.getByText(/^Its addresses are held for you until .+ \(12 minutes left\)\./)).toBeTruthy()
+    expect(screen.getByText(/^We hold its IPs for you until .+ \(12 minutes left\)\./)).toBeTruthy()
   })
 
   it('of an order that was not paid in time is its amount, without a time to pay', async () => {

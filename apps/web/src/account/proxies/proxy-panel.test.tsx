@@ -42,7 +42,7 @@ describe('copy and export', () => {
     answer(orders.copyProxies, { proxy_lines: LINES, proxy_count: 2 })
     const { user, copied } = open()
     await screen.findByText('198.51.100.7:1080')
-    await user.selectOptions(screen.getByRole('combobox', { name: 'Format' }), 'Own template')
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Format' }), 'Custom template')
     const field = screen.getByRole('textbox', { name: 'Template' })
     await user.clear(field)
     await user.type(field, '{{n}={{user}:{{pass}')
@@ -61,7 +61,7 @@ describe('copy and export', () => {
     await waitFor(() => expect(lastCopy(copied)).toBe('[2001:db8::7]:1080:u7:n3w'))
     await user.click(screen.getByRole('checkbox', { name: 'Select all on this page' }))
     expect(screen.getByRole('button', { name: 'Export 2' })).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Clear the selection' }))
+    await user.click(screen.getByRole('button', { name: 'Clear selection' }))
     expect(screen.getByRole('button', { name: 'Export' })).toBeTruthy()
     // The pressed button is gone, and the focus has moved on.
     expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Copy' }))
@@ -160,7 +160,7 @@ describe('the list', () => {
     show(order)
     const filters = 'proxy_status=unavailable&proxy_site=silent%3Abing&proxy_q=198.51'
     const { user } = open(order, `/dashboard/index/proxies?order=7&${filters}&proxy_sort=google_delay`)
-    await user.click(await screen.findByRole('button', { name: 'Clear the filters' }))
+    await user.click(await screen.findByRole('button', { name: 'Clear filters' }))
     await waitFor(() =>
       expect(requestsOf(orders.proxyDetail).at(-1)?.query).toEqual({
         limit: '20',

@@ -24,7 +24,7 @@ describe('where there are no proxies to show', () => {
     const panel = await proxies()
     expect(await panel.findByText('No order selected')).toBeTruthy()
     expect(
-      panel.getByText('The order of this link is none of yours, or was deleted. Choose one of your orders above.')
+      panel.getByText('The order in this link is not yours, or was deleted. Choose one of your orders above.')
     ).toBeTruthy()
     expect(panel.getByRole('link', { name: 'Show my orders' }).getAttribute('href')).toBe(PATH)
   })
@@ -42,7 +42,7 @@ describe('where there are no proxies to show', () => {
     })
     const { user } = open(unpaid)
     const panel = await proxies()
-    expect(await panel.findByText('This order is not paid')).toBeTruthy()
+    expect(await panel.findByText('This order is unpaid')).toBeTruthy()
     const pay = panel.getByRole<HTMLAnchorElement>('link', { name: 'Pay now' })
     expect(pay).toMatchObject({ href: unpaid.checkout_url, target: '_blank', rel: 'noopener' })
     pay.addEventListener('click', event => event.preventDefault())
@@ -55,7 +55,7 @@ describe('where there are no proxies to show', () => {
     show(coming)
     open(coming)
     const panel = await proxies()
-    expect(await panel.findByText('Your payment is on its way')).toBeTruthy()
+    expect(await panel.findByText('Your payment is being processed')).toBeTruthy()
     expect(screen.queryByRole('link', { name: 'Pay now' })).toBeNull()
     expect(screen.getByText('Payment on its way')).toBeTruthy()
   })
@@ -65,14 +65,14 @@ describe('where there are no proxies to show', () => {
     show(late)
     open(late)
     const panel = await proxies()
-    expect(await panel.findByText('This order is not paid')).toBeTruthy()
+    expect(await panel.findByText('This order is unpaid')).toBeTruthy()
     expect(panel.queryByRole('link', { name: 'Pay now' })).toBeNull()
   })
 
   it.each([
     ['cancelled', 0, 'This order was cancelled', 'Order again'],
     ['timed_out', 0, 'This order was not paid in time', 'Order again'],
-    ['failed', 1, 'The delivery of this order failed', 'Contact support'],
+    ['failed', 1, 'Delivery of this order failed', 'Contact support'],
     ['refunded', 1, 'This order was refunded', 'Order again']
   ] as const)(
     'says of one that is %s what can be done, and offers nothing else',

@@ -70,7 +70,7 @@ describe('the receipts', () => {
     for (const text of ['Netlet', 'Purchase', '20260615-7QK2M9XA', '#1007', '30'])
       expect(sheet.getByText(text)).toBeTruthy()
     expect(sheet.getByText(/alice@example.com/)).toBeTruthy()
-    expect(rowsOf('Receipt #1007').map(row => row.replace(/Refund of .*\|/, 'Refund|'))).toEqual([
+    expect(rowsOf('Receipt #1007').map(row => row.replace(/Refund on .*\|/, 'Refund|'))).toEqual([
       'Item|Quantity|Unit price|Amount',
       'Residential US · New York|8|$2.00|$16.00',
       'Rule: Video|8|$0.50|$4.00',
@@ -131,11 +131,11 @@ describe('the receipts', () => {
     }))
     answer(orders.receipts, { ...receipts, receipts: [], uncounted })
     open('/dashboard/index/receipts/7')
-    const part = within(await screen.findByRole('region', { name: 'Payments that do not count' }))
+    const part = within(await screen.findByRole('region', { name: 'Payments not counted' }))
     expect(part.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
-      '#1040 Renewal, Jun 16, 2026$12.32The shop looks at it: it will count, or be given back.',
-      '#1041 Renewal, Jun 16, 2026$12.32The shop has decided that it does not count. Write to support if that is wrong.',
-      '#1042 Renewal, Jun 16, 2026$12.32It was given back.'
+      '#1040 Renewal, Jun 16, 2026$12.32We are reviewing this payment. We will count it or refund it.',
+      '#1041 Renewal, Jun 16, 2026$12.32We decided not to count this payment. If that is wrong, contact support.',
+      '#1042 Renewal, Jun 16, 2026$12.32Refunded.'
     ])
     expect(screen.queryByText('No payments yet')).toBeNull()
   })

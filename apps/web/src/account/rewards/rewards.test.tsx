@@ -57,7 +57,7 @@ describe('the exchange of coins', () => {
     const ask = async (name: 'YES' | 'NO') => {
       await user.click(await screen.findByRole('button', { name: 'Exchange $5.00' }))
       const question = await screen.findByRole('dialog', { name: 'Exchange coins?' })
-      expect(question.textContent).toContain('100 coins for a gift card of $5.00. This cannot be undone.')
+      expect(question.textContent).toContain('100 coins for a $5.00 gift card. This cannot be undone.')
       await user.click(within(question).getByRole('button', { name }))
       await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     }
@@ -109,7 +109,7 @@ describe('the points', () => {
     answer(rewards.pointRecords, pageOf({ ...record, ...said, pending_until }))
     vi.stubEnv('TZ', 'Asia/Shanghai')
     renderAt(<RewardsPage />, { user: customer })
-    const day = await screen.findByText('can be spent from Jul 2, 2026')
+    const day = await screen.findByText('available from Jul 2, 2026')
     expect(day.getAttribute('datetime')).toBe(pending_until)
     expect(day.title).toContain('2026-07-01 23:30:00 UTC')
   })

@@ -21,7 +21,7 @@ it('keeps each choice at once, and shows what is kept', async () => {
   answerLost(mail.saveChoices)
   await user.click(box())
   // By its text, because the previous message may still be shown.
-  await screen.findByText(/cannot be reached/)
+  await screen.findByText(/Cannot reach the shop/)
   expect(box().checked).toBe(false)
 })
 

@@ -26,7 +26,7 @@ const open = (user = customer, query = '') => {
   return renderAt(<SettingsPage />, { at: PATH + query, route: PATH, user })
 }
 const part = (name: string) => within(screen.getByRole('region', { name }))
-const again = (name: string) => part(name).getByLabelText('Your password, once more', { selector: 'input' })
+const again = (name: string) => part(name).getByLabelText('Enter your password again', { selector: 'input' })
 
 describe('the settings page', () => {
   it('says nothing of a changed password: its fields are empty', async () => {
@@ -68,9 +68,9 @@ describe('the settings page', () => {
   it.each([
     ['?discord=success&name=Name%207', 'Discord bind successfully, Name: Name 7'],
     ['?discord=failed&reason=taken', 'Discord bind failed,the discord account has been bound to other account'],
-    ['?discord=failed&reason=refused', 'You did not allow the connection with Discord'],
-    ['?discord=failed&reason=unavailable', 'Discord does not answer right now'],
-    ['?discord=failed', 'The Discord account could not be connected']
+    ['?discord=failed&reason=refused', 'You declined to connect Discord'],
+    ['?discord=failed&reason=unavailable', 'Discord is not responding'],
+    ['?discord=failed', 'Could not connect the Discord account']
   ])('says what came of the chat account after %s, and takes that out of the address', async (query, words) => {
     const { where } = open(customer, query)
     expect((await screen.findByRole('alert')).textContent).toContain(words)
@@ -84,7 +84,7 @@ describe('the settings page', () => {
     await user.click(screen.getByRole('button', { name: 'Disconnect Discord' }))
     await user.type(again('Discord account'), 'Secret#123')
     await user.click(screen.getByRole('button', { name: 'Disconnect Discord' }))
-    expect(await screen.findByText('The Discord account was disconnected')).toBeTruthy()
+    expect(await screen.findByText('Discord account disconnected')).toBeTruthy()
     const form = part('Change password')
     await user.type(form.getByLabelText('Old password', { selector: 'input' }), 'Secret#123')
     await user.type(form.getByLabelText('New password', { selector: 'input' }), 'Other#2026')
@@ -94,7 +94,7 @@ describe('the settings page', () => {
   })
 
   it.each([
-    ['Account information', accounts.changeEmailCode, 'Change email address', 'Send a code to it'],
+    ['Account information', accounts.changeEmailCode, 'Change email address', 'Send code'],
     ['Discord account', accounts.bindDiscord, 'Connect Discord', 'Continue to Discord'],
     ['API keys', accounts.createApiKey, null, 'Create key'],
     ['Your data', accounts.deleteAccount, 'Delete my account', 'Delete my account']
@@ -153,8 +153,8 @@ describe('the settings page', () => {
     await user.click(screen.getByRole('button', { name: 'Change email address' }))
     await user.type(screen.getByLabelText('New email address'), 'new@example.com')
     await user.type(again('Account information'), 'Secret#123')
-    await user.click(screen.getByRole('button', { name: 'Send a code to it' }))
-    const code = await screen.findByLabelText('Code from the mail')
+    await user.click(screen.getByRole('button', { name: 'Send code' }))
+    const code = await screen.findByLabelText('Code from the email')
     expect(document.activeElement).toBe(code)
     await user.type(code, '123456')
     await user.click(screen.getByRole('button', { name: 'Change email address' }))
@@ -170,7 +170,7 @@ describe('the settings page', () => {
     expect(screen.queryByRole('button', { name: 'Log out: Firefox' })).toBeNull()
     await user.click(screen.getByRole('button', { name: 'Log out: Chrome' }))
     const list = within(screen.getByRole('list', { name: 'Where you are logged in' }))
-    await user.type(list.getByLabelText('Your password, once more', { selector: 'input' }), 'Secret#123')
+    await user.type(list.getByLabelText('Enter your password again', { selector: 'input' }), 'Secret#123')
     await user.click(list.getByRole('button', { name: 'Log out' }))
     expect(await list.findByText('The password is not correct')).toBeTruthy()
     answer(accounts.endSession, null)
@@ -192,7 +192,7 @@ describe('the settings page', () => {
     await user.click(sessions.getByRole('button', { name: 'Show all 8', expanded: false }))
     expect(sessions.getAllByRole('listitem')).toHaveLength(8)
     await user.click(sessions.getByRole('button', { name: 'Log out everywhere else' }))
-    expect(sessions.getByText(/^7 other log-ins end\. This browser stays logged in/)).toBeTruthy()
+    expect(sessions.getByText(/^This ends 7 other sessions\. This browser stays logged in/)).toBeTruthy()
     await user.click(sessions.getByRole('button', { name: 'Cancel' }))
     const button = sessions.getByRole('button', { name: 'Log out everywhere else' })
     expect(document.activeElement).toBe(button)
@@ -203,7 +203,7 @@ describe('the settings page', () => {
     answer(accounts.endOtherSessions, { ended: 7 })
     answer(accounts.sessions, [here])
     await user.click(sessions.getByRole('button', { name: 'Log out everywhere else' }))
-    expect(await screen.findByText('7 log-ins were ended')).toBeTruthy()
+    expect(await screen.findByText('7 sessions ended')).toBeTruthy()
     await waitFor(() => expect(sessions.getAllByRole('listitem')).toHaveLength(1))
     expect(requestsOf(accounts.endOtherSessions).at(-1)?.body).toEqual({ password: 'Secret#123' })
     expect(document.activeElement).toBe(screen.getByRole('list', { name: 'Where you are logged in' }))

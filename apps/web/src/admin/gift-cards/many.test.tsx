@@ -37,7 +37,7 @@ it('several gift cards are added after their number was typed, once for a batch,
     await user.click(add)
     const question = within(await screen.findByRole('dialog', { name: 'Add 20 gift cards of $5.00?' }))
     expect(question.getByText(/are worth \$100.00 together. Customers can have each for 500 coins/)).toBeTruthy()
-    await user.type(question.getByRole('textbox', { name: 'Type 20 to go on' }), '20')
+    await user.type(question.getByRole('textbox', { name: 'Type 20 to continue' }), '20')
     await user.click(question.getByRole('button', { name: 'YES' }))
   }
   answerRefused(rewards.createGiftCards, 'unavailable')

@@ -105,7 +105,7 @@ describe('the selection', () => {
     await user.click(screen.getByRole('button', { name: 'Select all 1,240 that match' }))
     expect(screen.getByText('1,240 selected')).toBeTruthy()
     await batch(user, 'Delete')
-    await user.type(await screen.findByRole('textbox', { name: 'Type 1,240 to go on' }), '1,240')
+    await user.type(await screen.findByRole('textbox', { name: 'Type 1,240 to continue' }), '1,240')
     await yes(user)
     await waitFor(() =>
       expect(requestsOf(bulk.start)).toMatchObject([
@@ -133,7 +133,7 @@ describe('the selection', () => {
     await user.click(screen.getByRole('button', { name: 'Select all 10,000+ that match' }))
     await batch(user, 'Delete')
     expect(await screen.findByText(/Delete \?\s+27,304 selected/)).toBeTruthy()
-    await user.type(await screen.findByRole('textbox', { name: 'Type 27,304 to go on' }), '27304')
+    await user.type(await screen.findByRole('textbox', { name: 'Type 27,304 to continue' }), '27304')
     await yes(user)
     await waitFor(() =>
       expect(requestsOf(bulk.start)).toMatchObject([
@@ -154,10 +154,10 @@ describe('the selection', () => {
     await user.click(screen.getByRole('button', { name: 'Select all 1,240 that match' }))
     answerRefused(bulk.start, 'bulk_other_match', { params: { count: 1250 } })
     await batch(user, 'Delete')
-    await user.type(await screen.findByRole('textbox', { name: 'Type 1,240 to go on' }), '1240')
+    await user.type(await screen.findByRole('textbox', { name: 'Type 1,240 to continue' }), '1240')
     plans(1250)
     await yes(user)
-    const again = await screen.findByRole('textbox', { name: 'Type 1,250 to go on' })
+    const again = await screen.findByRole('textbox', { name: 'Type 1,250 to continue' })
     expect(
       screen.getByText(
         /^Other rows match by now: 1250\..*Delete \?\s+1,250 selected\s+Of 1,250, 1,250 will be deleted/s
@@ -207,7 +207,7 @@ describe('the selection', () => {
     await batch(user, 'Delete')
     const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
     dialog.getByText(/^Delete \?\s+11 selected\s+Of 11, 11 will be deleted/)
-    const number = dialog.getByRole('textbox', { name: 'Type 11 to go on' })
+    const number = dialog.getByRole('textbox', { name: 'Type 11 to continue' })
     for (const wrong of ['', '1', '12{Enter}', 'eleven']) {
       await user.clear(number)
       if (wrong) await user.type(number, wrong)

@@ -123,7 +123,7 @@ it('changed rules survive an expired session and another tab, and are merged wit
   expect((await severity()).value).toBe('info')
   await userEvent.click(screen.getByRole('tab', { name: 'Channels' }))
   await userEvent.click(await screen.findByRole('button', { name: 'NO' }))
-  await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+  await waitFor(() => expect(screen.queryByText('Discard changes?')).toBeNull())
   const theirs = { ...NoticeRules.parse({ quiet_from: '21:00' }), version: 'v2' }
   answerRefused(notices.saveRules, 'stale', { data: { current: theirs, changed: ['quiet_from'] } })
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))

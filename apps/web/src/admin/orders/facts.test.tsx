@@ -23,7 +23,7 @@ describe("an order's history", () => {
     answer(orders.timeline, { data, next: null })
     renderAt(<Timeline order={order} />, { user: admin })
     expect(await screen.findByText('A server refused the proxies: no such prefix')).toBeTruthy()
-    expect(screen.getByText('Paid → Failed, Too little money: paid $5.00 of $10.00')).toBeTruthy()
+    expect(screen.getByText('Paid → Failed, Underpaid: $5.00 of $10.00')).toBeTruthy()
     expect(screen.getByText("platform's order: #7, amount: $10.00")).toBeTruthy()
     expect(screen.getByText('of_a_newer_server, count: 3')).toBeTruthy()
     expect(screen.getByText('action: Reset password')).toBeTruthy()

@@ -46,7 +46,7 @@ describe('the page of an order', () => {
           kind: 'delivery_waits',
           detail: { code: 'server_unreachable', server: 'lyon', count: 8, working: 8, of: 16 }
         },
-        /Delivery waits.*Server lyon does not answer; 8 addresses wait.*8 of 16 addresses work/
+        /Delivery waits.*Server lyon is not responding; 8 addresses are waiting.*8 of 16 addresses work/
       ],
       [{ source: 'admin', kind: 'order.reset', actor: 'boss' }, /Reset of the password.*by boss/],
       [
@@ -134,10 +134,10 @@ describe('the page of an order', () => {
   it("lets an operator say how clients are let in, in the customer's place", async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Change client access' }))
-    await user.selectOptions(await screen.findByLabelText('Clients are let in by'), 'address')
+    await user.selectOptions(await screen.findByLabelText('Authentication'), 'address')
     // The operator's own address is not offered as a client.
-    expect(screen.queryByRole('button', { name: /present address/ })).toBeNull()
-    await user.type(screen.getByLabelText('Addresses'), '198.51.100.77')
+    expect(screen.queryByRole('button', { name: /my current IP/ })).toBeNull()
+    await user.type(screen.getByLabelText('Allowed IPs'), '198.51.100.77')
     answerRefused(orders.setClientAccess, 'stale')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect((await screen.findByRole('alert')).textContent).not.toBe('')

@@ -53,7 +53,7 @@ describe('the orders of the console', () => {
     expect((await rowOf(order.order_id)).hasAttribute('data-problem')).toBe(true)
     const checked = await rowOf('CHECKED')
     expect(checked.hasAttribute('data-problem')).toBe(false)
-    expect(within(checked).getByText('Check is running')).toBeTruthy()
+    expect(within(checked).getByText('Checking proxies')).toBeTruthy()
   })
 
   it.each([

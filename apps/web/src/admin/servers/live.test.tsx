@@ -47,12 +47,12 @@ describe('what a server does now', () => {
     expect(within(panel).getByRole('link', { name: 'Order' }).getAttribute('href')).toBe('/dashboard/index/order/7')
     const refusals = within(within(panel).getByRole('region', { name: 'Refused since' }))
     expect(refusals.getAllByRole('listitem').map(one => one.textContent)).toEqual([
-      'Closed port: 12',
-      'No or wrong user and password: 3'
+      'Destination port not allowed: 12',
+      'Missing or wrong username or password: 3'
     ])
     const errors = within(within(panel).getByRole('region', { name: 'Failed since' }))
     expect(errors.getAllByRole('listitem').map(one => one.textContent)).toEqual([
-      'Target did not answer in time: 4',
+      'Target did not respond in time: 4',
       'of-a-newer-agent: 1'
     ])
     expect(requestsOf(fleet.followLog)).toEqual([])

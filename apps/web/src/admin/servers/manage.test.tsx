@@ -91,7 +91,7 @@ describe('managing a server', () => {
     await type(user)
     const stay = async () => {
       await say(user, 'NO')
-      await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+      await waitFor(() => expect(screen.queryByText('Discard changes?')).toBeNull())
       expect(window.location.pathname).toBe(ROUTE)
       expect(asked()).toEqual({ detail: '4' })
     }
@@ -103,7 +103,7 @@ describe('managing a server', () => {
     await user.selectOptions(screen.getByRole('combobox', { name: /^Handle/ }), 'list_acl')
     await goBack()
     await waitFor(() => expect(asked()).toEqual({ detail: '4' }))
-    expect(screen.queryByText('Discard the changes?')).toBeNull()
+    expect(screen.queryByText('Discard changes?')).toBeNull()
     await user.click(screen.getByRole('button', { name: 'Back' }))
     await say(user, 'YES')
     await screen.findByRole('table')
@@ -119,10 +119,10 @@ describe('managing a server', () => {
     await say(user, 'NO')
     expect(asked()).toEqual({ detail: '4' })
     expect(field(/^Username/).value).toBe('new')
-    await waitFor(() => expect(screen.queryByText('Discard the changes?')).toBeNull())
+    await waitFor(() => expect(screen.queryByText('Discard changes?')).toBeNull())
     await user.click(screen.getByRole('button', { name: 'Back' }))
     await screen.findByRole('table')
-    expect(screen.queryByText('Discard the changes?')).toBeNull()
+    expect(screen.queryByText('Discard changes?')).toBeNull()
   })
 
   it('creates a user by prefix, and asks for what is missing in the words of the specification', async () => {

@@ -66,9 +66,9 @@ describe('the command palette', () => {
   })
 
   it.each([
-    ['quartz special', [], ['Payments', 'Cidr Manage', 'Mails']],
-    ['alice@example.com', ['Mails'], ['Cidr Manage', 'Payments']],
-    ['NL-ABCDEFGH', ['Payments', 'Mails'], ['Cidr Manage']],
+    ['quartz special', [], ['Payments', 'Cidr Manage', 'Emails']],
+    ['alice@example.com', ['Emails'], ['Cidr Manage', 'Payments']],
+    ['NL-ABCDEFGH', ['Payments', 'Emails'], ['Cidr Manage']],
     ['192.0.2.0/24', ['Cidr Manage', 'Payments'], []]
   ])('offers to search for “%s” only where it can be', async (text, offered, not) => {
     const { user } = await open()

@@ -137,10 +137,10 @@ describe('the payment dialog', () => {
   it('says that a payment is on its way, past the time to pay, and notices when it is complete', async () => {
     answer(orders.payment, { ...says('pending'), payment_pending: true })
     const { where } = await open()
-    expect(title()).toBe('Your payment is on its way')
+    expect(title()).toBe('Your payment is being processed')
     expect(screen.queryByRole('link', { name: 'Open checkout' })).toBeNull()
     await pass(31 * MINUTE)
-    expect(title()).toBe('Your payment is on its way')
+    expect(title()).toBe('Your payment is being processed')
     expect(screen.getByRole('button', { name: 'Go to dashboard' })).toBeTruthy()
     answer(orders.payment, says('success'))
     await pass(3100)
@@ -197,7 +197,7 @@ describe('the payment dialog', () => {
   it('offers the checkout where the browser let no tab open', async () => {
     answer(orders.payment, says('pending'))
     await open(true)
-    expect(screen.getByText(/did not let the checkout open/)).toBeTruthy()
+    expect(screen.getByText(/blocked the checkout/)).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Open checkout' }).getAttribute('href')).toBe(pending.checkoutUrl)
   })
 
@@ -205,7 +205,7 @@ describe('the payment dialog', () => {
     answer(orders.payment, says('pending', { code: 'underpaid', params: {} }))
     await open()
     await pass(3100)
-    expect(screen.getByRole('alert').textContent).toMatch(/^A payment arrived that does not pay/)
+    expect(screen.getByRole('alert').textContent).toMatch(/^We received a payment that does not cover/)
   })
 })
 
@@ -226,10 +226,10 @@ describe('the payment dialog without the shop', () => {
     await open()
     answerLost(orders.payment)
     await pass(3100)
-    expect(screen.getByText(/^The shop does not answer at the moment/)).toBeTruthy()
+    expect(screen.getByText(/^The shop is not responding/)).toBeTruthy()
     answer(orders.payment, says('pending'))
     await pass(3100)
-    expect(screen.queryByText(/^The shop does not answer/)).toBeNull()
+    expect(screen.queryByText(/^The shop is not responding/)).toBeNull()
   })
 
   it('says when it is offline, and asks at once when it is online again', async () => {
@@ -250,8 +250,8 @@ describe('the payment dialog without the shop', () => {
     const { where } = await open()
     answerLost(orders.payment)
     await pass(30 * MINUTE + 3100)
-    expect(title()).toBe('The time to pay is over')
-    expect(screen.getByRole('alert').textContent).toMatch(/Do not pay a second time/)
+    expect(title()).toBe('Payment time is over')
+    expect(screen.getByRole('alert').textContent).toMatch(/Please do not pay again/)
     answer(orders.payment, says('success'))
     await pass(3100)
     expect(where()).toBe('/dashboard/index/proxies?order=7&live=1')

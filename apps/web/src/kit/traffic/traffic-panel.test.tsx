@@ -42,7 +42,9 @@ describe('traffic', () => {
       'Traffic used up 5',
       'of-a-newer-agent 2'
     ])
-    expect(within(shown.getByRole('list', { name: 'Failed, by kind' })).getByText('Name does not resolve')).toBeTruthy()
+    expect(
+      within(shown.getByRole('list', { name: 'Failed, by kind' })).getByText('Domain name does not resolve')
+    ).toBeTruthy()
     // The header, and the one hour with traffic.
     expect(within(shown.getByRole('table')).getAllByRole('row')).toHaveLength(2)
     expect(within(shown.getByRole('table')).getByText('1,234')).toBeTruthy()
@@ -54,7 +56,7 @@ describe('traffic', () => {
     const shown = await panel()
     await shown.findByRole('table')
     expect(requestsOf(orders.traffic)).toMatchObject([{ params: { id: '7' }, query: { by: 'hour', last: '48' } }])
-    await user.selectOptions(shown.getByRole('combobox', { name: 'Time' }), 'One year')
+    await user.selectOptions(shown.getByRole('combobox', { name: 'Time range' }), 'One year')
     await shown.findByRole('table')
     expect(requestsOf(orders.traffic).at(-1)).toMatchObject({ query: { by: 'day', last: '365' } })
     expect(where()).toContain('span=1y')
@@ -63,14 +65,14 @@ describe('traffic', () => {
   it('says that the traffic is used up, and what to do', async () => {
     answer(orders.traffic, { ...traffic, used: 101_000_000_000 })
     open()
-    expect(await screen.findByText('The traffic is used up: 101 GB of 100 GB. A renewal adds more.')).toBeTruthy()
+    expect(await screen.findByText('Traffic used up: 101 GB of 100 GB. Renew the order to get more.')).toBeTruthy()
   })
 
   it('says that there was none, in both languages, and nothing of limits where there are none', async () => {
     answer(orders.traffic, noOrderTraffic)
     open()
     const shown = await panel()
-    expect(await shown.findByText('No traffic in this time')).toBeTruthy()
+    expect(await shown.findByText('No traffic in this period')).toBeTruthy()
     expect(shown.queryByRole('progressbar')).toBeNull()
     await act(() => setLanguage('zh-CN'))
     expect(await screen.findByText('此时间段内没有流量')).toBeTruthy()

@@ -28,7 +28,7 @@ const renew: ReferenceCall = {
   id: 'orders_renew',
   method: 'POST',
   path: '/api/orders/order_list/{id}/order-renew-checkout/',
-  summary: 'Where to pay for a renewal',
+  summary: 'Get the checkout link to renew an order',
   scope: 'renew',
   path_fields: [{ name: 'id', type: 'integer', required: true }],
   query: [],
@@ -67,14 +67,14 @@ describe('the API reference', () => {
   it('has each call with what it takes, its scope and its examples', async () => {
     const { user } = open()
     expect(await screen.findByRole('heading', { level: 1, name: 'API reference' })).toBeTruthy()
-    expect(screen.getByText(/77 calls a minute/)).toBeTruthy()
+    expect(screen.getByText(/77 calls per minute/)).toBeTruthy()
     const orders = call('Your orders')
     expect(orders.getByText('Scope read')).toBeTruthy()
     expect(orders.getByRole('cell', { name: 'integer 1..10000 = 10' })).toBeTruthy()
     expect(orders.getByText('curl https://shop.test/list')).toBeTruthy()
     // The language applies to all examples.
     await user.click(orders.getByRole('tab', { name: 'Python' }))
-    expect(call('Where to pay for a renewal').getByText('print("renew")')).toBeTruthy()
+    expect(call('Get the checkout link to renew an order').getByText('print("renew")')).toBeTruthy()
     await user.click(orders.getByRole('button', { name: 'Copy: Example in Python: Your orders' }))
     expect(await navigator.clipboard.readText()).toBe('print("list")')
     expect(call('Does something new')).toBeTruthy()
@@ -84,12 +84,12 @@ describe('the API reference', () => {
     const { user, where } = open()
     await user.type(await screen.findByRole('searchbox', { name: 'Search calls' }), 'renew post')
     expect(screen.queryByRole('article', { name: 'Your orders' })).toBeNull()
-    expect(call('Where to pay for a renewal')).toBeTruthy()
+    expect(call('Get the checkout link to renew an order')).toBeTruthy()
     expect(where()).toBe('/api-reference?q=renew+post')
     expect(screen.getByRole('heading', { level: 1, name: 'API reference' })).toBeTruthy()
-    expect(screen.queryByText(/77 calls a minute/)).toBeNull()
+    expect(screen.queryByText(/77 calls per minute/)).toBeNull()
     await user.type(screen.getByRole('searchbox'), 'zzz')
-    expect(screen.getByText('No call matches')).toBeTruthy()
+    expect(screen.getByText('No calls match')).toBeTruthy()
     expect(screen.getByText('Try another word, such as proxies.')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Clear search' }))
     expect(where()).toBe('/api-reference')

@@ -26,9 +26,9 @@ describe('the plans', () => {
     answer(catalog.products, pageOf())
     answer(catalog.tags, pageOf())
     renderAt(<Landing />, { user: null })
-    expect(await screen.findByText('No plan is on sale at the moment.')).toBeTruthy()
+    expect(await screen.findByText('No plans are on sale right now.')).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Write to us' }).getAttribute('href')).toBe('/support#contact')
-    expect(screen.queryByText(/tags that you chose/)).toBeNull()
+    expect(screen.queryByText(/tags you chose/)).toBeNull()
   })
 
   it('calls plans, tags and collections as the reader’s language does, at once when it is switched', async () => {
@@ -105,7 +105,7 @@ describe('what the shop measures', () => {
       ['2', 'Countries'],
       ['65,000+', 'IPv4 addresses in stock'],
       ['1.3 min', 'Median time from payment to working proxies, last 7 days'],
-      ['99.98%', 'Uptime of the last 41 days']
+      ['99.98%', 'Uptime over the last 41 days']
     ])
     expect(screen.getByRole('link', { name: /Uptime/ }).getAttribute('href')).toBe('/status')
   })

@@ -121,12 +121,9 @@ describe('the login page', () => {
   })
 
   it.each([
-    ['discord=failed&reason=refused', 'You did not allow the login with Discord'],
-    [
-      'discord=failed&reason=unavailable',
-      'Discord does not answer right now. Please try again, or log in with your password.'
-    ],
-    ['discord=failed', 'The login with Discord did not succeed'],
+    ['discord=failed&reason=refused', 'You declined the Discord login'],
+    ['discord=failed&reason=unavailable', 'Discord is not responding. Please try again, or log in with your password.'],
+    ['discord=failed', 'Could not log in with Discord'],
     ['discord=banned', 'This account has been banned']
   ])('says at the form of the chat platform what came of it, for as long as it is there: %s', async (query, words) => {
     answerRefused(accounts.discordLogin, 'discord_unavailable')

@@ -8,71 +8,71 @@ export const policies: Policies = {
     sections: [
       section(
         'What we collect',
-        'When you sign up: your username, your email address, a protected form of your password and, where you came by an invitation, who invited you. If you connect a chat-platform account, its id and its name.',
-        'When you order: the plan, its quantity and its access rules, the amounts, and the references of the payment. Card and bank details are entered at the payment provider; we never see them.',
-        'When you log in: the time, the IP address and the country it belongs to, so that you and we can notice a login that was not yours.'
+        'When you sign up: your username, your email address, a protected form of your password and, if you were invited, who invited you. If you connect a chat-platform account: its ID and its name.',
+        'When you order: the plan, its quantity and access rules, the amounts, and the payment references. You enter card and bank details at the payment provider; we never see them.',
+        'When you log in: the time, the IP address and the country it belongs to, so that you and we can spot a login that was not yours.'
       ),
       section(
         'What we collect about proxy traffic',
-        'To run the service and to bill it fairly, our servers count requests and bytes for each proxy, and keep short connection logs with the time, the proxy, and the host that was asked for. The content of your traffic is neither read nor stored.',
-        'We keep the record of which address was leased to which order and when. The law may oblige us to answer who held an address at a given time.'
+        'To run the service and bill it fairly, our servers count requests and bytes for each proxy. They also keep short connection logs with the time, the proxy and the requested host. We neither read nor store the content of your traffic.',
+        'We keep a record of which address was leased to which order, and when. The law may require us to say who held an address at a given time.'
       ),
       section(
         'Why we may do so',
-        'We need these data to fulfil our contract with you, to protect the service and others from abuse, and to meet our duties under tax and telecommunications law.'
+        'We need this data to fulfil our contract with you, and to protect the service and others from abuse. We also need it to meet our duties under tax and telecommunications law.'
       ),
       section(
         'Who else receives them',
-        'The e-commerce platform that takes your payment, the mail service that delivers our messages, and, if you connect it, the chat platform. Each receives what its task needs and nothing more. We do not sell data, and we show no advertising.'
+        'The e-commerce platform that takes your payment, the email service that delivers our messages and, if you connect it, the chat platform. Each receives only what its task needs. We do not sell data, and we show no advertising.'
       ),
       section(
         'Cookies and storage',
-        'One cookie keeps you logged in. Your browser also remembers your colour scheme, your language and a payment that is under way. There are no analytics or advertising cookies.'
+        'One cookie keeps you logged in. Your browser also remembers your colour scheme, your language and a payment in progress. We use no analytics or advertising cookies.'
       ),
       section(
         'How long we keep them',
-        'Account data are kept while your account exists. Invoices and the lease history are kept for as long as the law demands. Connection logs are deleted as soon as they are no longer needed for operation and the handling of abuse.'
+        'We keep account data while your account exists. We keep invoices and the lease history for as long as the law requires. We delete connection logs as soon as we no longer need them to run the service and handle abuse.'
       ),
       section(
         'How we protect them',
-        'Passwords are stored as one-way hashes, secrets are encrypted at rest, access is limited to those who need it, and every change that an administrator makes is written to an audit log.'
+        'We store passwords as one-way hashes and encrypt secrets at rest. Only people who need access have it. An audit log records every change that an administrator makes.'
       ),
       section(
         'Your rights',
-        'You may ask what we hold about you, have it corrected, receive a copy, or have your account deleted, as far as no legal duty stands against it. Write to us through the ticket form on the Support page.'
+        'You may ask what we hold about you, have it corrected, get a copy, or have your account deleted. The law may require us to keep some of it. Write to us through the ticket form on the Support page.'
       ),
       section(
         'Changes',
-        'If this policy changes in a way that matters to you, we tell you by email before the change takes effect.'
+        'If this policy changes in a way that affects you, we email you before the change takes effect.'
       )
     ]
   },
   refund: {
-    intro: 'Everything we sell is a digital good that is delivered at once. Please read this before you pay.',
+    intro: 'Everything we sell is a digital good with immediate delivery. Please read this before you pay.',
     sections: [
       section(
         'All sales are final',
-        'Our plans are digital goods: the addresses are reserved for you and taken from stock the moment you order. Once an order has been paid there is no refund, no replacement and no exchange, whether or not the proxies have been used.'
+        'Our plans are digital goods: we reserve the addresses for you and take them from stock the moment you order. Once you have paid an order, there is no refund, no replacement and no exchange, whether or not you have used the proxies.'
       ),
       section(
         'No changes after payment',
-        'The plan, the location, the quantity and the access rules of an order cannot be changed after it has been paid. Please check them in the order summary before you go to the checkout.'
+        'You cannot change the plan, the location, the quantity or the access rules of an order after you have paid. Please check them in the order summary before you go to the checkout.'
       ),
       section(
         'What is guaranteed',
-        'We guarantee the general connectivity of the IP addresses: that you can connect to them and that traffic leaves from them. We do not guarantee that a particular website accepts an address, nor a particular speed, since both are in the hands of others.'
+        'We guarantee the general connectivity of the IP addresses: that you can connect to them and that traffic leaves from them. We do not guarantee that a particular website accepts an address, nor a particular speed: we control neither.'
       ),
       section(
         'If something does not work',
-        'If an address cannot be reached, send us a ticket with the order number. We repair what is ours to repair. An order that was paid and could not be delivered is delivered as soon as stock allows, or settled by our support.'
+        'If an address cannot be reached, send us a ticket with the order number. We repair what is ours to repair. If we cannot deliver a paid order, we deliver it as soon as stock allows, or support settles it with you.'
       ),
       section(
         'Unpaid orders',
-        'An order that is not paid within 30 minutes is released, and you owe nothing. If your payment arrives later, we deliver the order if the addresses are still to be had.'
+        'If you do not pay an order within 30 minutes, we release it and you owe nothing. If your payment arrives later, we deliver the order if its addresses are still available.'
       ),
       section(
         'Your legal rights',
-        'By paying you ask for immediate delivery and accept that a right of withdrawal for digital goods ends with it. Rights that the law of your country does not allow to be waived remain untouched.'
+        'By paying you ask for immediate delivery and accept that a right of withdrawal for digital goods ends with it. This does not affect rights that you cannot waive under the law of your country.'
       )
     ]
   },
@@ -89,23 +89,23 @@ export const policies: Policies = {
       ),
       section(
         'Who may use it',
-        'You must be of legal age and able to enter into a contract. If you act for a company, you confirm that you may bind it. Whoever is subject to sanctions may not use the service.'
+        'You must be of legal age and able to enter into a contract. If you act for a company, you confirm that you may bind it. You may not use the service if you are subject to sanctions.'
       ),
       section(
         'Your account',
-        'Give correct details, keep your password to yourself, and tell us at once if somebody else uses your account. You are responsible for what is done through it.'
+        'Give correct details, keep your password to yourself, and tell us immediately if someone else uses your account. You are responsible for what is done through it.'
       ),
       section(
         'Orders and payment',
-        'An order is an offer to buy. It reserves the addresses for 30 minutes and becomes binding with the payment, which is made at an external checkout. Prices are shown before you pay; taxes and fees of your bank may be added.'
+        'An order is an offer to buy. It reserves the addresses for 30 minutes and becomes binding when you pay at an external checkout. You see the price before you pay; your bank may add taxes and fees.'
       ),
       section(
         'Delivery',
-        'After the payment the proxies are set up automatically, usually within a minute. You find them in your dashboard. If a part of an order is late, the rest is delivered meanwhile and the remainder follows by itself.'
+        'After your payment, we set up the proxies automatically, usually within a minute. You find them in your dashboard. If part of an order is late, we deliver the rest first and the remainder follows automatically.'
       ),
       section(
         'Term and renewal',
-        'A lease runs for the number of days shown with the plan and ends by itself. You may renew it before it ends; the new term follows the current one. An expired order cannot be renewed, and its addresses may be leased to somebody else.'
+        'A lease runs for the number of days shown with the plan, and ends unless you renew it. You may renew an order before it expires, and after that while its addresses are held for you. The new term follows the current one. Later, the order cannot be renewed, and its addresses may be leased to others.'
       ),
       section(
         'No refunds',
@@ -113,11 +113,11 @@ export const policies: Policies = {
       ),
       section(
         'Access rules',
-        'Some sites can be reached only if their access rule was bought with the order. An address may be leased to several customers at the same time as long as their access rules do not overlap.'
+        'Your proxies reach some sites only if you bought the access rule with the order. An address may be leased to several customers at the same time, as long as their access rules do not overlap.'
       ),
       section(
         'Acceptable use',
-        'Use the proxies only for what the law and the rules of the sites that you visit allow. You decide what you do with them, and you answer for it.'
+        'Use the proxies only as the law and the rules of the sites you visit allow. You decide what you do with them, and you are responsible for it.'
       ),
       section(
         'Prohibited use',
@@ -125,7 +125,7 @@ export const policies: Policies = {
       ),
       section(
         'Monitoring and abuse',
-        'We do not read the content of your traffic. We count requests and bytes, keep short connection logs and look into complaints. If a complaint is founded we may block destinations, suspend proxies, or close the account.'
+        'We do not read the content of your traffic. We count requests and bytes, keep short connection logs and look into complaints. If a complaint is justified, we may block destinations, suspend proxies, or close the account.'
       ),
       section(
         'Availability',
@@ -133,15 +133,15 @@ export const policies: Policies = {
       ),
       section(
         'Third parties',
-        'Payment, mail and community chat are provided by others under their own terms. Websites may refuse proxies at their discretion; that is no defect of the service.'
+        'Others provide payment, email and community chat under their own terms. Websites may refuse proxies at their discretion; that is not a defect of the service.'
       ),
       section(
         'Points, coins and codes',
-        'Level points, coins, promo codes and gift cards are a voluntary benefit. They have no cash value, cannot be transferred, may expire or decay as shown in your dashboard, and are lost if they were obtained by abuse.'
+        'Level points, coins, promo codes and gift cards are a voluntary benefit. They have no cash value, cannot be transferred, may expire or decay as shown in your dashboard, and are lost if obtained by abuse.'
       ),
       section(
         'Intellectual property',
-        'The shop, its software, its texts and its marks belong to us or to our licensors. With a lease you acquire the right to use the addresses for its term, and no property in them.'
+        'The shop, its software, its texts and its marks belong to us or to our licensors. A lease gives you the right to use the addresses for its term, but no ownership of them.'
       ),
       section(
         'Liability',
@@ -153,11 +153,11 @@ export const policies: Policies = {
       ),
       section(
         'Suspension and termination',
-        'You may close your account at any time; leases that were paid run until they end. We may suspend or close an account that breaches these terms. No refund is due in that case.'
+        'You may close your account at any time; paid leases run until they end. We may suspend or close an account that breaches these terms. No refund is due in that case.'
       ),
       section(
         'Changes, law and contact',
-        'We may change these terms with notice of at least 14 days; an order is governed by the terms at the time it was placed. The law of the place of business of the shop’s operator applies, without taking away the protection of the law of the country in which you live. You reach us through the ticket form on the Support page. If a clause is void, the others remain in force.'
+        'We may change these terms with at least 14 days’ notice. The terms at the time of an order apply to it. The law of the place of business of the shop’s operator applies, without removing the protection of the law of the country you live in. Contact us through the ticket form on the Support page. If a clause is void, the others remain in force.'
       )
     ]
   }

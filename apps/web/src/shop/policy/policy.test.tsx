@@ -25,3 +25,9 @@ it.each([
   await open(query)
   expect([title(), document.title, marked()]).toEqual([name, `${name} · Netlet`, name])
 })
+
+it('the terms say that an address may serve several customers, and until when an order can be renewed', async () => {
+  await open('?id=3')
+  expect(screen.getByText(/An address may be leased to several customers at the same time/)).toBeTruthy()
+  expect(screen.getByText(/while its addresses are held for you/)).toBeTruthy()
+})

@@ -6,7 +6,7 @@ import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { OccupancyArt } from './occupancy-art.tsx'
 
-const CAPTION = 'Each square is a block of addresses; the brighter, the more of it is leased.'
+const CAPTION = 'Each square is a block of IPs. A brighter square has more leased IPs.'
 
 beforeEach(() => {
   // Without an observer, everything counts as near.

@@ -30,20 +30,28 @@ describe('what a buyer sees of a plan', () => {
     ['ipv6', 'session', 'IPv6 /64, sticky exit address by session']
   ] as const)('is what each address is: %s, %s', async (address_family, egress, words) => {
     open('/product?id=1', { ...variant, address_family, egress })
-    expect((await screen.findByText('Each address')).nextSibling?.textContent).toBe(words)
+    expect((await screen.findByText('IP type')).nextSibling?.textContent).toBe(words)
   })
 
   it('is what it limits, that the rest is not limited, and TLS to the proxies where all of its servers offer that', async () => {
     open('/product?id=1', { ...variant, traffic_gb: null, https: true })
-    expect((await screen.findByText('Traffic per IP and term')).nextSibling?.textContent).toBe('Not limited')
+    expect((await screen.findByText('Traffic per IP and term')).nextSibling?.textContent).toBe('Unlimited')
     expect(screen.getByText('Speed').nextSibling?.textContent).toBe('100 Mbit/s')
-    expect(screen.getByText('New connections a second').nextSibling?.textContent).toBe('20')
+    expect(screen.getByText('New connections per second').nextSibling?.textContent).toBe('20')
     expect(screen.getByText(/^HTTPS proxy:/)).toBeTruthy()
     cleanup()
     queryClient.clear()
     open('/product?id=1', variant)
     expect(await screen.findByText(/HTTP, HTTPS and SOCKS5/)).toBeTruthy()
     expect(screen.queryByText(/^HTTPS proxy:/)).toBeNull()
+  })
+
+  it('is that an IP may serve other customers, in what is included and in the order', async () => {
+    open('/product?id=1', variant)
+    for (const name of ['What is included', 'Your order']) {
+      const part = await screen.findByRole('region', { name })
+      expect(part.textContent, name).toMatch(/Other customers may use the same IPs? under other access rules\./)
+    }
   })
 
   it('is where the addresses are, with their stock, and which other plans are like it', async () => {
@@ -56,7 +64,7 @@ describe('what a buyer sees of a plan', () => {
     open('/product?id=1', variant, oslo)
     const places = within(await screen.findByRole('region', { name: 'Locations' })).getAllByRole('listitem')
     expect(places.map(place => place.textContent)).toEqual(['Paris France64 available', 'Oslo NorwayOut of stock'])
-    const others = within(await screen.findByRole('region', { name: 'Other plans like this one' }))
+    const others = within(await screen.findByRole('region', { name: 'Similar plans' }))
     expect(others.getAllByRole('link').map(link => link.textContent)).toEqual(['Free', 'Leased out'])
   })
 
@@ -113,7 +121,7 @@ describe('the choice and the address', () => {
   it('forgets rules that are not on sale any more, and says so', async () => {
     answerRefused(catalog.variantInfo, 'unknown_rule')
     const { where } = open('/product?id=1&o1=Paris&acl=77&q=16', variant)
-    expect(await screen.findByText(/not on sale any more/)).toBeTruthy()
+    expect(await screen.findByText(/no longer sold/)).toBeTruthy()
     await waitFor(() => expect(where()).toBe('/product?id=1&o1=Paris&q=16'))
   })
 
@@ -129,7 +137,7 @@ describe('the choice and the address', () => {
 
   it('lowers a quantity to what there is, and says so', async () => {
     open('/product?id=1&acl=1,2&q=64', variant)
-    expect(await screen.findByText('You chose 64. These rules have 16 free addresses together.')).toBeTruthy()
+    expect(await screen.findByText('You chose 64. 16 IPs are free for all these rules together.')).toBeTruthy()
     expect(screen.getByRole('textbox')).toHaveProperty('value', '16')
   })
 
@@ -148,7 +156,7 @@ describe('the choice and the address', () => {
     expect(box).toHaveProperty('value', '12')
     await user.clear(box)
     await user.type(box, '9,999')
-    expect(await screen.findByText('You chose 9,999. These rules have 16 free addresses together.')).toBeTruthy()
+    expect(await screen.findByText('You chose 9,999. 16 IPs are free for all these rules together.')).toBeTruthy()
     expect(screen.getByText('16 × $1.35')).toBeTruthy()
     await user.tab()
     expect(box).toHaveProperty('value', '16')
@@ -157,20 +165,18 @@ describe('the choice and the address', () => {
   it('cannot be ordered where one step is more than an order can have, and says so', async () => {
     answer(orders.limits, { addresses: 4 })
     open('/product?id=1&q=64', variant)
-    expect(
-      await screen.findByText('One order has at most 4 addresses, and this plan is sold 8 at a time.')
-    ).toBeTruthy()
+    expect(await screen.findByText('An order can have at most 4 IPs, and this plan is sold 8 at a time.')).toBeTruthy()
     const button = await purchase()
     expect(button).toHaveProperty('disabled', true)
     const described = document.getElementById(button.getAttribute('aria-describedby') ?? '')
-    expect(described?.textContent).toMatch(/^One order has at most 4/)
+    expect(described?.textContent).toMatch(/^An order can have at most 4/)
     expect(screen.queryByText(/^You chose/)).toBeNull()
   })
 
   it('offers no more than one order can have, and says so', async () => {
     answer(orders.limits, { addresses: 30 })
     const { user } = open('/product?id=1&q=64', variant)
-    expect(await screen.findByText('You chose 64. One order has at most 30 addresses.')).toBeTruthy()
+    expect(await screen.findByText('You chose 64. An order can have at most 30 IPs.')).toBeTruthy()
     const box = screen.getByRole('textbox')
     expect(box).toHaveProperty('value', '24')
     const offered = within(screen.getByRole('group', { name: 'Common quantities' })).getAllByRole('button')
@@ -183,7 +189,7 @@ describe('the choice and the address', () => {
     await user.clear(box)
     await user.type(box, '1,000{Enter}')
     expect(box).toHaveProperty('value', '24')
-    expect(await screen.findByText('You chose 1,000. One order has at most 30 addresses.')).toBeTruthy()
+    expect(await screen.findByText('You chose 1,000. An order can have at most 30 IPs.')).toBeTruthy()
   })
 })
 
@@ -200,7 +206,7 @@ describe('what cannot be had', () => {
     const button = await purchase()
     expect(button).toHaveProperty('disabled', true)
     expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent).toBe('Out of stock')
-    expect(screen.getByText('All addresses of this plan are leased at the moment.')).toBeTruthy()
+    expect(screen.getByText('All IPs of this plan are leased right now.')).toBeTruthy()
     const select = screen.getByRole('button', { name: 'Select rules' })
     expect(select).toHaveProperty('disabled', true)
     await user.click(button)
@@ -213,7 +219,7 @@ describe('what cannot be had', () => {
     const { user } = open('/product?id=1', variant, oslo)
     await user.click(await screen.findByRole('radio', { name: 'Oslo Out of stock' }))
     expect(await purchase()).toHaveProperty('disabled', true)
-    expect(screen.getByText('No address of this choice is free. Other options have some.')).toBeTruthy()
+    expect(screen.getByText('No IPs are free for this option. Other options have some.')).toBeTruthy()
     await user.click(screen.getByRole('radio', { name: 'Paris' }))
     expect(await purchase()).toHaveProperty('disabled', false)
   })
@@ -222,7 +228,7 @@ describe('what cannot be had', () => {
     answer(catalog.variantInfo, info(0))
     open('/product?id=1&acl=1,2', variant)
     await waitFor(async () => expect(await purchase()).toHaveProperty('disabled', true))
-    expect(screen.getByText(/not the same ones/)).toBeTruthy()
+    expect(screen.getByText(/no IP is free for all these rules at once/)).toBeTruthy()
   })
 })
 
@@ -273,7 +279,7 @@ describe('an order', () => {
 
   it.each([
     [[{ acl_id: 2, acl_name: 'Social', stock: 8 }], 8, 'Out of stock: Social (8 free)'],
-    [[], 8, 'Out of stock: these rules have 8 free addresses together.']
+    [[], 8, 'Out of stock: 8 IPs are free for all these rules together.']
   ])('that is refused says what is short', async (short, stock, words) => {
     vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
     answerRefused(orders.checkout, 'out_of_stock', { data: { short, stock } })

@@ -30,7 +30,8 @@ describe('the same choice, while an order of it is unpaid', () => {
   }
   const another = { ...placed, order_id: 'NL-9', expires_at: '2026-06-15T08:30:00Z' }
   const ready = () => screen.findByText('16 × $1.35')
-  const offer = async () => within(await screen.findByRole('dialog', { name: 'You have an unpaid order for this' }))
+  const offer = async () =>
+    within(await screen.findByRole('dialog', { name: 'You already have an unpaid order for this' }))
   beforeEach(() => {
     vi.spyOn(window, 'open').mockReturnValue(tab as unknown as Window)
     answer(orders.list, pageOf(unpaid))
@@ -44,7 +45,7 @@ describe('the same choice, while an order of it is unpaid', () => {
     const dialog = await offer()
     expect(dialog.getByText('NL-OPEN')).toBeTruthy()
     expect(dialog.getByText('$20.95')).toBeTruthy()
-    expect(dialog.getByText(/Its addresses are held for you until .+ \([\d,]+ minutes left\)\./)).toBeTruthy()
+    expect(dialog.getByText(/We hold its IPs for you until .+ \([\d,]+ minutes left\)\./)).toBeTruthy()
     const pay = dialog.getByRole<HTMLAnchorElement>('link', { name: 'Pay this order' })
     expect(pay).toMatchObject({ href: 'https://pay.example.com/open', target: '_blank', rel: 'noopener' })
     expect(document.activeElement).toBe(pay)

@@ -18,7 +18,7 @@ describe('the public rewards page', () => {
     ])
     const activity = within(screen.getByRole('region', { name: 'Recent point activity' }))
     expect(activity.getAllByRole('row')).toHaveLength(5)
-    expect(activity.getByText(/An example/)).toBeTruthy()
+    expect(activity.getByText(/Sample data/)).toBeTruthy()
     const exchange = within(screen.getByRole('region', { name: 'Exchange coins' }))
     expect(exchange.getAllByRole('listitem').map(item => item.textContent)).toContain('$10900 coins')
     expect(screen.getByRole('link', { name: 'Create account' }).getAttribute('href')).toBe('/createAccount')

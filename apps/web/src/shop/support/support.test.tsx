@@ -49,7 +49,7 @@ describe('the support page', () => {
     const { user } = open()
     await shown()
     const arrive = hold(accounts.captcha)
-    const another = screen.getByRole('button', { name: 'Another picture' })
+    const another = screen.getByRole('button', { name: 'New picture' })
     await user.click(another)
     await waitFor(() => expect(another.getAttribute('aria-disabled')).toBe('true'))
     expect(another).toHaveProperty('disabled', false)

@@ -9,7 +9,7 @@ it('asks before it switches mails off, and needs no login', async () => {
   answer(mail.unsubscribe, { kind: 'expiry' })
   const { user } = renderAt(<UnsubscribePage />, { at: '/unsubscribe?token=abc', user: null })
   expect(requestsOf(mail.unsubscribe)).toEqual([])
-  await user.click(screen.getByRole('button', { name: 'Switch them off' }))
+  await user.click(screen.getByRole('button', { name: 'Turn off emails' }))
   expect((await screen.findByRole('status')).textContent).toContain('Done')
   expect(requestsOf(mail.unsubscribe)).toMatchObject([{ query: { token: 'abc' } }])
 })
@@ -17,6 +17,6 @@ it('asks before it switches mails off, and needs no login', async () => {
 it('says so where the link is not one of ours', async () => {
   answerRefused(mail.unsubscribe, 'wrong_unsubscribe_token')
   const { user } = renderAt(<UnsubscribePage />, { at: '/unsubscribe', user: null })
-  await user.click(screen.getByRole('button', { name: 'Switch them off' }))
+  await user.click(screen.getByRole('button', { name: 'Turn off emails' }))
   expect((await screen.findByRole('alert')).textContent).toContain('This link is not valid')
 })

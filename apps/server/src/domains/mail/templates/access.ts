@@ -111,7 +111,7 @@ export const accessTemplates = {
         paragraphs: ['该 Discord 账号的所有者可以用它登录您的账号。', NOT_YOU_ZH],
         facts: [
           ['时间', day(data.at)],
-          ['Discord 账号', data.name]
+          ['Discord 账户', data.name]
         ],
         footer: sender(shop)
       })
@@ -140,7 +140,7 @@ export const accessTemplates = {
         paragraphs: ['该账号已无法用于登录。您可以在“设置”中重新绑定。', NOT_YOU_ZH],
         facts: [
           ['时间', day(data.at)],
-          ['Discord 账号', data.name]
+          ['Discord 账户', data.name]
         ],
         footer: sender(shop)
       })

@@ -186,7 +186,7 @@ export const securityTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您的账号已删除',
+        subject: '您的账户已删除',
         heading: `${data.username}，再见，您的账号已删除`,
         paragraphs: ['您的姓名、地址和消息已被移除。商店必须保留的付款记录不再包含您的姓名。'],
         facts: [['时间', day(data.at)]],
