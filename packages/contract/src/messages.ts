@@ -146,7 +146,7 @@ export const refusals = {
   ],
   network_holds_unpaid: [
     429,
-    'Too many unpaid orders come from your network. Please pay one of them, or try again in half an hour.'
+    'Too many unpaid orders come from your network. Please pay one of them, or try again later.'
   ],
   too_many_addresses: [400, 'An order has at most {max} addresses. Please order fewer.'],
   unpaid_too_often: [

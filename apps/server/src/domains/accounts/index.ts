@@ -37,7 +37,7 @@ export { searchUsers } from './list-users.ts'
 export { findRefusedClient } from './chat-client.ts'
 export { testChat } from './chat-client.ts'
 export { resetSecondFactorsOf } from './second-factor/manage.ts'
-export { insertSession, SESSION_COOKIE } from './sessions.ts'
+export { insertSession, SESSION_COOKIE, SESSION_LIFE } from './sessions.ts'
 
 export function accountRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   sessionRoutes(mount, ctx, ports)

@@ -2,7 +2,7 @@ import { type LevelDiscount, RESERVATION_MINUTES, type Settings, fromCents, refu
 import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { clientNetwork, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
+import { clientNetwork, limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
@@ -21,7 +21,8 @@ import { refusedByStock, type SaleCheck } from './sold-today.ts'
 import { type OrderLine, orders } from './tables.ts'
 import { emitOrderEvent, note } from './transition.ts'
 import { and, eq, not, sql } from 'drizzle-orm'
-import { sessions } from '../accounts/tables.ts'
+import { SESSION_LIFE } from '../accounts/index.ts'
+import { logins, sessions } from '../accounts/tables.ts'
 import type { Executor } from '../../infra/db/client.ts'
 
 /** In 24 hours a customer may hold all of its allowed addresses unpaid for this many minutes. */
@@ -53,22 +54,47 @@ async function hasPaid(db: Executor, userId: number): Promise<boolean> {
   return paid !== undefined
 }
 
-/** The network that a session was opened from: an IPv4 address or an IPv6 /64. */
-async function networkOf(db: Executor, sessionHash: Buffer | null): Promise<string | null> {
-  if (!sessionHash) return null
-  const [session] = await db.select({ ip: sessions.ip }).from(sessions).where(eq(sessions.tokenHash, sessionHash))
-  return session?.ip ? clientNetwork(session.ip.replace(/\/\d+$/, '')) : null
+/**
+ * The clients that an order comes from: the caller's, and the one that its session was opened from, or two networks
+ * would do instead of many. Behind a proxy that `TRUST_PROXY` does not name, only the forwarded one: the session's is
+ * the proxy's, which all customers share.
+ */
+async function clientsOf(db: Executor, caller: UserActor): Promise<string[]> {
+  if (caller.forwardedFor || !caller.sessionHash) return [limitedClient(caller)]
+  const ofCaller = eq(sessions.tokenHash, caller.sessionHash)
+  const [session] = await db.select({ ip: sessions.ip }).from(sessions).where(ofCaller)
+  const opened = session?.ip ? [clientNetwork(session.ip.replace(/\/\d+$/, ''))] : []
+  return [...new Set([limitedClient(caller), ...opened])]
 }
 
-/** Addresses held unpaid by customers who have never paid and who have a session from this network. */
+/** Addresses held unpaid by customers who have never paid and who have logged in from this network. */
 async function heldByNewCustomers(db: Executor, range: string, now: Date): Promise<number> {
   const { rows } = await db.execute<{ held: number }>(sql`
-    select coalesce(sum(o.quantity), 0)::bigint as held
-    from ${orders} o
-    where o.state = 'placed' and o.reserved_until > ${now}
-      and exists (select from ${sessions} s where s.user_id = o.user_id and s.ip <<= ${range}::inet)
-      and not exists (select from ${orders} paid where paid.user_id = o.user_id and paid.paid_at is not null)`)
+    select coalesce(sum(${orders.quantity}), 0)::bigint as held
+    from ${orders}
+    where ${orders.state} in ('placed', 'failed') and ${orders.reservedUntil} > ${now} and ${unsettled}
+      and (exists (select from ${sessions} s where s.user_id = ${orders.userId} and s.ip <<= ${range}::inet)
+        or exists (select from ${logins} l where l.user_id = ${orders.userId} and l.ip <<= ${range}::inet
+          and l.at > ${new Date(now.getTime() - SESSION_LIFE)}))
+      and not exists (select from ${orders} paid where paid.user_id = ${orders.userId} and paid.paid_at is not null
+        and (paid.state <> 'failed' or paid.fail_code = 'out_of_stock'))`)
   return rows[0]?.held ?? 0
+}
+
+/** Locks the networks of the caller, so that concurrent orders of several accounts do not all pass. */
+async function networkHolds(
+  db: Executor,
+  caller: UserActor,
+  { quantity, most, now }: { quantity: number; most: number; now: Date }
+): Promise<boolean> {
+  const clients = await clientsOf(db, caller)
+  for (const widest of [...new Set(clients.map(widestNetwork))].toSorted()) await lock(db, 'asks', `unpaid:${widest}`)
+  const ranges = clients.flatMap(client => [{ cidr: client, timesOne: 1 }, ...widerNetworks(client)])
+  for (const { cidr, timesOne } of ranges) {
+    const range = cidr.endsWith('::') ? `${cidr}/64` : cidr
+    if ((await heldByNewCustomers(db, range, now)) + quantity > most * timesOne) return true
+  }
+  return false
 }
 
 type Unpaid = { open: number; addresses: number; orders: number; addressMinutes: number }
@@ -94,14 +120,8 @@ async function unpaidLimit(
     const max = newCustomerLimit(settings)
     if (held.addresses + quantity > max)
       return refuse('too_many_before_payment', { params: { max, held: held.addresses } })
-    const network = await networkOf(db, caller.sessionHash)
-    if (network !== null) {
-      await lock(db, 'asks', `unpaid:${widestNetwork(network)}`)
-      const own = { cidr: network.includes(':') ? `${network}/64` : network, timesOne: 1 }
-      for (const { cidr, timesOne } of [own, ...widerNetworks(network)])
-        if ((await heldByNewCustomers(db, cidr, now)) + quantity > NETWORK_TIMES * timesOne * max)
-          return refuse('network_holds_unpaid')
-    }
+    if (await networkHolds(db, caller, { quantity, most: NETWORK_TIMES * max, now }))
+      return refuse('network_holds_unpaid')
   }
   const minutes = held.addressMinutes + quantity * RESERVATION_MINUTES
   if (minutes > max_unpaid_addresses * FULL_MINUTES_A_DAY || held.orders >= max_unpaid_orders * ORDERS_A_DAY) {

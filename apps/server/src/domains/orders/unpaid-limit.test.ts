@@ -1,8 +1,10 @@
 import type { Order } from '@netlet/contract'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
+import { sessions } from '../accounts/tables.ts'
+import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { variants } from '../catalog/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { timeOutOrders } from './index.ts'
@@ -96,6 +98,50 @@ test('new customers with an IPv6 /64 each hold no more than three times what one
   const replies = await Promise.all(buyers.map(one => ask(8, undefined, undefined, one)))
   expect(replies.filter(({ code }) => code === 2000)).toHaveLength(12)
   expect(replies.filter(({ data }) => 'reason' in data && data.reason === 'network_holds_unpaid')).toHaveLength(2)
+})
+
+describe('the limit of a network', () => {
+  beforeEach(() => writeSettings(world.shop.ctx, { max_new_customer_addresses: 8, max_unpaid_orders: 20 }))
+  afterEach(() => writeSettings(world.shop.ctx, { max_new_customer_addresses: 256 }))
+
+  /** Each of eight new customers asks for 8 addresses. @returns how many orders were placed */
+  async function ofEight(ask8: (who: Buyer, n: number) => Promise<{ code: number }>): Promise<number> {
+    let placed = 0
+    for (let n = 0; n < 8; n++) if ((await ask8(await newBuyer(), n)).code === 2000) placed++
+    return placed
+  }
+
+  test('holds for customers who log out', async () => {
+    const placed = await ofEight(async who => {
+      const form = { username: who.user.username, password: TEST_PASSWORD }
+      expect((await who.post('/api/auth/login', form)).code).toBe(2000)
+      const reply = await ask(8, undefined, undefined, who)
+      await who.get('/api/auth/logout')
+      await world.shop.ctx.db.delete(sessions).where(eq(sessions.userId, who.user.id))
+      return reply
+    })
+    expect(placed).toBe(4)
+  })
+
+  test('holds for customers who pay a cent', async () => {
+    const placed = await ofEight(async who => {
+      const reply = await ask(8, undefined, undefined, who)
+      if (reply.code !== 2000) return reply
+      const short = await world.pay(await world.row(reply.data.id), { lines: { 999: 1 } })
+      expect(short).toMatchObject({ outcome: 'lines_missing' })
+      return reply
+    })
+    expect(placed).toBe(4)
+  })
+
+  test('holds for customers who log in from one network and order from another', async () => {
+    const placed = await ofEight((who, n) =>
+      who.post('/api/orders/checkout', world.wanted(8, world.rules.slice(0, 1)), {
+        'x-forwarded-for': `203.${n}.113.7`
+      })
+    )
+    expect(placed).toBe(4)
+  })
 })
 
 test('an order that was paid for less than was ordered holds its addresses within the same limits', async () => {
