@@ -40,21 +40,25 @@ export async function openApp(
   const changes = await openChangeFeed({ databaseUrl: config.databaseUrl, db, log })
   const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets: createSecrets(config.appSecret), changes }
   tail.start(storeLogLines(ctx))
-  await checkAppSecret(ctx)
-  await ensureAdmin(ctx)
-  await seedLevelCodes(ctx)
-  if (worker) await startJobs(ctx, allJobs)
-  const bot = worker ? startChatBot(ctx) : null
-  return {
-    ctx,
-    async close() {
-      await bot?.stop()
-      await jobs.stop()
-      await changes.stop()
-      await tail.stop()
-      await closeDatabase(db)
-    }
+  let bot: ReturnType<typeof startChatBot> | null = null
+  const close = async () => {
+    await bot?.stop()
+    await jobs.stop()
+    await changes.stop()
+    await tail.stop()
+    await closeDatabase(db)
   }
+  try {
+    await checkAppSecret(ctx)
+    await ensureAdmin(ctx)
+    await seedLevelCodes(ctx)
+    if (worker) await startJobs(ctx, allJobs)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  if (worker) bot = startChatBot(ctx)
+  return { ctx, close }
 }
 
 function reasonOf(error: unknown): string {
