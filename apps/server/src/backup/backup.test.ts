@@ -34,7 +34,7 @@ type Around = { env?: NodeJS.ProcessEnv; signal?: AbortSignal; at?: string }
 async function run(work: typeof backUp | typeof restore, options: object, around: Around = {}): Promise<string[]> {
   const env = { DATABASE_URL: url, APP_SECRET: secret, BACKUP_PASSPHRASE: PASSPHRASE, ...around.env }
   const lines: string[] = []
-  await work(options as never, {
+  await work(options, {
     env,
     say: line => lines.push(line),
     signal: around.signal ?? new AbortController().signal,
@@ -50,7 +50,9 @@ const restored = (options: RestoreOptions, around: Around = {}) => run(restore, 
 /** A name of a database that this test makes; it is removed afterwards. */
 function newDatabase(): { name: string; url: string } {
   const name = `netlet_restored_${Math.random().toString(36).slice(2)}`
-  onTestFinished(() => withClient(url, client => client.query(`drop database if exists ${name} with (force)`)).then())
+  onTestFinished(async () => {
+    await withClient(url, client => client.query(`drop database if exists ${name} with (force)`))
+  })
   return { name, url: databaseUrl(url, name) }
 }
 
@@ -336,6 +338,26 @@ test('a rehearsal checks the newest backup beside the shop and removes its datab
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   expect(both.find(one => one.status === 'rejected')).toMatchObject({ reason: { message: /Another rehearsal/ } })
   expect(await others()).toEqual(kept)
+})
+
+test('a backup of a shop that was itself restored, and had not recovered, counts from the earlier one', async () => {
+  const marked = async (at: string) =>
+    withClient(at, async client => {
+      const { rows } = await client.query(`select value from settings where key = 'restored_from_backup'`)
+      return (rows[0] as { value: { backup_at: string } }).value.backup_at
+    })
+  const [once, twice, later] = [newDatabase(), newDatabase(), newDatabase()]
+  await restored({ file: await newest(), into: once.name })
+  await made({}, { env: { DATABASE_URL: once.url } })
+  await restored({ file: await newest(), into: twice.name })
+  expect(await marked(twice.url)).toBe(await marked(once.url))
+  await withClient(once.url, client =>
+    client.query(`update settings set value = value || '{"recovered_at": "2026-01-01T00:00:00.000Z"}'
+      where key = 'restored_from_backup'`)
+  )
+  await made({}, { env: { DATABASE_URL: once.url } })
+  await restored({ file: await newest(), into: later.name })
+  expect(await marked(later.url)).not.toBe(await marked(once.url))
 })
 
 test('a rehearsal tells that a restored shop contradicts its books', async () => {

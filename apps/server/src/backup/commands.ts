@@ -159,7 +159,11 @@ function refuseOtherSecret({ kept, dataDir }: Place, header: Header, { secrets }
 async function makeRoom({ databaseUrl }: Place, into: string | undefined): Promise<() => Promise<void>> {
   const run = async (work: (client: Client) => Promise<unknown>) => {
     const client = await connect(databaseUrl)
-    await work(client).finally(() => client.end())
+    try {
+      await work(client)
+    } finally {
+      await client.end()
+    }
   }
   await run(client => (into === undefined ? refuseUsed(client) : createDatabase(client, into)))
   return async () => {

@@ -154,17 +154,14 @@ export async function keepNewest(path: string, count: number): Promise<number> {
 
 /** The work at one end of a stream, and the feeding of its other end. The feeding's error is the cause of the other. */
 async function throughout(feeding: Promise<void>, work: () => Promise<void>): Promise<void> {
-  const fed = feeding.then(
-    () => null,
-    (error: unknown) => ({ error })
-  )
+  let cause: unknown
+  feeding.catch((error: unknown) => (cause = error))
   try {
     await work()
+    await feeding
   } catch (error) {
-    throw (await Promise.race([fed, null]))?.error ?? error
+    throw cause ?? error
   }
-  const failed = await fed
-  if (failed) throw failed.error
 }
 
 /** Opens a backup. @throws BackupProblem if it cannot be opened with this lock */

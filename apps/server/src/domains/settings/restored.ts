@@ -26,13 +26,18 @@ export type Restored = {
   recoveredAt: Date | null
 }
 
-/** Marks a database that was restored: what was sold since the backup is on the platform and the agents, but not in it. */
+/**
+ * Marks a database that was restored: what was sold since the backup is on the platform and the agents, but not in it. A
+ * backup of a shop that was still recovering lacks what was sold since the earlier backup.
+ */
 export async function markRestored(
   tx: Executor,
   { backupAt, restoredAt }: Pick<Restored, 'backupAt' | 'restoredAt'>
 ): Promise<void> {
+  const earlier = await readRestored(tx)
+  const since = earlier && earlier.recoveredAt === null ? earlier.backupAt : backupAt
   const value: z.infer<typeof Restored> = {
-    backup_at: backupAt.toISOString(),
+    backup_at: since.toISOString(),
     restored_at: restoredAt.toISOString(),
     held: null,
     recovered_at: null

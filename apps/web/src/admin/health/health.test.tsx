@@ -35,19 +35,20 @@ const platform: NonNullable<Health['platform']> = {
   unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
   counted: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
 }
+const database = {
+  bytes: 52_428_800,
+  connections: 9,
+  max_connections: 100,
+  pool: { size: 3, idle: 2, waiting: 0 },
+  recovering_since: null
+}
 const good: Health = {
   at: AT,
   platform,
   jobs: { queues: [{ name: 'send-mail', waiting: 2, active: 1, oldest: AT, dead: 0 }] },
   servers: { total: 3, reachable: 3, unreachable: [], troubled: [], certificates: [] },
   mail: { waiting: 2, oldest: AT, failed: 0, error: null },
-  database: {
-    bytes: 52_428_800,
-    connections: 9,
-    max_connections: 100,
-    pool: { size: 3, idle: 2, waiting: 0 },
-    recovering_since: null
-  },
+  database,
   http: { public_url: 'https://shop.example.com', untrusted_proxies: [] }
 }
 const drift: PriceDrift = {
@@ -115,14 +116,16 @@ describe('the health page', () => {
         troubled: [{ id: 2, name: 'fr-2', since: AT, message: 'Its disk is full' }],
         certificates: [{ id: 2, name: 'fr-2', ends_at: AT, days_left: 3 }]
       },
+      database: { ...database, recovering_since: '2026-03-01T04:05:06.000Z' },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(19)
+    expect(await problems()).toHaveLength(20)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
     expect(screen.getByText(/^The platform's Online Store asks .* Preferences/)).toBeTruthy()
     expect(screen.getByText(/^The payment of order #1031 is authorised, but not captured/)).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
+    expect(screen.getByText(/^The shop was restored from a backup of 2026-03-01 04:05 UTC/)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
