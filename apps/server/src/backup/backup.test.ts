@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { buy, place } from '../testing/buying.ts'
+import { DAY } from '../infra/clock.ts'
 import { knownMigrations, migrate } from '../infra/db/migrate.ts'
 import { databaseUrl, withClient } from '../testing/server.ts'
 import { startPaymentStack, type PaymentStack } from '../domains/payments/stack.fixture.ts'
@@ -298,6 +299,16 @@ test('without a way to lock or open it, or with a wrong secret, it says in one l
 })
 
 test('only the newest backups are kept, and an interrupted one leaves nothing', async () => {
+  // A killed one leaves a file, which is removed when no backup can be writing it any more.
+  const left = '.netlet-20260101T000000000Z-1.part'
+  const isLeft = async () => (await readdir(folder)).includes(left)
+  await writeFile(join(folder, left), 'half')
+  await made()
+  expect(await isLeft()).toBe(true)
+  await made({}, { at: new Date(Date.now() + 2 * DAY).toISOString() })
+  expect(await isLeft()).toBe(false)
+  // It is later than all that follow.
+  await rm(await newest())
   await made({}, { at: '2020-01-01T00:00:00.000Z' })
   const all = async () => (await readdir(folder)).filter(name => /^netlet-.*\.age$/.test(name)).toSorted()
   expect((await all())[0]).toBe('netlet-20200101T000000000Z.age')

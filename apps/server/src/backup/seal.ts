@@ -105,7 +105,7 @@ export async function writeBackup(
   const temporary = join(folder, `.netlet-${stamp}-${process.pid}.part`)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await removeUnfinished(folder)
+    await removeUnfinished(folder, at)
     const frames = async function* () {
       for await (const part of parts) yield frameOf(part)
     }
@@ -128,11 +128,11 @@ export async function writeBackup(
 }
 
 /** Another backup may be writing its own file, so only files of yesterday are removed. */
-async function removeUnfinished(folder: string): Promise<void> {
+async function removeUnfinished(folder: string, now: Date): Promise<void> {
   for (const name of (await readdir(folder)).filter(one => UNFINISHED.test(one))) {
     const path = join(folder, name)
     const info = await stat(path).catch(() => undefined)
-    if (info && info.mtimeMs < Date.now() - DAY) await rm(path, { force: true })
+    if (info && info.mtimeMs < now.getTime() - DAY) await rm(path, { force: true })
   }
 }
 
