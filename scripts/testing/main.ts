@@ -98,8 +98,6 @@ function runner(stage: Stage, own: string, print: (text: string) => void): Run {
           NETLET_TEST_DIR: own,
           NETLET_BROWSER_DIR: process.env['NETLET_BROWSER_DIR'] ?? tmpdir(),
           TMPDIR: own,
-          // Node caches compiled code of the tools and of the shops in browser tests.
-          NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/netlet-code'),
           ...(isLong ? { NETLET_TEST_TIER: 'long' } : {}),
           ...env
         }
