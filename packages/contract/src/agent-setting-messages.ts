@@ -5,7 +5,7 @@ export const agentSettingRefusals = {
   setting_ports: [400, '{name} must list port numbers and ranges like 8000-8999'],
   setting_shuts_out: [
     400,
-    '{name} leaves out {address}, where this console comes from: the agent would take none of its connections any more'
+    '{name} leaves out {address}, from which this console connects: the agent would refuse all of its connections'
   ],
   setting_prefixes: [400, '{name} must list addresses or prefixes like 203.0.113.7'],
   setting_switch: [400, '{name} must be on or off'],

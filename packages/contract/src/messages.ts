@@ -9,33 +9,33 @@ import { tlsRefusals } from './tls-messages.ts'
  */
 export const refusals = {
   // Any call
-  bad_request: [400, 'The request is not valid'],
+  bad_request: [400, 'The request is invalid'],
   invalid: [400, 'Please check the highlighted fields'],
-  needed: [400, 'Please fill this in'],
-  choice_gone: [400, 'What was chosen does not exist any more. Please choose again.'],
-  chosen_twice: [400, 'Each can be chosen only once'],
-  is_fixed: [400, 'This cannot be changed. Add another one instead.'],
+  needed: [400, 'Please fill in this field'],
+  choice_gone: [400, 'Your choice no longer exists. Please choose again.'],
+  chosen_twice: [400, 'You can choose each only once'],
+  is_fixed: [400, 'You cannot change this. Add another one instead.'],
   invalid_lines: [400, '{problem}'],
-  bad_cursor: [400, 'after must be a value that this list returned as next, with the same sorting'],
+  bad_cursor: [400, 'after must be a next value of this list with the same sorting'],
   idempotency_key_invalid: [400, 'Send an Idempotency-Key header of 1 to {max} printable ASCII characters'],
   unauthorized: [401, 'Please log in'],
   forbidden: [403, 'You do not have permission to do this'],
   role_not_allowed: [403, 'Your role does not allow this'],
-  bad_origin: [403, 'This request did not come from the shop itself'],
+  bad_origin: [403, 'This request did not come from the shop'],
   not_found: [404, 'Not found'],
-  too_slow: [408, 'The request did not arrive in time'],
-  conflict: [409, 'This conflicts with what is already there'],
-  stale: [409, 'This was changed meanwhile. Please look at it again.'],
+  too_slow: [408, 'The request took too long to arrive. Please try again.'],
+  conflict: [409, 'This conflicts with existing data'],
+  stale: [409, 'This has changed since you opened it. Please review it and try again.'],
   name_taken: [409, 'This name is already in use'],
   already_over: [409, 'This has already ended'],
-  too_many_kept: [409, 'At most {max} are kept. Delete one that is not used.'],
+  too_many_kept: [409, 'You can have at most {max}. Delete one that you do not use.'],
   too_large: [413, 'The request is too large'],
-  unsupported_type: [415, 'Send JSON with content type application/json'],
-  idempotency_key_reused: [422, 'This Idempotency-Key was used for something else'],
-  too_many: [429, 'Too many requests, please wait a little'],
-  made_in_a_day: [429, '{max} were made within a day. Please wait until tomorrow.'],
+  unsupported_type: [415, 'Send JSON with the content type application/json'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used for another request. Send a new one.'],
+  too_many: [429, 'Too many requests. Please wait a moment and try again.'],
+  made_in_a_day: [429, 'You have created {max} within a day. Please try again tomorrow.'],
   internal: [500, 'Something went wrong on our side. Please try again.'],
-  unavailable: [503, 'The service is not available right now, please try again'],
+  unavailable: [503, 'The service is unavailable right now. Please try again.'],
 
   // Accounts, log-in and API keys
   wrong_login: [401, 'The username, email or password is not correct'],
@@ -59,11 +59,11 @@ export const refusals = {
   login_throttled: [429, 'Too many failed logins. Please wait 15 minutes and try again.'],
   username_taken: [409, 'This username is already taken'],
   email_taken: [409, 'This email is already registered'],
-  same_email: [400, 'This is your email address already'],
+  same_email: [400, 'This is already your email address'],
   wrong_email_code: [400, 'The verification code is not correct or has expired'],
   wrong_verification: [400, 'The verification has expired. Please request a new code.'],
-  email_code_too_soon: [429, 'A code was sent a moment ago. Please wait a minute before asking for another.'],
-  email_code_limit: [429, 'Too many codes were asked for. Please use the last one, or try again tomorrow.'],
+  email_code_too_soon: [429, 'We sent a code a moment ago. Please wait a minute before you request another.'],
+  email_code_limit: [429, 'You requested too many codes. Please use the last one, or try again tomorrow.'],
   wrong_password: [400, 'The password is not correct'],
   password_needed: [403, 'Please enter your password again to do this'],
   unknown_invite_code: [400, 'This invite code does not exist'],
@@ -72,32 +72,26 @@ export const refusals = {
   discord_unavailable: [503, 'Unable to obtain third-party login path!'],
   not_bound: [409, 'No chat account is connected'],
   unknown_user: [400, 'This user does not exist'],
-  points_by_change: [409, 'Points are changed by an amount, such as 50 or -50. They cannot be set to a value.'],
+  points_by_change: [409, 'Change points by an amount, such as 50 or -50. You cannot set them to a value.'],
   points_out_of_range: [400, 'The balance is {balance} and must stay from {min} to {max}'],
-  user_has_leases: [409, 'This user still has live leases and cannot be deleted'],
-  user_is_owed: [
-    409,
-    'This user has paid for an order that is still to be delivered or refunded, and cannot be deleted'
-  ],
-  account_has_leases: [409, 'You still have live proxies or an unpaid order. Please wait until they end.'],
-  account_is_owed: [
-    409,
-    'You have paid for an order that is still to be delivered or refunded. Please contact support.'
-  ],
+  user_has_leases: [409, 'This user still has active leases and cannot be deleted'],
+  user_is_owed: [409, 'This user has a paid order that is not delivered or refunded yet, and cannot be deleted'],
+  account_has_leases: [409, 'You still have active proxies or an unpaid order. Please wait until they end.'],
+  account_is_owed: [409, 'You have a paid order that is not delivered or refunded yet. Please contact support.'],
   account_owes_coins: [
     409,
-    'Your account owes {coins} {coins|coin|coins} of payments that were given back. Please contact support to have it deleted.'
+    'Your account owes {coins} {coins|coin|coins} for refunded payments. Please contact support to delete it.'
   ],
   own_account: [409, 'You cannot do this to your own account'],
-  last_owner: [409, 'The last active owner stays. Make another administrator an owner first.'],
+  last_owner: [409, 'The shop needs an active owner. Make another administrator an owner first.'],
   cannot_switch: [403, 'Failed to switch user'],
   not_impersonating: [409, "You are not viewing another user's account"],
-  while_impersonating: [403, "Not while you are viewing another user's account"],
+  while_impersonating: [403, "You cannot do this while viewing another user's account"],
   key_not_allowed: [403, 'An API key cannot do this. Please log in.'],
-  key_scope_missing: [403, 'This API key may not do this: it lacks the right {scope}'],
+  key_scope_missing: [403, 'This API key lacks the permission {scope}'],
   key_rate_limited: [
     429,
-    'This API key may call {max} times a minute. Please wait {seconds} {seconds|second|seconds}.'
+    'This API key can make {max} calls per minute. Please wait {seconds} {seconds|second|seconds}.'
   ],
 
   // Products, plans and the platform
@@ -114,8 +108,8 @@ export const refusals = {
   variant_sold: [409, '{name} is sold as this variant of the platform'],
   step_too_large: [400, 'No CIDR of this server group can hold a block of that size'],
   egress_needs_ipv6: [400, 'Only IPv6 plans can have changing exit addresses'],
-  sync_changed: [409, 'Changed since the sync: {names}. It cannot be undone any more.'],
-  price_drift_gone: [404, 'This price does not differ any more'],
+  sync_changed: [409, 'Changed since the sync: {names}. You can no longer undo it.'],
+  price_drift_gone: [404, 'This price no longer differs'],
   prices_busy: [409, 'Other prices are still being written to the platform. Please try again.'],
   bad_signature: [401, 'The signature does not match'],
   other_shop: [403, "This is another shop's webhook"],
@@ -123,100 +117,94 @@ export const refusals = {
   // Checkout and renewal
   admin_purchase: [400, 'Admin accounts cannot make purchases. Please use a regular account.'],
   unknown_variant: [400, 'This plan is not available. Please choose another one.'],
-  unknown_rule: [400, 'One of the selected access rules is not available any more'],
+  unknown_rule: [400, 'One of the selected access rules is no longer available. Please select again.'],
   no_rule: [400, 'Please select'],
-  sold_out_on_platform: [
-    409,
-    '{name} is sold out at the checkout for now. Please try again later, or write to our support.'
-  ],
+  sold_out_on_platform: [409, '{name} is sold out at the checkout. Please try again later, or contact support.'],
   short_on_platform: [
     409,
-    '{name}: the checkout has only {left} left for now. Please order fewer, try again later, or write to our support.'
+    '{name}: the checkout has only {left} left. Please order fewer, try again later, or contact support.'
   ],
   wrong_quantity: [400, 'The quantity must be a positive multiple of {step}'],
   out_of_stock: [409, 'Out of stock'],
   too_many_reservations: [429, 'You have too many unpaid orders. Please pay one of them or wait until it times out.'],
   too_many_unpaid_addresses: [
     429,
-    'At most {max} addresses can wait for a payment. Your orders that are not paid in full hold {held}. Please pay one of them in full, cancel one that is not paid, or order fewer.'
+    'Unpaid orders can hold at most {max} IPs, and yours hold {held}. Please pay one in full, cancel one, or order fewer.'
   ],
   too_many_before_payment: [
     429,
-    'Before your first payment, your unpaid orders may hold {max} addresses. They hold {held} now. Please order fewer, or pay first.'
+    'Before your first payment, unpaid orders can hold at most {max} IPs, and yours hold {held}. Please order fewer, or pay first.'
   ],
   network_holds_unpaid: [
     429,
-    'Too many unpaid orders come from your network. Please pay one of them, or try again later.'
+    'Your network has too many unpaid orders. Please pay one of them, or try again later.'
   ],
-  too_many_addresses: [400, 'An order has at most {max} addresses. Please order fewer.'],
+  too_many_addresses: [400, 'An order can have at most {max} IPs. Please order fewer.'],
   unpaid_too_often: [
     429,
-    'You have held addresses without paying for them too often in the last 24 hours. Please pay an order that waits, or try again later.'
+    'You reserved IPs without paying too often in the last 24 hours. Please pay an unpaid order, or try again later.'
   ],
   idempotency_key_over: [
     409,
-    'Order {order} of this Idempotency-Key was cancelled or has timed out. Send another key to place a new order.'
+    'Order {order} of this Idempotency-Key was cancelled or has timed out. Send a new key to place a new order.'
   ],
   order_expired: [409, 'The order has expired, please place a new order.'],
   plan_withdrawn: [
     409,
-    'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
+    'This plan is no longer sold, so you cannot renew it. Your proxies work until they expire. Please choose another plan.'
   ],
   rule_withdrawn: [
     409,
-    'The access rule {rule} of this order is no longer sold, so the order cannot be renewed. Your proxies work until they expire; please place a new order.'
+    'The access rule {rule} is no longer sold, so you cannot renew this order. Your proxies work until they expire. Please place a new order.'
   ],
-  order_not_delivered: [409, 'This order has not been delivered yet. Its time starts with the delivery.'],
+  order_not_delivered: [409, 'This order is not delivered yet. Its term starts on delivery.'],
 
   // Orders, and who may use their proxies
-  order_not_unpaid: [409, 'Only an order that waits for its payment can be cancelled'],
-  order_not_paid: [409, 'This order has not been paid'],
+  order_not_unpaid: [409, 'You can cancel only an unpaid order'],
+  order_not_paid: [409, 'This order is unpaid'],
   /** The same for operators. */
-  order_over: [409, 'The time of this order is over'],
+  order_over: [409, 'This order has expired'],
   order_refunded: [409, 'This order has been refunded'],
   order_busy: [409, 'Another action on this order is still running. Please wait until it ends.'],
   no_orders_selected: [400, '请先选择订单'],
   no_proxies: [404, 'No proxy data found'],
-  expiry_in_past: [400, 'The expire time must lie in the future'],
+  expiry_in_past: [400, 'The expiry must be in the future'],
   order_was_delivered: [
     409,
     'Nothing of this order is left to deliver. Only one that ended undelivered, or with time left, can be reopened.'
   ],
   order_has_lease: [409, 'This order still holds proxies and cannot be deleted'],
-  order_runs: [409, 'This order is paid and its time runs. Refund it, or wait until it ends, before it is deleted.'],
+  order_runs: [409, 'This order is paid and active. Refund it or wait until it ends, then delete it.'],
   order_has_open_payment: [
     409,
-    'Money of this order waits for a decision under Payments. The order can be deleted once that is made.'
+    'A payment of this order waits for a decision under Payments. Decide on it, then delete the order.'
   ],
-  task_not_allowed: [409, 'Customers cannot do this to an order here. Please contact support.'],
+  task_not_allowed: [409, 'Customers cannot do this in this shop. Please contact support.'],
   task_used_up: [
     429,
-    'This was done {max} {max|time|times} in this term, which ends {until}. It can be done again once the order is renewed.'
+    'You have done this {max} {max|time|times} in this term, which ends {until}. Renew the order to do it again.'
   ],
   changes_found_none: [
     429,
-    'There were no other addresses for this order a moment ago. Please wait until {until} before you try again.'
+    'There were no other addresses for this order a moment ago. Please try again after {until}.'
   ],
   changes_rest: [
     429,
-    'What this order gave back is kept free for a while. Its addresses can be changed again from {until} on.'
+    'We keep the addresses that this order gave back free for a while. You can change its addresses again after {until}.'
   ],
-  enter_client: [400, 'Please list at least one address'],
-  invalid_client: [400, '{line}: no address that a client can have, and no prefix such as 203.0.113.0/28'],
-  wide_client: [400, '{line}: too wide, at most a /24 of IPv4, or a /48 of IPv6'],
+  enter_client: [400, 'Please enter at least one IP'],
+  invalid_client: [400, '{line} is not a client IP or a prefix such as 203.0.113.0/28'],
+  wide_client: [400, '{line} is too wide. Use at most a /24 (IPv4) or a /48 (IPv6).'],
   client_listed_elsewhere: [
     409,
-    '{line} is listed by another order that has the same proxies, so nobody could tell whose client it is. Clients there need the password.'
+    'Another order with the same proxies already allows {line}. Clients there need the password.'
   ],
-  client_changes_limit: [429, 'The list was changed {max} times within an hour. Please wait until {until}.'],
-  check_needs_address: [
-    409,
-    'Only listed addresses may use these proxies, and the shop is none of them: it cannot check them.'
-  ],
+  client_changes_limit: [429, 'You have changed the list {max} times within an hour. Please try again after {until}.'],
+  check_needs_address: [409, 'Only allowed IPs can use these proxies, so the shop cannot check them.'],
 
   // Payments and refunds
-  order_without_payment: [409, 'Nothing that was paid for this order can be refunded'],
-  refund_too_large: [400, 'At most {left} of this payment can be given back'],
+  order_without_payment: [409, 'This order has no payment that can be refunded'],
+  refund_too_large: [400, 'You can refund at most {left} of this payment'],
   refund_running: [
     409,
     'A refund of payment {platform_order}, which {by} asked for, is not finished. Please wait until the platform reports it.'
@@ -241,25 +229,22 @@ export const refusals = {
     409,
     '{by} has just applied payment {platform_order}, and its order goes on. Please look at it again: it can be refunded by {by}, or by others after ten minutes.'
   ],
-  payment_resolved: [409, 'Somebody has already dealt with this: {resolution}'],
+  payment_resolved: [409, 'Someone has already resolved this: {resolution}'],
   payment_settled: [409, 'This payment already counts for order {order}'],
-  payment_given_back: [409, 'The money of this payment was given back'],
+  payment_given_back: [409, 'This payment was refunded'],
   payment_on_order: [409, 'This payment stands on order {order}. Deliver that order, or refund the payment.'],
   payment_not_applicable: [409, 'This event brings no payment that could settle an order'],
   order_not_found: [404, 'There is no order {order}'],
-  order_of_deleted: [
-    409,
-    'The account of order {order} was deleted: there is nobody to deliver it to. Refund it instead.'
-  ],
+  order_of_deleted: [409, 'The account of order {order} was deleted. Refund the payment instead.'],
   order_has_payment: [409, 'Order {order} has been paid and waits for addresses: deliver it instead'],
   order_cannot_renew: [409, 'Order {order} is {state}: it can be neither paid nor renewed'],
 
   // Servers and server groups
   agent_taken: [409, 'Server {server} has this address and agent port'],
-  agent_unreachable: [503, 'The server does not answer: {message}'],
+  agent_unreachable: [503, 'The server is not responding: {message}'],
   agent_refused: [400, 'The server refused this: {message}'],
-  saved_agent_unreachable: [503, 'Saved. It is applied as soon as the server answers: {message}'],
-  saved_agent_busy: [503, 'Saved. It is applied when the other changes of this server are done.'],
+  saved_agent_unreachable: [503, 'Saved. Takes effect when the server responds: {message}'],
+  saved_agent_busy: [503, 'Saved. Takes effect after the other changes to this server.'],
   certificate_unreadable: [
     400,
     'This certificate cannot be read. Paste the PEM of the certificate alone, without its key.'
@@ -290,7 +275,7 @@ export const refusals = {
   upgrade_not_stopped: [409, 'This upgrade did not stop'],
   upgrade_other_version: [
     409,
-    'The console would install {now} by now, and the upgrade is to {version}. End it, and begin another one.'
+    'The console now installs {now}, but this upgrade is to {version}. End it and start a new one.'
   ],
   upgrade_paused: [409, 'The server is paused'],
   upgrade_foreign: [409, "Another console's agent runs there"],
@@ -301,9 +286,9 @@ export const refusals = {
   upgrade_failed: [409, '{message}'],
   upgrade_silent: [409, 'Nothing answered on the proxy port of its first leased address'],
   upgrade_not_tried: [409, 'Nothing could be tried through its proxy'],
-  upgrade_is_other: [409, 'The agent tells version {version} after the installation'],
-  upgrade_cancelled: [409, 'Somebody cancelled the installation'],
-  upgrade_lost: [409, 'The installation ended without a word, or another one took its place'],
+  upgrade_is_other: [409, 'The agent reports version {version} after the installation'],
+  upgrade_cancelled: [409, 'Someone cancelled the installation'],
+  upgrade_lost: [409, 'The installation ended without a result, or another one replaced it'],
 
   // Outages
   outage_times: [
@@ -337,34 +322,34 @@ export const refusals = {
   // Coins, levels and codes
   insufficient_coins: [409, 'Insufficient Coins'],
   price_changed: [409, 'The price has changed: this reward now costs {point} {point|coin|coins}'],
-  no_gift_card: [409, 'This reward is not available at the moment'],
+  no_gift_card: [409, 'This reward is not available right now'],
   gift_card_exchanged: [409, 'This gift card has already been exchanged'],
   code_taken: [409, 'This code already exists'],
-  code_used: [409, 'This code was used or handed out already: the platform is not asked about it any more'],
+  code_used: [409, 'This code is already used or handed out, so the platform is no longer asked about it'],
   no_code: [409, 'This level has no code yet'],
   level_points_order: [400, 'Points rise with the level: level {level} has {points}'],
   report_too_old: [400, 'at must lie within the last 24 hours'],
 
   // Tickets, mails and the status page
   ticket_answered: [409, 'This ticket has been answered already'],
-  mail_copied_often: [409, 'This mail has been sent again {count} times already'],
-  mail_sent_lately: [409, 'This mail was sent less than {minutes} minutes ago'],
-  mail_address_blocked: [409, 'This address takes no mail. Lift its block first, under Mails.'],
-  wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your mails under Settings.'],
-  wrong_status_token: [400, 'This link is not valid any more. Please subscribe again.'],
+  mail_copied_often: [409, 'This email has already been resent {count} times'],
+  mail_sent_lately: [409, 'This email was sent less than {minutes} minutes ago'],
+  mail_address_blocked: [409, 'This address takes no email. Remove its block first, under Emails.'],
+  wrong_unsubscribe_token: [400, 'This link is not valid. Log in and choose your emails under Settings.'],
+  wrong_status_token: [400, 'This link is no longer valid. Please subscribe again.'],
   incident_exists: [409, 'An incident of this title has not ended yet'],
-  incident_in_future: [400, 'An incident has begun already. What is planned is maintenance.'],
+  incident_in_future: [400, 'An incident has already begun. For planned work, create maintenance.'],
   incident_ended: [409, 'Planned work that has ended takes no other state'],
   incident_state: [400, 'This state is one of {kind}'],
   maintenance_times: [400, 'Planned work ends after it begins, within {days} days, and not in the past'],
 
   // Webhooks and notices
-  webhook_off: [409, 'This endpoint is switched off. Switch it on first.'],
-  webhook_waiting: [409, 'This event is still waiting for its next try'],
-  webhook_not_https: [400, 'Enter an address that starts with https://'],
+  webhook_off: [409, 'This endpoint is turned off. Turn it on first.'],
+  webhook_waiting: [409, 'This event is still waiting for its next attempt'],
+  webhook_not_https: [400, 'Enter a URL that starts with https://'],
   webhook_port: [400, 'This port is not allowed. Use 443 or 8443 with https, 80 or 8080 with http.'],
-  webhook_not_public: [400, 'This address is not a public one. Enter one that can be reached from the internet.'],
-  webhook_own_address: [400, "This is one of the shop's own addresses"],
+  webhook_not_public: [400, 'This URL is not public. Enter one that can be reached from the internet.'],
+  webhook_own_address: [400, "This is one of the shop's own addresses. Enter another URL."],
   notice_target: [
     400,
     'Nothing is sent to this address. Enter a public one that starts with https://, on port 443, 8443, 80 or 8080.'
@@ -380,9 +365,9 @@ export const refusals = {
   geofeed_other_country: [400, 'Line {line}: the region {region} is not in the country {country}'],
 
   // Bulk commands
-  bulk_none_match: [409, 'Nothing matches any more'],
+  bulk_none_match: [409, 'Nothing matches now. Please check the list again.'],
   bulk_too_many: [400, 'At most {max} rows can be changed at once'],
-  bulk_other_match: [409, 'Other rows match by now: {count}. Please look at the list again.'],
+  bulk_other_match: [409, 'Other rows match now: {count}. Please check the list again.'],
   bulk_not_allowed: [403, 'Stopped, since {username} is no longer an active administrator'],
 
   // The agents’ settings, and TLS to the proxies

@@ -190,7 +190,7 @@ describe('who gets past authorisation', () => {
       msg: 'An API key cannot do this. Please log in.'
     })
     const renew = await shop.visitor().post(`/api/orders/order_list/${order.id}/order-renew-checkout/`, {}, bearer)
-    expect(renew).toMatchObject({ code: 403, msg: 'This API key may not do this: it lacks the right renew' })
+    expect(renew).toMatchObject({ code: 403, msg: 'This API key lacks the permission renew' })
   })
 
   test("nothing that a customer can read holds another's name, order, proxies or codes", async () => {

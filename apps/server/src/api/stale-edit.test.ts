@@ -53,7 +53,7 @@ describe.each(KINDS)('$name', kind => {
     expect(await save(anna, opened.id, mine)).toMatchObject({
       status: 409,
       code: 409,
-      msg: 'This was changed meanwhile. Please look at it again.',
+      msg: 'This has changed since you opened it. Please review it and try again.',
       data: { reason: 'stale', changed: [field], current: between }
     })
     expect(await readRow(kind)).toEqual(between)

@@ -51,7 +51,7 @@ describe('bytes that are no proper HTTP', () => {
   ])('%s', async (_name, bytes) => {
     const [head = '', body = ''] = (await exchange(bytes)).split('\r\n\r\n')
     expect(head).toMatch(/^HTTP\/1\.1 4\d\d /)
-    expect(JSON.parse(body)).toMatchObject({ code: 400, msg: 'The request is not valid' })
+    expect(JSON.parse(body)).toMatchObject({ code: 400, msg: 'The request is invalid' })
   })
 
   test('a body that ends early keeps nobody waiting, and the shop goes on', async () => {

@@ -61,7 +61,7 @@ test('keys that are made and revoked in a loop end at forty a day', async () => 
   expect((await client.delete(`${KEYS}${data.id}/`)).code).toBe(2000)
   expect(await make()).toMatchObject({
     status: 429,
-    msg: '40 were made within a day. Please wait until tomorrow.'
+    msg: 'You have created 40 within a day. Please try again tomorrow.'
   })
   shop.advance(DAY + MINUTE)
   expect((await make()).code).toBe(2000)
@@ -184,7 +184,7 @@ test('making one asks for the password, and its owner is mailed', async () => {
   })
   await client.post(KEYS, { name: 'mine', scopes: ['read'], password })
   const [mail] = await shop.outbox.waitFor(client.user.email)
-  expect(mail?.subject).toBe('An API key was made for your account')
+  expect(mail?.subject).toBe('A new API key for your account')
   expect(mail?.text).toContain('mine')
 })
 

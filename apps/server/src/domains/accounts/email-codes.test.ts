@@ -26,7 +26,7 @@ const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts, jo
 const ASK = '/api/users/email_validate'
 const VERIFY = '/api/users/forgot_password_verify'
 const FORGOT = '/api/users/forgot_password'
-const TOO_SOON = 'A code was sent a moment ago. Please wait a minute before asking for another.'
+const TOO_SOON = 'We sent a code a moment ago. Please wait a minute before you request another.'
 
 test('a stranger who requests codes for an address does not block its owner’s', async () => {
   const email = 'slow@example.com'
@@ -64,7 +64,7 @@ test('one client has ten codes a day for an address; a flood from everywhere end
     expect((await client.post(ASK, { email, type: 'forgot' })).code).toBe(2000)
     shop.advance(A_MINUTE_LATER)
   }
-  const LIMIT = 'Too many codes were asked for. Please use the last one, or try again tomorrow.'
+  const LIMIT = 'You requested too many codes. Please use the last one, or try again tomorrow.'
   expect(await client.post(ASK, { email, type: 'forgot' })).toMatchObject({ code: 429, msg: LIMIT })
   expect((await visitorFromAnywhere(shop).post(ASK, { email, type: 'forgot' })).code).toBe(2000)
   await fill(email, 100)
@@ -142,7 +142,7 @@ test('a sign-up code is answered alike whether the address is registered; its ow
   }
   expect(new Set(replies.map(reply => JSON.stringify(reply))).size).toBe(1)
   const [mail] = await shop.outbox.waitFor(user.email)
-  expect(mail?.subject).toBe('You have an account already')
+  expect(mail?.subject).toBe('You already have an account')
   expect(mail?.text).not.toMatch(/\b\d{6}\b/)
 })
 

@@ -84,11 +84,11 @@ test('a user with a paid order that failed cannot be deleted, even by an adminis
   await endLease(order.id, 'failed')
   expect(await boss.delete(`${U}/${client.user.id}/`)).toMatchObject({
     code: 409,
-    msg: 'This user has paid for an order that is still to be delivered or refunded, and cannot be deleted'
+    msg: 'This user has a paid order that is not delivered or refunded yet, and cannot be deleted'
   })
   expect(await client.post(DELETE, { password })).toMatchObject({
     code: 409,
-    msg: 'You have paid for an order that is still to be delivered or refunded. Please contact support.'
+    msg: 'You have a paid order that is not delivered or refunded yet. Please contact support.'
   })
   // The same if it expired undelivered, until the money is refunded.
   await endLease(order.id, 'expired')
@@ -118,7 +118,7 @@ test('an unpaid order keeps its customer, until it is over', async () => {
   const order = await place(client)
   expect(await client.post(DELETE, { password })).toMatchObject({
     code: 409,
-    msg: 'You still have live proxies or an unpaid order. Please wait until they end.'
+    msg: 'You still have active proxies or an unpaid order. Please wait until they end.'
   })
   expect((await boss.delete(`${U}/${client.user.id}/`)).code).toBe(409)
   await endLease(order.id, 'timed_out')
@@ -352,7 +352,7 @@ test('an account that owes coins cannot be deleted by its user, but by an admini
   expect(await debtor.post(DELETE, { password })).toMatchObject({
     status: 409,
     data: { reason: 'account_owes_coins' },
-    msg: 'Your account owes 100 coins of payments that were given back. Please contact support to have it deleted.'
+    msg: 'Your account owes 100 coins for refunded payments. Please contact support to delete it.'
   })
   const [kept] = await db.select().from(users).where(eq(users.id, debtor.user.id))
   expect(kept).toMatchObject({ username: 'debtor1', coinsOwed: 100, deletedAt: null })

@@ -320,7 +320,7 @@ test('a copy of the cookie in which the password is changed opens nothing afterw
 })
 
 const change = { old_password: TEST_PASSWORD, new_password: TEST_PASSWORD }
-const REFUSED = { status: 403, code: 403, msg: 'This request did not come from the shop itself' }
+const REFUSED = { status: 403, code: 403, msg: 'This request did not come from the shop' }
 
 test.each([
   ['our public address', { origin: 'http://shop.example.com' }],

@@ -93,9 +93,9 @@ test('the reply for a taken address is the same; its owner is notified and gets 
   const taken = await client.post<object>(CODE, { email: owner.user.email, password })
   expect(taken).toMatchObject({ code: 2000, data: { email_code_id: expect.any(String) } })
   const [mail] = await shop.outbox.waitFor(owner.user.email)
-  expect(mail?.subject).toBe('You have an account already')
+  expect(mail?.subject).toBe('You already have an account')
   const same = await client.post(CODE, { email: client.user.email, password })
-  expect(same).toMatchObject({ code: 400, data: { errors: { email: 'This is your email address already' } } })
+  expect(same).toMatchObject({ code: 400, data: { errors: { email: 'This is already your email address' } } })
 })
 
 test('an address that was taken between code and change is a conflict, and the code of another purpose is none', async () => {

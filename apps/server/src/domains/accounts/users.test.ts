@@ -116,7 +116,7 @@ test('coins are not set to a value, and neither balance leaves its range', async
   const set = await admin.put(`${U}/${user.id}/`, { email: 'elsewhere@example.com', reward_points: 100 })
   expect(set).toMatchObject({
     code: 409,
-    msg: 'Points are changed by an amount, such as 50 or -50. They cannot be set to a value.',
+    msg: 'Change points by an amount, such as 50 or -50. You cannot set them to a value.',
     data: { reason: 'points_by_change', changed: ['reward_points'], current: { reward_points: 80, email: user.email } }
   })
   expect(await editNow(admin, user.id, { reward_points_change: -81 })).toMatchObject({
@@ -205,7 +205,7 @@ test('the own account is neither banned nor deleted', async () => {
 })
 
 test('the last active administrator stays one', async () => {
-  const last = { status: 409, msg: 'The last active owner stays. Make another administrator an owner first.' }
+  const last = { status: 409, msg: 'The shop needs an active owner. Make another administrator an owner first.' }
   expect(await admin.put(`${U}/${admin.user.id}/`, { is_superuser: false })).toMatchObject(last)
   const second = await shop.admin()
   await admin.post(`${U}/${second.user.id}/baned_user/`)
@@ -347,7 +347,7 @@ describe('an administrator who views the shop as a user', () => {
     const boss = await shop.admin()
     const { user } = await shop.customer()
     await boss.post(SWITCH, { user_id: user.id })
-    const refused = { code: 403, msg: "Not while you are viewing another user's account" }
+    const refused = { code: 403, msg: "You cannot do this while viewing another user's account" }
     const password = TEST_PASSWORD
     expect(await boss.post('/api/users/api_keys/', { name: 'mine', scopes: ['read'], password })).toMatchObject(refused)
     const form = { old_password: TEST_PASSWORD, new_password: 'Other#2026' }

@@ -159,24 +159,20 @@ test('variant dialog: a product is refused with the field that is wrong', async 
     [
       withFirst({ server_group: 424_242 }),
       'variants.0.server_group',
-      'What was chosen does not exist any more. Please choose again.'
+      'Your choice no longer exists. Please choose again.'
     ],
     [
       withFirst({ shopify_variant_id: '1' }),
       'variants.0.shopify_variant_id',
       "The platform's product has no variant like this"
     ],
-    [{ ...form, variants: [one, one] }, 'variants.1.shopify_variant_id', 'Each can be chosen only once'],
+    [{ ...form, variants: [one, one] }, 'variants.1.shopify_variant_id', 'You can choose each only once'],
     [{ ...form, variants: [] }, 'variants', 'Add at least one variant'],
-    [
-      { ...form, product_tags: [424_242] },
-      'product_tags',
-      'What was chosen does not exist any more. Please choose again.'
-    ],
+    [{ ...form, product_tags: [424_242] }, 'product_tags', 'Your choice no longer exists. Please choose again.'],
     [
       { ...form, product_collections: [424_242] },
       'product_collections',
-      'What was chosen does not exist any more. Please choose again.'
+      'Your choice no longer exists. Please choose again.'
     ],
     [{ ...form, product_name: '' }, 'product_name', 'Please enter the product name'],
     [{ ...form, shopify_product_id: '1' }, 'shopify_product_id', 'The shop platform has no product 1.']
@@ -221,13 +217,13 @@ test('an edit changes, adds and retires variants; step and platform ids of a var
   })
 
   const wrong: [Record<string, unknown>, string][] = [
-    [{ variants: [{ ...kept, cart_step: 1 }] }, 'This cannot be changed. Add another one instead.'],
+    [{ variants: [{ ...kept, cart_step: 1 }] }, 'You cannot change this. Add another one instead.'],
     [
       { variants: [{ ...kept, shopify_variant_id: second.shopify_variant_id }] },
-      'This cannot be changed. Add another one instead.'
+      'You cannot change this. Add another one instead.'
     ],
-    [{ variants: [{ ...kept, id: b.id }] }, 'What was chosen does not exist any more. Please choose again.'],
-    [{ variants: [kept], shopify_product_id: '1' }, 'This cannot be changed. Add another one instead.']
+    [{ variants: [{ ...kept, id: b.id }] }, 'Your choice no longer exists. Please choose again.'],
+    [{ variants: [kept], shopify_product_id: '1' }, 'You cannot change this. Add another one instead.']
   ]
   for (const [body, msg] of wrong) expect(await update(body)).toMatchObject({ status: 400, msg })
   expect((await update({ variants: [{ ...kept, server_group: smallGroup }] })).code).toBe(2000)

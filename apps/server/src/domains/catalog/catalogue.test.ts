@@ -189,12 +189,12 @@ test('a selection is refused with the reason', async () => {
   expect(await ask({ ...london, acl_selected: [] })).toMatchObject({ status: 400, msg: 'Please select' })
   expect(await ask({ ...london, acl_selected: [cheap, cheap] })).toMatchObject({
     status: 400,
-    msg: 'Each can be chosen only once'
+    msg: 'You can choose each only once'
   })
   for (const unknown of [424_242, 99_999_999_999])
     expect(await ask({ ...london, acl_selected: [cheap, unknown] })).toMatchObject({
       status: 400,
-      msg: 'One of the selected access rules is not available any more'
+      msg: 'One of the selected access rules is no longer available. Please select again.'
     })
   const unavailable = { status: 400, msg: 'This plan is not available. Please choose another one.' }
   expect(await ask({ option1: 'Atlantis', ...rules })).toMatchObject(unavailable)

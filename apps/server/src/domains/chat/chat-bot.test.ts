@@ -204,7 +204,9 @@ test('/points, /proxies and /bind answer their caller alone, in the caller’s l
   expect((await chat.ask('ines', 'points'))?.content).toBe('This account has been banned')
   // Each one queries the database. One member does not delay the others.
   for (let n = 0; n < 4; n++) await chat.ask('passer.by', 'points')
-  expect((await chat.ask('passer.by', 'points'))?.content).toBe('Too many requests, please wait a little')
+  expect((await chat.ask('passer.by', 'points'))?.content).toBe(
+    'Too many requests. Please wait a moment and try again.'
+  )
 })
 
 test('/proxies offers a renewal no longer than its term would last, if that is shorter than the grace', async () => {

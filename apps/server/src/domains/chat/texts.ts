@@ -21,7 +21,7 @@ const english = {
     'This chat account belongs to nobody in the shop yet. Log in to the shop and connect it in the settings of your account.',
   openSettings: 'Connect the account',
   banned: 'This account has been banned',
-  slowly: 'Too many requests, please wait a little',
+  slowly: 'Too many requests. Please wait a moment and try again.',
   failed: 'Something went wrong on our side. Please try again.',
   unknownCommand: 'This command does not exist any more.'
 }

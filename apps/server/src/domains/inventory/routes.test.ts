@@ -103,11 +103,7 @@ describe('ACL groups', () => {
     ['description', { name: 'g', description: ' ', acls: [1] }, 'Please enter description'],
     ['acls', { name: 'g', description: 'd', acls: [] }, 'Please select acl'],
     ['acls', { name: 'g', description: 'd' }, 'Please select acl'],
-    [
-      'acls',
-      { name: 'g', description: 'd', acls: [999_999] },
-      'What was chosen does not exist any more. Please choose again.'
-    ]
+    ['acls', { name: 'g', description: 'd', acls: [999_999] }, 'Your choice no longer exists. Please choose again.']
   ])('%s: %j is refused', async (field, form, message) => {
     const reply = await admin.post<Errors>(path, form)
     expect(reply).toMatchObject({ code: 400, msg: message, data: { errors: { [field]: message } } })

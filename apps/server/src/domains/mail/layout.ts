@@ -59,7 +59,7 @@ export async function renderMail(content: Content, language: Language): Promise<
 }
 
 const UNSUBSCRIBE: Record<Language, string> = {
-  en: 'Switch off mails like this one',
+  en: 'Turn off emails like this one',
   'zh-CN': '不再接收此类邮件'
 }
 

@@ -280,7 +280,7 @@ test('of many clicks at once one sends a copy; the next is possible after a paus
     expect(sentTo(request.to)).toHaveLength(1 + copy)
   }
   pause()
-  expect(await again(id)).toMatchObject({ status: 409, msg: 'This mail has been sent again 5 times already' })
+  expect(await again(id)).toMatchObject({ status: 409, msg: 'This email has already been resent 5 times' })
 })
 
 test('no copy of a mail with a code, of an unneeded one, or to an address that takes none', async () => {
@@ -305,7 +305,7 @@ test('no copy of a mail with a code, of an unneeded one, or to an address that t
   const block = { address: request.to, cause: 'bounced', reason: '550', source: 'smtp', at: shop.ctx.now() } as const
   await command(shop.ctx, SYSTEM, unit => blockAddresses(unit, [block]))
   pause()
-  expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('takes no mail') })
+  expect(await again(id)).toMatchObject({ status: 409, msg: expect.stringContaining('takes no email') })
   const needless = { ...cancelledMail('gone@example.com'), key: 'cancelled:needless' }
   await sendMail(shop.ctx, needless, 'first')
   expect((await logged(request.to))[0]).toMatchObject({ state: 'skipped', send_again: 'needless' })

@@ -186,8 +186,8 @@ test('the expiry is set to a moment in the future, for orders whose time runs', 
   const refused = await extend(NOW.getTime())
   expect(refused).toMatchObject({
     status: 400,
-    msg: 'The expire time must lie in the future',
-    data: { reason: 'expiry_in_past', errors: { expired_at: 'The expire time must lie in the future' } }
+    msg: 'The expiry must be in the future',
+    data: { reason: 'expiry_in_past', errors: { expired_at: 'The expiry must be in the future' } }
   })
   for (const bad of [null, '', 'tomorrow', -1, 1e17]) {
     expect(await extend(bad), String(bad)).toMatchObject({ status: 400, msg: 'Please select the expire time' })

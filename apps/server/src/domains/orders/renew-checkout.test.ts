@@ -25,9 +25,9 @@ import { fromNow } from '../../testing/later.ts'
 import { openSaleCheck } from './sold-today.ts'
 
 const PLAN_GONE =
-  'This plan is no longer sold, so it cannot be renewed. Your proxies work until they expire; please choose another plan.'
+  'This plan is no longer sold, so you cannot renew it. Your proxies work until they expire. Please choose another plan.'
 const RULE_GONE =
-  'The access rule Nike of this order is no longer sold, so the order cannot be renewed. Your proxies work until they expire; please place a new order.'
+  'The access rule Nike is no longer sold, so you cannot renew this order. Your proxies work until they expire. Please place a new order.'
 
 const planId = demoPlans[0]?.id ?? ''
 const variantId = demoPlans[0]?.variants[0]?.id ?? ''
@@ -238,7 +238,7 @@ test('several orders get a link each, or the reason of each that has none, in th
   const reply = await renewMany([unpaid, orderId, String(paid), expired, theirs, 999_999, orderId])
   expect(reply.code, reply.msg).toBe(2000)
   expect(reply.data).toMatchObject([
-    { id: unpaid, reason: 'order_not_paid', msg: 'This order has not been paid', params: {} },
+    { id: unpaid, reason: 'order_not_paid', msg: 'This order is unpaid', params: {} },
     { id: orderId, days: 30 },
     { id: paid, days: 30 },
     { id: expired, reason: 'order_expired' },

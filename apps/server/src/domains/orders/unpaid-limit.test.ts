@@ -45,7 +45,7 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   expect(whole).toMatchObject({
     status: 400,
     data: { reason: 'too_many_addresses', params: { max: 64 } },
-    msg: 'An order has at most 64 addresses. Please order fewer.'
+    msg: 'An order can have at most 64 IPs. Please order fewer.'
   })
   // The page knows the limit before a customer asks.
   expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 64 })
@@ -53,7 +53,7 @@ test('a customer holds at most so many addresses unpaid, in one order or in many
   const replies = await Promise.all(Array.from({ length: 12 }, () => ask(8)))
   expect(replies.filter(reply => reply.code === 2000)).toHaveLength(8)
   const refused = replies.filter(reply => reply.code !== 2000)
-  expect(refused.every(reply => reply.status === 429 && /not paid in full hold 64/.test(reply.msg))).toBe(true)
+  expect(refused.every(reply => reply.status === 429 && /yours hold 64/.test(reply.msg))).toBe(true)
   expect(await world.stock()).toBe(ALL - 64)
   // Other customers are not affected, and a paid order does not count.
   const other = await newBuyer()
@@ -271,7 +271,7 @@ test('the key of an order that was cancelled, timed out or deleted is refused; a
   const over = (order: string) => ({
     status: 409,
     data: { reason: 'idempotency_key_over', params: { order } },
-    msg: `Order ${order} of this Idempotency-Key was cancelled or has timed out. Send another key to place a new order.`
+    msg: `Order ${order} of this Idempotency-Key was cancelled or has timed out. Send a new key to place a new order.`
   })
   expect(await ask(8, 'key-c')).toMatchObject(over(cancelled.data.order_id))
   expect(await ask(16, 'key-c')).toMatchObject({ data: { reason: 'idempotency_key_reused' } })

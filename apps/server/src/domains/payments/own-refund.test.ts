@@ -65,7 +65,7 @@ test('it is told before a refund how much goes back and what ends, and nothing i
   expect(await plan('5')).toMatchObject({ data: { amount: '5.00', ends: 'nothing', proxies: 0 } })
   expect(await plan('20.01')).toMatchObject({
     status: 400,
-    data: { errors: { amount: 'At most $20.00 of this payment can be given back' } }
+    data: { errors: { amount: 'You can refund at most $20.00 of this payment' } }
   })
   expect(await plan('', '%23none')).toMatchObject({ status: 409, data: { reason: 'order_without_payment' } })
   expect(world.refundsMade).toHaveLength(before)

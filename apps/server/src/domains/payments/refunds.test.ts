@@ -233,7 +233,7 @@ test('the console has the platform give back, once for many clicks; refused in t
   expect((await admin.post(path, {})).status).toBe(400)
   expect(await askRefund(admin, order, { amount: '21.61' })).toMatchObject({
     status: 400,
-    msg: 'At most $21.60 of this payment can be given back'
+    msg: 'You can refund at most $21.60 of this payment'
   })
   const { version } = (await admin.get<RefundPlan>(`${path}?amount=4.00`)).data
   const clicks = await Promise.all([1, 2, 3].map(() => admin.post(path, { amount: '4.00', version })))
@@ -243,7 +243,7 @@ test('the console has the platform give back, once for many clicks; refused in t
   // The form was open while the part was refunded.
   expect(await admin.post(path, { version })).toMatchObject({
     status: 409,
-    msg: 'This was changed meanwhile. Please look at it again.'
+    msg: 'This has changed since you opened it. Please review it and try again.'
   })
   expect(await askRefund(admin, order)).toMatchObject({ code: 2000, data: { amount: '17.60' } })
   await inState(stack, buyer, order.order_id, 'refunded')
@@ -274,7 +274,7 @@ test('equal parts of a payment that brought none of the shop’s money are given
   }
   expect(await askRefund(admin, order, { amount: '13.61' })).toMatchObject({
     status: 400,
-    msg: 'At most $13.60 of this payment can be given back'
+    msg: 'You can refund at most $13.60 of this payment'
   })
   expect(await askRefund(admin, order)).toMatchObject({ code: 2000, data: { amount: '13.60' } })
   await inState(stack, buyer, order.order_id, 'refunded')

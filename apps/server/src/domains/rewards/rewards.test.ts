@@ -198,7 +198,7 @@ test('an exchange without enough coins or without a card changes nothing', async
   })
   expect(await customer.post(`${R}/gift_card/exchange/`, { mount: '34', point: 10 }, newKey())).toMatchObject({
     status: 409,
-    msg: 'This reward is not available at the moment'
+    msg: 'This reward is not available right now'
   })
   expect((await customer.post(`${R}/gift_card/exchange/`, { mount: 'x', point: 10 }, newKey())).msg).toBe(
     'Please enter mount'

@@ -197,7 +197,7 @@ test('after days of failures an endpoint is switched off, its owner is told once
   const [given] = await hooks.deliveriesTo(endpoint.id)
   expect(given).toMatchObject({ state: 'failed', tries: 12 })
   const [mail] = await hooks.shop.outbox.waitFor(client.user.email)
-  expect(mail?.subject).toBe(`Your webhook endpoint at ${new URL(hooks.receiver.origin).host} was switched off`)
+  expect(mail?.subject).toBe(`Your webhook endpoint at ${new URL(hooks.receiver.origin).host} was turned off`)
   const [off] = (await client.get<NewWebhookEndpoint[]>(ENDPOINTS)).data
   expect(off).toMatchObject({ enabled: false, off_reason: 'failing' })
   // Waiting deliveries are cancelled until the owner repeats them.

@@ -50,7 +50,7 @@ test.each([
 ])('%s is answered in our envelope and the connection ends', async (_what, bytes) => {
   const reply = await send(bytes)
   expect(reply).toMatch(/^HTTP\/1\.1 408 /)
-  expect(reply).toContain('"msg":"The request did not arrive in time"')
+  expect(reply).toContain('"msg":"The request took too long to arrive. Please try again."')
 })
 
 test('an idle connection ends', async () => {

@@ -81,7 +81,7 @@ describe("who may use an order's proxies", () => {
     const { user } = await open()
     await user.selectOptions(await kind(), 'Password and allowed IP')
     await user.type(screen.getByLabelText('Allowed IPs'), '0.0.0.0/0')
-    const errors = { client_ips: '0.0.0.0/0: too wide, at most a /24 of IPv4, or a /48 of IPv6' }
+    const errors = { client_ips: '0.0.0.0/0 is too wide. Use at most a /24 (IPv4) or a /48 (IPv6).' }
     answerRefused(orders.setClientAccess, 'wide_client', { params: { line: '0.0.0.0/0' }, data: { errors } })
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const list = screen.getByLabelText<HTMLTextAreaElement>('Allowed IPs')
@@ -121,8 +121,8 @@ describe("who may use an order's proxies", () => {
   }
 
   it.each([
-    ['unavailable', /^The service is not available right now/],
-    ['stale', /changed meanwhile/]
+    ['unavailable', /^The service is unavailable right now/],
+    ['stale', /changed since you opened it/]
   ] as const)('says what was refused (%s) where it was closed meanwhile', async (reason, words) => {
     const refuse = holdRefused(orders.setClientAccess, reason)
     await saveAndClose()
@@ -134,7 +134,7 @@ describe("who may use an order's proxies", () => {
     const refuse = holdRefused(orders.setClientAccess, 'unavailable')
     const user = await saveAndClose()
     act(() => refuse())
-    await screen.findByText(/^The service is not available right now/)
+    await screen.findByText(/^The service is unavailable right now/)
     await user.click(screen.getByRole('button', { name: 'Client access' }))
     expect(await kind()).toHaveProperty('value', 'password_and_address')
   })
@@ -149,7 +149,7 @@ describe("who may use an order's proxies", () => {
     answer(orders.clientAccess, now)
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const alert = await screen.findByRole('alert')
-    expect(alert.textContent).toContain('changed meanwhile')
+    expect(alert.textContent).toContain('changed since you opened it')
     expect(alert.textContent).toContain('Allowed IPs: someone else saved 192.0.2.7/32. Your entry is kept.')
     expect(screen.getByLabelText<HTMLTextAreaElement>('Allowed IPs').value).toBe('198.51.100.4')
     answer(orders.setClientAccess, { ...now, version: 'v3' })

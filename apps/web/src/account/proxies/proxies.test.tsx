@@ -58,7 +58,7 @@ describe("a customer's orders", () => {
     [
       'a refusal in its own words',
       () => answerRefused(orders.list, 'unavailable'),
-      'The service is not available right now, please try again'
+      'The service is unavailable right now. Please try again.'
     ],
     [
       'a lost connection',

@@ -79,7 +79,7 @@ describe('what was typed when the session ended', () => {
     await user.click(form.getByRole('button', { name: 'Cancel' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     act(() => refuse())
-    await screen.findByText(/^The service is not available right now/)
+    await screen.findByText(/^The service is unavailable right now/)
     await openForm(user, 'Add endpoint')
     expect(field('URL').value).toBe('https://hooks.example.com/1')
   })

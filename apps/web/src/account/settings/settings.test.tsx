@@ -218,7 +218,7 @@ describe('the settings page', () => {
     await user.click(screen.getByRole('button', { name: 'Delete my account' }))
     await user.type(again('Your data'), 'Secret#123')
     await user.click(screen.getByRole('button', { name: 'Delete my account' }))
-    expect(await screen.findByText(/You have paid for an order/)).toBeTruthy()
+    expect(await screen.findByText(/You have a paid order/)).toBeTruthy()
     answer(accounts.deleteAccount, null)
     await user.click(screen.getByRole('button', { name: 'Delete my account' }))
     await waitFor(() => expect(where()).toBe('/'))

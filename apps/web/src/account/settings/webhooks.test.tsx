@@ -17,7 +17,7 @@ describe('the webhooks of a customer', () => {
   it('are added with the events that are chosen, and the secret is shown once', async () => {
     answer(webhooks.endpoints, [])
     answerRefused(webhooks.createEndpoint, 'webhook_not_https', {
-      data: { errors: { url: 'Enter an address that starts with https://' } }
+      data: { errors: { url: 'Enter a URL that starts with https://' } }
     })
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Add endpoint' }))
@@ -27,7 +27,7 @@ describe('the webhooks of a customer', () => {
     await user.type(form.getByLabelText('URL'), 'http://hooks.example.com/netlet')
     await user.click(form.getByRole('checkbox', { name: 'Order expired' }))
     await user.click(form.getByRole('button', { name: 'Save' }))
-    expect(await form.findByText('Enter an address that starts with https://')).toBeTruthy()
+    expect(await form.findByText('Enter a URL that starts with https://')).toBeTruthy()
     answer(webhooks.createEndpoint, { ...endpoint, secret: 'whsec_abc' })
     answer(webhooks.endpoints, [endpoint])
     await user.click(form.getByRole('button', { name: 'Save' }))
@@ -100,7 +100,7 @@ describe('the webhooks of a customer', () => {
     const current = { ...endpoint, url: 'https://new.example.com/', description: 'Theirs', version: 'v2' }
     answerRefused(webhooks.updateEndpoint, 'stale', { data: { current, changed: ['url', 'description'] } })
     await user.click(form.getByRole('button', { name: 'Save' }))
-    expect(await form.findByText(/changed meanwhile.* Name: someone else saved Theirs\./)).toBeTruthy()
+    expect(await form.findByText(/changed since you opened it.* Name: someone else saved Theirs\./)).toBeTruthy()
     answer(webhooks.updateEndpoint, current)
     await user.click(form.getByRole('button', { name: 'Save' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())

@@ -27,7 +27,7 @@ export const readyRun = (more: Partial<SyncRun> = {}): SyncRun =>
   syncRun({ state: 'ready', ready_at: new Date().toISOString(), ...more })
 
 export const failedRun = (more: Partial<SyncRun> = {}): SyncRun =>
-  syncRun({ state: 'failed', ended_at: at, reason: 'stale', msg: 'This was changed meanwhile.', ...more })
+  syncRun({ state: 'failed', ended_at: at, reason: 'stale', msg: 'This has changed since you opened it.', ...more })
 
 /**
  * Answers as a server with one sync: starting, applying and cancelling change it. Tests advance it through `now`.

@@ -92,7 +92,9 @@ describe('the form of a resource', () => {
     await user.click(submit('Save'))
     const alert = await screen.findByRole('alert')
     await within(alert).findByText('Coins: was 500, is now 750')
-    expect(within(alert).getByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
+    expect(
+      within(alert).getByText('This has changed since you opened it. Please review it and try again.')
+    ).toBeTruthy()
     // What the user typed is not reported as another user's change.
     expect(within(alert).queryByText(/^Amount/)).toBeNull()
     expect(requestsOf(rewards.giftCards)).toHaveLength(reads)

@@ -93,7 +93,7 @@ describe('orders that are selected', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     answerRefused(bulk.plan, 'unavailable')
     await choose(user, 'Batch', 'Delete')
-    expect(await screen.findByText('The service is not available right now, please try again')).toBeTruthy()
+    expect(await screen.findByText('The service is unavailable right now. Please try again.')).toBeTruthy()
     expect(screen.queryByRole('dialog')).toBeNull()
   })
 })

@@ -207,7 +207,7 @@ describe('editing a product', () => {
     const typed = description.value
     act(refuse)
     const alert = await screen.findByRole('alert')
-    expect(alert.textContent).toContain('This was changed meanwhile')
+    expect(alert.textContent).toContain('This has changed since you opened it')
     expect(
       within(alert)
         .getAllByRole('listitem')

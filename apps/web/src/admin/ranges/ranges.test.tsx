@@ -141,7 +141,9 @@ describe('cleaning unused ranges', () => {
     answerRefused(inventory.cleanUnusedCidrs, 'stale')
     const { user } = open()
     await clean(user, 'YES')
-    expect(await screen.findByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
+    expect(
+      await screen.findByText('This has changed since you opened it. Please review it and try again.')
+    ).toBeTruthy()
   })
 
   it('says how many ranges went, and sends the plan that was agreed to', async () => {

@@ -221,7 +221,9 @@ describe('an installation over SSH', () => {
     const { user } = open(`${ROUTE}?open=4`, [running])
     await user.click(await screen.findByRole('button', { name: 'Cancel the installation' }))
     await say(user, 'YES')
-    expect(await screen.findByText('This was changed meanwhile. Please look at it again.')).toBeTruthy()
+    expect(
+      await screen.findByText('This has changed since you opened it. Please review it and try again.')
+    ).toBeTruthy()
   })
 
   it('is not cancelled by those who may only look', async () => {

@@ -7,7 +7,7 @@ type Notice = { username: string; at: string }
 const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
 
 const NOT_YOU =
-  'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session.'
+  'If it was not you, set a new password immediately: "Forgot password" on the login page ends every session.'
 const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。'
 
 const RIGHTS: Record<Scope, Record<Language, string>> = {
@@ -25,11 +25,11 @@ const rightsOf = (language: Language, scopes: string): string =>
 
 const ENDED = {
   password: {
-    en: 'Your password was changed, and API keys end with it.',
+    en: 'Your password was changed, which ends all API keys.',
     'zh-CN': '您的密码已更改，API 密钥随之失效。'
   },
-  ban: { en: 'Your account was banned.', 'zh-CN': '您的账号已被封禁。' },
-  rights: { en: 'The rights of your account were changed.', 'zh-CN': '您账号的权限已更改。' }
+  ban: { en: 'Your account was banned.', 'zh-CN': '您的账户已被封禁。' },
+  rights: { en: 'The permissions of your account were changed.', 'zh-CN': '您账户的权限已更改。' }
 }
 
 /** Mails about others' access to an account, and payments to a deleted one. They cannot be switched off. */
@@ -39,18 +39,18 @@ export const accessTemplates = {
     sample: { ...notice, name: 'backup script', scopes: 'read' },
     content: {
       en: (data, shop) => ({
-        subject: 'An API key was made for your account',
-        heading: `Hello ${data.username}, an API key was made`,
-        paragraphs: ['Programs that have this key act in your name. You can revoke it under Settings.', NOT_YOU],
+        subject: 'A new API key for your account',
+        heading: `Hello ${data.username}, an API key was created`,
+        paragraphs: ['Programs with this key can act for you. You can revoke it under Settings.', NOT_YOU],
         facts: [
           ['Time', day(data.at)],
           ['Name', data.name],
-          ['May', rightsOf('en', data.scopes)]
+          ['Permissions', rightsOf('en', data.scopes)]
         ],
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您的账号创建了新的 API 密钥',
+        subject: '您的账户创建了新的 API 密钥',
         heading: `${data.username}，您好，新的 API 密钥已创建`,
         paragraphs: ['持有此密钥的程序可以您的名义操作。您可以在“设置”中吊销它。', NOT_YOU_ZH],
         facts: [
@@ -71,7 +71,7 @@ export const accessTemplates = {
         heading: `Hello ${data.username}, your API keys have ended`,
         paragraphs: [
           ENDED[data.cause].en,
-          'Programs that used them are refused. Make new keys under Settings where you need them.'
+          'Programs that use these keys no longer work. Create new keys under Settings if you need them.'
         ],
         facts: [
           ['Time', day(data.at)],
@@ -98,7 +98,7 @@ export const accessTemplates = {
       en: (data, shop) => ({
         subject: 'A Discord account was connected',
         heading: `Hello ${data.username}, a Discord account was connected`,
-        paragraphs: ['Whoever owns that Discord account can log in to your account with it.', NOT_YOU],
+        paragraphs: ['The owner of that Discord account can log in to your account with it.', NOT_YOU],
         facts: [
           ['Time', day(data.at)],
           ['Discord account', data.name]
@@ -106,9 +106,9 @@ export const accessTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您的账号已绑定 Discord',
-        heading: `${data.username}，您好，您的账号已绑定 Discord`,
-        paragraphs: ['该 Discord 账号的所有者可以用它登录您的账号。', NOT_YOU_ZH],
+        subject: '您的账户已绑定 Discord',
+        heading: `${data.username}，您好，您的账户已绑定 Discord`,
+        paragraphs: ['该 Discord 账户的所有者可以用它登录您的账户。', NOT_YOU_ZH],
         facts: [
           ['时间', day(data.at)],
           ['Discord 账户', data.name]
@@ -125,7 +125,7 @@ export const accessTemplates = {
         subject: 'Your Discord account was disconnected',
         heading: `Hello ${data.username}, your Discord account was disconnected`,
         paragraphs: [
-          'Nobody can log in to your account with it any more. You can connect one again under Settings.',
+          'You can no longer log in to your account with it. You can connect a Discord account again under Settings.',
           NOT_YOU
         ],
         facts: [
@@ -135,9 +135,9 @@ export const accessTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您的账号已解绑 Discord',
-        heading: `${data.username}，您好，您的账号已解绑 Discord`,
-        paragraphs: ['该账号已无法用于登录。您可以在“设置”中重新绑定。', NOT_YOU_ZH],
+        subject: '您的账户已解绑 Discord',
+        heading: `${data.username}，您好，您的账户已解绑 Discord`,
+        paragraphs: ['该账户已无法用于登录。您可以在“设置”中重新绑定。', NOT_YOU_ZH],
         facts: [
           ['时间', day(data.at)],
           ['Discord 账户', data.name]
@@ -151,11 +151,11 @@ export const accessTemplates = {
     sample: { at: notice.at, platform_order: '#1001', amount: '20.00' },
     content: {
       en: (data, shop) => ({
-        subject: `Your payment ${data.platform_order} could not be used`,
-        heading: 'Your payment could not be used',
+        subject: `We could not use your payment ${data.platform_order}`,
+        heading: 'We could not use your payment',
         paragraphs: [
-          'It belongs to an account that was deleted, so nothing was delivered. The operators of the shop were told and will take care of the money.',
-          'Answer this mail or contact the support of the shop if you have a question.'
+          'It belongs to a deleted account, so we delivered nothing. The shop has been notified and will take care of the money.',
+          'If you have a question, reply to this email or contact support.'
         ],
         facts: [
           ['Time', day(data.at)],
@@ -168,8 +168,8 @@ export const accessTemplates = {
         subject: `您的付款 ${data.platform_order} 无法使用`,
         heading: '您的付款无法使用',
         paragraphs: [
-          '该付款属于一个已删除的账号，因此没有交付任何商品。商店运营人员已收到通知，并将处理这笔款项。',
-          '如有疑问，请回复此邮件或联系商店客服。'
+          '该付款属于一个已删除的账户，因此没有交付任何商品。我们已收到通知，并将处理这笔款项。',
+          '如有疑问，请回复此邮件或联系客服。'
         ],
         facts: [
           ['时间', day(data.at)],

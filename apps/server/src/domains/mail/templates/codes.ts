@@ -20,10 +20,10 @@ export const codeTemplates = {
         subject: 'Your sign-up code',
         heading: 'Confirm your email address',
         paragraphs: [
-          `Type this code into the sign-up form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
+          `Enter this code in the sign-up form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
         ],
         code: shop.open(data.sealed_code),
-        footer: `You get this mail because someone is signing up with this address. If it was not you, ignore it. ${sender(shop)}`
+        footer: `You get this email because someone is signing up with this address. If it was not you, ignore it. ${sender(shop)}`
       }),
       'zh-CN': (data, shop) => ({
         subject: '您的注册验证码',
@@ -41,13 +41,13 @@ export const codeTemplates = {
     sample,
     content: {
       en: (data, shop) => ({
-        subject: 'Your code for a new password',
+        subject: 'Your password reset code',
         heading: 'Set a new password',
         paragraphs: [
-          `Type this code into the form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
+          `Enter this code in the form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
         ],
         code: shop.open(data.sealed_code),
-        footer: `If you did not ask for it, ignore this mail: your password stays as it is. ${sender(shop)}`
+        footer: `If you did not request it, ignore this email. Your password stays the same. ${sender(shop)}`
       }),
       'zh-CN': (data, shop) => ({
         subject: '您的密码重置验证码',
@@ -56,7 +56,7 @@ export const codeTemplates = {
           `请在表单中输入此验证码。有效期 ${minutesLeft('zh-CN', data.expires_at, shop.now)}，仅可使用一次。`
         ],
         code: shop.open(data.sealed_code),
-        footer: `如非本人操作，请忽略此邮件：您的密码不会改变。${sender(shop)}`
+        footer: `如非本人操作，请忽略此邮件，您的密码不会改变。${sender(shop)}`
       })
     }
   }),
@@ -65,13 +65,13 @@ export const codeTemplates = {
     sample,
     content: {
       en: (data, shop) => ({
-        subject: 'Your code for a new email address',
+        subject: 'Your code to change your email address',
         heading: 'Confirm your new email address',
         paragraphs: [
-          `Type this code into the form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
+          `Enter this code in the form. It is valid for ${minutesLeft('en', data.expires_at, shop.now)} and works once.`
         ],
         code: shop.open(data.sealed_code),
-        footer: `Someone wants to use this address for an account. If it was not you, ignore this mail. ${sender(shop)}`
+        footer: `Someone wants to use this address for an account. If it was not you, ignore this email. ${sender(shop)}`
       }),
       'zh-CN': (data, shop) => ({
         subject: '您的新邮箱验证码',
@@ -80,7 +80,7 @@ export const codeTemplates = {
           `请在表单中输入此验证码。有效期 ${minutesLeft('zh-CN', data.expires_at, shop.now)}，仅可使用一次。`
         ],
         code: shop.open(data.sealed_code),
-        footer: `有人希望将此邮箱用于账号。如非本人操作，请忽略此邮件。${sender(shop)}`
+        footer: `有人希望将此邮箱用于账户。如非本人操作，请忽略此邮件。${sender(shop)}`
       })
     }
   })

@@ -32,10 +32,10 @@ export const orderLifeTemplates = {
     },
     content: {
       en: (data, shop) => ({
-        subject: `Your order waits for its payment: ${data.product_name}`,
+        subject: `Complete your payment: ${data.product_name}`,
         heading: `Hello ${data.username}, we have your order`,
         paragraphs: [
-          'Its addresses are held for you until the time below. If you have paid already, there is nothing to do: another mail tells you when your proxies are ready.'
+          'We hold its IPs for you until the time below. If you have already paid, there is nothing to do. We email you when your proxies are ready.'
         ],
         facts: [
           ['Order', data.order_id],
@@ -49,15 +49,15 @@ export const orderLifeTemplates = {
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: `您的订单等待付款：${data.product_name}`,
+        subject: `请完成付款：${data.product_name}`,
         heading: `${data.username}，您好，我们已收到您的订单`,
-        paragraphs: ['地址将为您保留至下列时间。如果您已付款，则无需任何操作：代理就绪后，您会收到另一封邮件。'],
+        paragraphs: ['我们为您保留订单的 IP 至下列时间。如果您已付款，则无需任何操作，代理就绪后您会收到邮件。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],
           ['代理数量', String(data.proxies)],
           ['价格', data.amount],
-          ...daysZh('时长', data.days),
+          ...daysZh('租期', data.days),
           ['保留至', day(data.reserved_until)]
         ],
         button: { label: '支付此订单', url: data.checkout_url },
@@ -73,7 +73,7 @@ export const orderLifeTemplates = {
         subject: `Your order was cancelled: ${data.product_name}`,
         heading: `Hello ${data.username}, your order was cancelled`,
         paragraphs: [
-          'It was not paid, and its addresses are not held any more. If you paid in the same moment, the payment counts all the same, and another mail follows.'
+          'It was unpaid, and we released its IPs. If you paid at the same moment, your payment is still honoured, and we send you another email.'
         ],
         facts: [
           ['Order', data.order_id],
@@ -84,7 +84,7 @@ export const orderLifeTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `您的订单已取消：${data.product_name}`,
         heading: `${data.username}，您好，您的订单已取消`,
-        paragraphs: ['该订单尚未付款，其地址不再保留。如果您恰好在同一时刻付款，付款仍然有效，您会收到另一封邮件。'],
+        paragraphs: ['该订单未付款，其 IP 已释放。如果您恰好在同一时刻付款，付款仍然有效，您会收到另一封邮件。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name]
@@ -110,8 +110,8 @@ export const orderLifeTemplates = {
         heading: `Hello ${data.username}, your proxies have expired`,
         paragraphs: [
           data.grace_until
-            ? 'They have stopped working. Their addresses are held for you until the time below: renew until then, and the same proxies come back with the same credentials. The new term counts from the expiry.'
-            : 'They have stopped working. To go on, please place a new order.'
+            ? 'They have stopped working. We hold their IPs for you until the time below. Renew before then to get the same proxies back with the same credentials. The new term starts from the expiry.'
+            : 'They have stopped working. To continue, please place a new order.'
         ],
         facts: [
           ['Order', data.order_id],
@@ -131,7 +131,7 @@ export const orderLifeTemplates = {
         heading: `${data.username}，您好，您的代理已到期`,
         paragraphs: [
           data.grace_until
-            ? '代理已停止工作。其地址将为您保留至下列时间：在此之前续费，相同的代理和账号密码即可恢复使用。新的租期从到期时间起算。'
+            ? '代理已停止工作。我们为您保留其 IP 至下列时间。在此之前续费，即可恢复相同的代理和凭据。新的租期从到期时间起算。'
             : '代理已停止工作。如需继续使用，请重新下单。'
         ],
         facts: [

@@ -18,7 +18,7 @@ export const orderTemplates = {
       en: (data, shop) => ({
         subject: `Your proxies are ready: ${data.product_name}`,
         heading: `Hello ${data.username}, your proxies are ready`,
-        paragraphs: ['All addresses of your order are live. The list with its credentials is in your dashboard.'],
+        paragraphs: ['All proxies of your order are live. Find the list with the credentials in your dashboard.'],
         facts: [
           ['Order', data.order_id],
           ['Plan', data.product_name],
@@ -31,7 +31,7 @@ export const orderTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `您的代理已就绪：${data.product_name}`,
         heading: `${data.username}，您好，您的代理已就绪`,
-        paragraphs: ['订单中的所有地址均已可用。完整列表及账号密码请见您的控制面板。'],
+        paragraphs: ['订单中的所有地址均已可用。完整列表及凭据请在控制台查看。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],
@@ -57,9 +57,7 @@ export const orderTemplates = {
         heading: data.last
           ? `Hello ${data.username}, your proxies are about to expire`
           : `Hello ${data.username}, your proxies expire soon`,
-        paragraphs: [
-          'Renew now, and the same proxies go on without a break. When the order expires, they stop working.'
-        ],
+        paragraphs: ['Renew now to keep the same proxies without a break. They stop working when the order expires.'],
         facts: [
           ['Order', data.order_id],
           ['Plan', data.product_name],

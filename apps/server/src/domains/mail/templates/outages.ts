@@ -21,16 +21,16 @@ export const outageTemplates = {
     sample: { ...sample, addresses: 8 },
     content: {
       en: (data, shop) => ({
-        subject: `Addresses of your order change: ${data.product_name}`,
-        heading: `Hello ${data.username}, some of your addresses change`,
+        subject: `Some addresses of your order are changing: ${data.product_name}`,
+        heading: `Hello ${data.username}, some of your addresses are changing`,
         paragraphs: [
-          'We take a server out of use, so some addresses of your order are replaced by others. The old ones stop working as soon as the new ones are ready.',
-          'The password stays the same. Please load the list of your proxies again.'
+          'We are taking a server out of use, so we are replacing some addresses of your order. The old ones stop working as soon as the new ones are ready.',
+          'The password stays the same. Please download your proxy list again.'
         ],
         facts: [
           ['Order', data.order_id],
           ['Plan', data.product_name],
-          ['Addresses that change', String(data.addresses)]
+          ['Changing addresses', String(data.addresses)]
         ],
         button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
         footer: sender(shop)
@@ -58,15 +58,15 @@ export const outageTemplates = {
     sample: { ...sample, addresses: 8, since: '2026-02-01T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
-        subject: `Some of your proxies do not work at the moment: ${data.product_name}`,
-        heading: `Hello ${data.username}, a server does not answer`,
+        subject: `Some of your proxies are down: ${data.product_name}`,
+        heading: `Hello ${data.username}, a server is not responding`,
         paragraphs: [
-          'A server that serves addresses of your order does not answer, and we are working on it. The addresses come back by themselves.'
+          'A server with addresses of your order is not responding, and we are working on it. Your proxies work again as soon as it is back.'
         ],
         facts: [
           ['Order', data.order_id],
           ['Plan', data.product_name],
-          ['Addresses concerned', String(data.addresses)],
+          ['Affected addresses', String(data.addresses)],
           ['Since', day(data.since)]
         ],
         button: { label: 'Show my proxies', url: dashboard(shop.shopUrl) },
@@ -74,8 +74,8 @@ export const outageTemplates = {
       }),
       'zh-CN': (data, shop) => ({
         subject: `您的部分代理暂时无法使用：${data.product_name}`,
-        heading: `${data.username}，您好，一台服务器无响应`,
-        paragraphs: ['为您的订单提供地址的一台服务器无响应，我们正在处理。恢复后这些地址会自动可用。'],
+        heading: `${data.username}，您好，一台服务器没有响应`,
+        paragraphs: ['为您的订单提供地址的一台服务器没有响应，我们正在处理。恢复后您的代理会自动可用。'],
         facts: [
           ['订单', data.order_id],
           ['套餐', data.product_name],
@@ -102,10 +102,10 @@ export const outageTemplates = {
     },
     content: {
       en: (data, shop) => ({
-        subject: `Your order runs longer: ${data.product_name}`,
-        heading: `Hello ${data.username}, we gave you back the time of an outage`,
+        subject: `We extended your order: ${data.product_name}`,
+        heading: `Hello ${data.username}, we credited you for an outage`,
         paragraphs: [
-          'A server with addresses of your order did not answer for a while. We are sorry. Your order runs that much longer.',
+          'A server with addresses of your order did not respond for a while. We are sorry, and have extended your order by that time.',
           ...(data.incident ? [`What happened: ${incidentLink(data.incident, shop.shopUrl)}`] : [])
         ],
         facts: [
@@ -122,7 +122,7 @@ export const outageTemplates = {
         subject: `您的订单已延长：${data.product_name}`,
         heading: `${data.username}，您好，我们已补偿故障时间`,
         paragraphs: [
-          '为您的订单提供地址的一台服务器曾一段时间无响应，深表歉意。您的订单已相应延长。',
+          '为您的订单提供地址的一台服务器曾一段时间没有响应，深表歉意。您的订单已相应延长。',
           ...(data.incident ? [`事件说明：${incidentLink(data.incident, shop.shopUrl)}`] : [])
         ],
         facts: [

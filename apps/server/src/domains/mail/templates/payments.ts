@@ -40,7 +40,7 @@ type Receipt = PaymentMail & { proxies?: number; rules?: string; paid_at?: strin
 const receiptEn = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
   ...(proxies ? [['Proxies', String(proxies)] as [string, string]] : []),
   ...(rules ? [['Access rules', rules] as [string, string]] : []),
-  ...(paid_at ? [['Paid', day(paid_at)] as [string, string]] : [])
+  ...(paid_at ? [['Paid on', day(paid_at)] as [string, string]] : [])
 ]
 
 const receiptZh = ({ proxies, rules, paid_at }: Receipt): [string, string][] => [
@@ -52,30 +52,30 @@ const receiptZh = ({ proxies, rules, paid_at }: Receipt): [string, string][] => 
 /** Why a payment was received but nothing delivered, for the customer. */
 const WHY_NOT = {
   lines_missing: {
-    en: 'The payment covers less than was ordered.',
-    'zh-CN': '付款内容少于订单所需。'
+    en: 'The payment does not cover the order.',
+    'zh-CN': '付款未涵盖订单的全部内容。'
   },
   wrong_currency: {
-    en: 'The payment was made in another currency than the shop’s.',
-    'zh-CN': '付款货币与商店货币不同。'
+    en: 'The payment is not in the shop’s currency.',
+    'zh-CN': '付款货币与本店货币不同。'
   },
-  test_payment: { en: 'It was a test payment: no money was taken.', 'zh-CN': '这是一笔测试付款，未实际扣款。' },
+  test_payment: { en: 'It was a test payment: no money was charged.', 'zh-CN': '这是一笔测试付款，未实际扣款。' },
   cancelled: {
-    en: 'The payment was cancelled on the checkout’s platform.',
+    en: 'The payment was cancelled on the checkout platform.',
     'zh-CN': '该付款已在结账平台上取消。'
   },
   out_of_stock: {
-    en: 'The addresses of your order were gone when the payment arrived.',
-    'zh-CN': '付款到账时，订单的地址已被释放。'
+    en: 'The IPs of your order were no longer available when the payment arrived.',
+    'zh-CN': '付款到账时，订单的 IP 已被释放。'
   },
   // Only in mails queued before 'payment-again' existed.
-  paid_twice: { en: 'The order had been paid before.', 'zh-CN': '该订单此前已付款。' },
+  paid_twice: { en: 'The order was already paid.', 'zh-CN': '该订单此前已付款。' },
   purchase_not_sold: {
     en: 'The plan or an access rule of the order was no longer sold when the payment arrived.',
     'zh-CN': '付款到账时，该订单的套餐或访问规则已不再出售。'
   },
   renewal_not_sold: {
-    en: 'The plan or an access rule of the order is no longer sold as it was paid.',
+    en: 'The plan or an access rule of the order is no longer sold as you paid for it.',
     'zh-CN': '该订单所付款的套餐或访问规则已不再出售。'
   },
   renewal_too_late: { en: 'The order could no longer be renewed.', 'zh-CN': '该订单已无法续费。' }
@@ -85,8 +85,8 @@ export type WhyNotDelivered = keyof typeof WHY_NOT
 const WHY_NOT_RENEWED = {
   ...WHY_NOT,
   lines_missing: {
-    en: 'The payment covers less than the renewal costs.',
-    'zh-CN': '付款内容少于续费所需。'
+    en: 'The payment does not cover the renewal.',
+    'zh-CN': '付款未涵盖续费的全部内容。'
   }
 } as const satisfies Record<WhyNotDelivered, object>
 
@@ -95,29 +95,29 @@ export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'uncounted' | 'part'
 
 const REFUNDED = {
   yes: {
-    en: 'The order has ended and its proxies no longer work. Points that the payment earned were taken back.',
+    en: 'The order has ended and its proxies no longer work. You lose the points that the payment earned.',
     'zh-CN': '该订单已终止，代理不再可用。该付款所获得的积分已收回。'
   },
   no: {
-    en: 'What the payment had bought was taken off your order again.',
+    en: 'We removed what the payment bought from your order.',
     'zh-CN': '该付款所购买的内容已从您的订单中撤销。'
   },
   unpaid: {
-    en: 'It had not paid for the order. You can still pay the order while its IPs are reserved; after that, please place a new one.',
+    en: 'It did not cover the order. You can still pay the order while its IPs are reserved. After that, please place a new one.',
     'zh-CN': '该付款未能付清订单。在 IP 保留期间，您仍可为该订单付款；超时后请重新下单。'
   },
   uncounted: {
-    en: 'It had bought nothing: your order stays as it is.',
+    en: 'It bought nothing, so your order stays the same.',
     'zh-CN': '该付款未购买任何内容：您的订单保持不变。'
   },
   part: {
-    en: 'Nothing else changed about your order. Points that this part earned were taken back.',
+    en: 'Nothing else about your order changed. You lose the points that this part earned.',
     'zh-CN': '您的订单没有其他变化。该部分款项所获得的积分已收回。'
   }
 } as const satisfies Record<RefundEffect, object>
 
 const DISPUTED = {
-  en: 'Your bank took the payment back because it was disputed. If that was a mistake, tell your bank, or write to us.',
+  en: 'Your bank took the payment back because of a dispute. If that was a mistake, contact your bank or us.',
   'zh-CN': '由于该付款被提出争议，您的银行已将其收回。如属误会，请联系您的银行或联系我们。'
 }
 
@@ -131,21 +131,20 @@ type Refunded = PaymentMail & {
 
 const BY_HAND = {
   en: (amount: string) =>
-    `We send ${amount} of it to you ourselves, in the way you paid or as we agree with you. Write to us if it takes longer than a few days.`,
-  'zh-CN': (amount: string) =>
-    `其中 ${amount} 由我们按您的付款方式或与您约定的方式自行汇给您。如数日内未收到，请联系我们。`
+    `We send you ${amount} of it ourselves, the way you paid or as we agree with you. Contact us if it takes longer than a few days.`,
+  'zh-CN': (amount: string) => `其中 ${amount} 由我们按您的付款方式或与您约定的方式汇给您。如数日内未收到，请联系我们。`
 }
 
 const refundWords = {
   en: ({ ended, disputed, byHand }: Refunded) => {
-    const what = ended === 'part' ? 'A part of your payment was' : 'Your payment was'
+    const what = ended === 'part' ? 'Part of your payment was' : 'Your payment was'
     if (disputed) return `${what} disputed`
-    return byHand ? what.replace(/was$/, 'is being given back') : `${what} given back`
+    return byHand ? what.replace(/was$/, 'is being refunded') : `${what} refunded`
   },
   'zh-CN': ({ ended, disputed, byHand }: Refunded) => {
     const what = ended === 'part' ? '您的部分付款' : '您的付款'
     if (disputed) return `${what}被提出争议`
-    return byHand ? `${what}正在退回` : `${what}已退回`
+    return byHand ? `${what}正在退款` : `${what}已退款`
   }
 }
 
@@ -157,7 +156,7 @@ export const paymentTemplates = {
       en: (data, shop) => ({
         subject: `We received your payment for ${data.product_name}`,
         heading: `Thank you, ${data.username}`,
-        paragraphs: ['Your payment has arrived. Your proxies are being set up; a mail tells you when they work.'],
+        paragraphs: ['Your payment has arrived. We are setting up your proxies and email you when they are ready.'],
         facts: [...factsEn(data), ...receiptEn(data)],
         button: { label: 'Show my orders', url: data.dashboard_url },
         footer: sender(shop)
@@ -165,7 +164,7 @@ export const paymentTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `我们已收到您的付款：${data.product_name}`,
         heading: `${data.username}，感谢您的购买`,
-        paragraphs: ['您的付款已到账。代理正在配置，可用时将另行发送邮件通知。'],
+        paragraphs: ['您的付款已到账。我们正在开通代理，就绪后您会收到邮件。'],
         facts: [...factsZh(data), ...receiptZh(data)],
         button: { label: '查看我的订单', url: data.dashboard_url },
         footer: sender(shop)
@@ -177,13 +176,13 @@ export const paymentTemplates = {
     sample: { ...sample, days: 30, expires_at: '2026-03-06T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
-        subject: `Your order is renewed: ${data.product_name}`,
+        subject: `Order renewed: ${data.product_name}`,
         heading: `Thank you, ${data.username}, your order is renewed`,
-        paragraphs: ['Your proxies go on with the same addresses.'],
+        paragraphs: ['Your proxies keep the same addresses.'],
         facts: [
           ...factsEn(data),
           ...daysEn('Term added', data.days),
-          ['Valid until', data.expires_at ? day(data.expires_at) : 'Starts with the delivery']
+          ['Valid until', data.expires_at ? day(data.expires_at) : 'Starts on delivery']
         ],
         button: { label: 'Show my proxies', url: data.dashboard_url },
         footer: sender(shop)
@@ -194,7 +193,7 @@ export const paymentTemplates = {
         paragraphs: ['您的代理将继续使用相同的地址。'],
         facts: [
           ...factsZh(data),
-          ...daysZh('增加时长', data.days),
+          ...daysZh('增加租期', data.days),
           ['有效期至', data.expires_at ? day(data.expires_at) : '自交付时起算']
         ],
         button: { label: '查看我的代理', url: data.dashboard_url },
@@ -207,11 +206,11 @@ export const paymentTemplates = {
     sample: { ...sample, why: 'out_of_stock' },
     content: {
       en: (data, shop) => ({
-        subject: `We received your payment, but could not deliver: ${data.product_name}`,
+        subject: `We received your payment, but could not deliver your order: ${data.product_name}`,
         heading: `Hello ${data.username}, we could not deliver your order yet`,
         paragraphs: [
-          `Your payment has arrived, and nothing was delivered for it. ${WHY_NOT[data.why].en}`,
-          'We look at it ourselves: we deliver what you paid for, or give the money back. Write to us if it takes longer than a day.'
+          `Your payment has arrived, but we have not delivered anything for it. ${WHY_NOT[data.why].en}`,
+          'We are looking into it. We will deliver what you paid for, or refund you. Contact us if it takes longer than a day.'
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -222,7 +221,7 @@ export const paymentTemplates = {
         heading: `${data.username}，您好，您的订单暂未交付`,
         paragraphs: [
           `您的付款已到账，但尚未交付任何内容。${WHY_NOT[data.why]['zh-CN']}`,
-          '我们会亲自处理：交付您所购买的内容，或退款。如超过一天仍未处理，请联系我们。'
+          '我们正在处理：将交付您所购买的内容，或退款。如超过一天仍未处理，请联系我们。'
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
@@ -235,14 +234,14 @@ export const paymentTemplates = {
     sample: { ...sample, why: 'lines_missing', live: true },
     content: {
       en: (data, shop) => ({
-        subject: `We received your payment, but could not renew: ${data.product_name}`,
+        subject: `We received your payment, but could not renew your order: ${data.product_name}`,
         heading: `Hello ${data.username}, your order is not renewed`,
         paragraphs: [
-          `Your payment has arrived, and the order was not renewed for it. ${WHY_NOT_RENEWED[data.why].en}`,
-          ...(data.live ? ['Until the order ends your proxies work as before.'] : []),
+          `Your payment has arrived, but we could not renew the order. ${WHY_NOT_RENEWED[data.why].en}`,
+          ...(data.live ? ['Your proxies keep working until the order expires.'] : []),
           data.why === 'renewal_too_late'
-            ? 'The payment will be given back. Write to us if it takes longer than a day.'
-            : 'We look at it ourselves: we renew the order, or give the money back. Write to us if it takes longer than a day.'
+            ? 'We will refund the payment. Contact us if it takes longer than a day.'
+            : 'We are looking into it. We will renew the order, or refund you. Contact us if it takes longer than a day.'
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -255,8 +254,8 @@ export const paymentTemplates = {
           `您的付款已到账，但订单未因此续费。${WHY_NOT_RENEWED[data.why]['zh-CN']}`,
           ...(data.live ? ['在订单到期之前，您的代理照常可用。'] : []),
           data.why === 'renewal_too_late'
-            ? '该付款将退还给您。如超过一天仍未处理，请联系我们。'
-            : '我们会亲自处理：为订单续费，或退款。如超过一天仍未处理，请联系我们。'
+            ? '我们将为该付款退款。如超过一天仍未处理，请联系我们。'
+            : '我们正在处理：将为订单续费，或退款。如超过一天仍未处理，请联系我们。'
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
@@ -272,10 +271,8 @@ export const paymentTemplates = {
         subject: `You paid twice: ${data.product_name}`,
         heading: `Hello ${data.username}, you paid this order twice`,
         paragraphs: [
-          data.live
-            ? 'The order had been paid before, and your proxies are not affected.'
-            : 'The order had been paid before.',
-          'The second payment, which is the one below, will be given back. Write to us if it takes longer than a day.'
+          data.live ? 'The order was already paid, and your proxies are not affected.' : 'The order was already paid.',
+          'We will refund the second payment, shown below. Contact us if it takes longer than a day.'
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -286,7 +283,7 @@ export const paymentTemplates = {
         heading: `${data.username}，您好，您为该订单付款了两次`,
         paragraphs: [
           data.live ? '该订单此前已付款，您的代理不受影响。' : '该订单此前已付款。',
-          '第二笔付款（见下方）将退还给您。如超过一天仍未处理，请联系我们。'
+          '我们将为第二笔付款（见下方）退款。如超过一天仍未处理，请联系我们。'
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },

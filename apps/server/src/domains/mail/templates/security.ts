@@ -7,7 +7,7 @@ type Notice = { username: string; at: string }
 const notice: Notice = { username: 'demo1', at: '2026-01-05T10:00:00.000Z' }
 
 const NOT_YOU =
-  'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session.'
+  'If it was not you, set a new password immediately: "Forgot password" on the login page ends every session.'
 const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。'
 
 type Login = Notice & { device: string; ip: string; country: string }
@@ -20,24 +20,24 @@ export const securityTemplates = {
     content: {
       en: (data, shop) => ({
         subject: 'New login to your account',
-        heading: `Hello ${data.username}, somebody logged in to your account`,
-        paragraphs: ['The login came from a browser or a country that this account was not used from before.', NOT_YOU],
+        heading: `Hello ${data.username}, someone logged in to your account`,
+        paragraphs: ['The login came from a browser or a country that is new for this account.', NOT_YOU],
         facts: [
           ['Time', day(data.at)],
           ['Browser', data.device],
-          ['Address', data.ip],
+          ['IP', data.ip],
           ['Country', data.country]
         ],
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您的账号有新的登录',
-        heading: `${data.username}，您好，您的账号有新的登录`,
-        paragraphs: ['此次登录来自该账号以前未使用过的浏览器或国家。', NOT_YOU_ZH],
+        subject: '您的账户有新的登录',
+        heading: `${data.username}，您好，您的账户有新的登录`,
+        paragraphs: ['此次登录来自该账户以前未使用过的浏览器或国家。', NOT_YOU_ZH],
         facts: [
           ['时间', day(data.at)],
           ['浏览器', deviceIn('zh-CN', data.device)],
-          ['地址', data.ip],
+          ['IP', data.ip],
           ['国家', data.country]
         ],
         footer: sender(shop)
@@ -58,7 +58,7 @@ export const securityTemplates = {
       'zh-CN': (data, shop) => ({
         subject: '您的密码已更改',
         heading: `${data.username}，您好，您的密码已更改`,
-        paragraphs: ['您账号的其他会话和所有 API 密钥均已失效。', NOT_YOU_ZH],
+        paragraphs: ['您账户的其他会话和所有 API 密钥均已失效。', NOT_YOU_ZH],
         facts: [['时间', day(data.at)]],
         footer: sender(shop)
       })
@@ -72,8 +72,8 @@ export const securityTemplates = {
         subject: 'Your email address was changed',
         heading: `Hello ${data.username}, your email address was changed`,
         paragraphs: [
-          'Mails about your account go to the new address from now on.',
-          'If it was not you, contact the support of the shop at once.'
+          'From now on, we send emails about your account to the new address.',
+          'If it was not you, contact support immediately.'
         ],
         facts: [
           ['Time', day(data.at)],
@@ -84,7 +84,7 @@ export const securityTemplates = {
       'zh-CN': (data, shop) => ({
         subject: '您的邮箱地址已更改',
         heading: `${data.username}，您好，您的邮箱地址已更改`,
-        paragraphs: ['今后与您账号有关的邮件将发送到新地址。', '如非本人操作，请立即联系商店客服。'],
+        paragraphs: ['今后与您账户有关的邮件将发送到新地址。', '如非本人操作，请立即联系客服。'],
         facts: [
           ['时间', day(data.at)],
           ['新地址', data.email]
@@ -98,11 +98,11 @@ export const securityTemplates = {
     sample: notice,
     content: {
       en: (data, shop) => ({
-        subject: 'Somebody is guessing your password',
-        heading: `Hello ${data.username}, somebody is guessing your password`,
+        subject: 'Someone is guessing your password',
+        heading: `Hello ${data.username}, someone is guessing your password`,
         paragraphs: [
-          'There were very many failed logins to your account. Browsers that you logged in with before still work; others have to wait some minutes.',
-          'Where you are kept out, use "Forgot password" on the log-in page: that browser is let in afterwards.'
+          'There were many failed logins to your account. Browsers that you used before can still log in. Other browsers have to wait a few minutes.',
+          'If you cannot log in, use "Forgot password" on the login page. That browser can log in afterwards.'
         ],
         facts: [['Time', day(data.at)]],
         footer: sender(shop)
@@ -111,7 +111,7 @@ export const securityTemplates = {
         subject: '有人正在猜测您的密码',
         heading: `${data.username}，您好，有人正在猜测您的密码`,
         paragraphs: [
-          '您的账号出现了大量失败的登录。您以前登录过的浏览器不受影响，其他浏览器需要等待几分钟。',
+          '您的账户出现了大量失败的登录。您以前登录过的浏览器不受影响，其他浏览器需要等待几分钟。',
           '如果您无法登录，请在登录页点击“忘记密码”，之后该浏览器即可登录。'
         ],
         facts: [['时间', day(data.at)]],
@@ -124,10 +124,10 @@ export const securityTemplates = {
     sample: notice,
     content: {
       en: (data, shop) => ({
-        subject: 'Somebody is guessing your password in an open session',
-        heading: `Hello ${data.username}, somebody who is logged in to your account is guessing your password`,
+        subject: 'Someone is guessing your password in an open session',
+        heading: `Hello ${data.username}, someone logged in to your account is guessing your password`,
         paragraphs: [
-          'A wrong password was entered many times where the settings ask for it again. If it was not you, somebody uses a browser in which you are logged in.',
+          'Someone entered a wrong password many times where the settings ask for it again. If it was not you, someone is using a browser where you are logged in.',
           NOT_YOU
         ],
         facts: [['Time', day(data.at)]],
@@ -135,7 +135,7 @@ export const securityTemplates = {
       }),
       'zh-CN': (data, shop) => ({
         subject: '有人正在已登录的会话中猜测您的密码',
-        heading: `${data.username}，您好，有人在已登录您账号的浏览器中猜测您的密码`,
+        heading: `${data.username}，您好，有人在已登录您账户的浏览器中猜测您的密码`,
         paragraphs: [
           '在设置中需要再次输入密码的地方，多次出现错误的密码。如非本人操作，则有人正在使用您已登录的浏览器。',
           NOT_YOU_ZH
@@ -150,21 +150,21 @@ export const securityTemplates = {
     sample: { at: notice.at },
     content: {
       en: (data, shop) => ({
-        subject: 'You have an account already',
-        heading: 'This address has an account already',
+        subject: 'You already have an account',
+        heading: 'This address already has an account',
         paragraphs: [
-          'Somebody asked for a code to sign up with this address, or to change an account to it. There is an account with it already, so no code was sent.',
-          'If it was you, log in, or use "Forgot password" on the log-in page. If it was not you, ignore this mail: nothing was changed.'
+          'Someone requested a code to sign up with this address, or to change an account to it. The address already has an account, so we sent no code.',
+          'If it was you, log in, or use "Forgot password" on the login page. If it was not you, ignore this email: nothing has changed.'
         ],
         facts: [['Time', day(data.at)]],
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
-        subject: '您已有账号',
-        heading: '此邮箱已有账号',
+        subject: '您已有账户',
+        heading: '此邮箱已有账户',
         paragraphs: [
-          '有人请求用此邮箱注册，或将其他账号的邮箱改为此地址。由于此邮箱已有账号，我们没有发送验证码。',
-          '如果是您本人，请直接登录，或在登录页点击“忘记密码”。如非本人操作，请忽略此邮件：没有任何更改。'
+          '有人请求用此邮箱注册，或将其他账户的邮箱改为此地址。由于此邮箱已有账户，我们没有发送验证码。',
+          '如果是您本人，请直接登录，或在登录页点击“忘记密码”。如非本人操作，请忽略此邮件：未做任何更改。'
         ],
         facts: [['时间', day(data.at)]],
         footer: sender(shop)
@@ -180,15 +180,15 @@ export const securityTemplates = {
         subject: 'Your account was deleted',
         heading: `Goodbye ${data.username}, your account was deleted`,
         paragraphs: [
-          'Your name, address and messages were removed. What the shop has to keep about payments no longer names you.'
+          'We removed your name, email address and messages. The payment records that we must keep no longer name you.'
         ],
         facts: [['Time', day(data.at)]],
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
         subject: '您的账户已删除',
-        heading: `${data.username}，再见，您的账号已删除`,
-        paragraphs: ['您的姓名、地址和消息已被移除。商店必须保留的付款记录不再包含您的姓名。'],
+        heading: `${data.username}，再见，您的账户已删除`,
+        paragraphs: ['我们已删除您的用户名、邮箱和消息。我们必须保留的付款记录不再包含您的姓名。'],
         facts: [['时间', day(data.at)]],
         footer: sender(shop)
       })

@@ -19,7 +19,7 @@ const sample: StatusMail = {
   title: 'New York: addresses do not answer',
   state: 'monitoring',
   opens: false,
-  text: 'A router was replaced. All addresses answer again, and we watch them.',
+  text: 'We replaced a router. All addresses respond again, and we are monitoring them.',
   locations: ['New York'],
   started_at: '2026-02-01T10:00:00.000Z',
   ends_at: null,
@@ -32,7 +32,7 @@ const STATES_EN: Record<IncidentState, string> = {
   monitoring: 'Monitoring',
   resolved: 'Resolved',
   scheduled: 'Planned maintenance',
-  in_progress: 'Maintenance under way',
+  in_progress: 'Maintenance in progress',
   completed: 'Maintenance completed'
 }
 const STATES_ZH: Record<IncidentState, string> = {
@@ -56,11 +56,11 @@ export const statusTemplates = {
     sample: { sealed_token: '' },
     content: {
       en: (data, shop) => ({
-        subject: 'Please confirm: mails about incidents',
-        heading: 'Please confirm your address',
+        subject: 'Confirm your subscription to incident emails',
+        heading: 'Confirm your email address',
         paragraphs: [
-          'Somebody, probably you, asked for mails about incidents and planned maintenance of this shop to be sent here.',
-          'Without your confirmation nothing is sent, and the address is forgotten after two days.'
+          'Someone, probably you, subscribed this address to emails about incidents and planned maintenance of this shop.',
+          'If you do not confirm, we send nothing and delete the address after two days.'
         ],
         button: {
           label: 'Confirm',
@@ -73,7 +73,7 @@ export const statusTemplates = {
         heading: '请确认您的邮箱地址',
         paragraphs: [
           '有人（可能是您）请求将本店的故障事件和计划维护通知发送到此邮箱。',
-          '若不确认，将不会发送任何邮件，该地址将在两天后被删除。'
+          '如不确认，我们不会发送任何邮件，并在两天后删除该邮箱。'
         ],
         button: { label: '确认', url: `${shop.shopUrl}/status?confirm=${tokenOf(data, sealed => shop.open(sealed))}` },
         footer: sender(shop)
@@ -94,7 +94,7 @@ export const statusTemplates = {
         subject: `${STATES_EN[data.state]}: ${data.title}`,
         heading: data.title,
         paragraphs: [
-          ...(data.opens && !isPlanned(data.state) ? ['A new incident was opened.'] : []),
+          ...(data.opens && !isPlanned(data.state) ? ['A new incident has begun.'] : []),
           ...(data.text ? [data.text] : [])
         ],
         facts: [
@@ -103,7 +103,7 @@ export const statusTemplates = {
           [isPlanned(data.state) ? 'Begins' : 'Since', day(data.started_at)],
           ...(data.ends_at ? [['Planned end', day(data.ends_at)] satisfies [string, string]] : [])
         ],
-        button: { label: 'Show the status page', url: page(shop.shopUrl, data.incident) },
+        button: { label: 'View the status page', url: page(shop.shopUrl, data.incident) },
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
@@ -115,7 +115,7 @@ export const statusTemplates = {
         ],
         facts: [
           ['状态', STATES_ZH[data.state]],
-          ['地点', data.locations.join('、')],
+          ['地区', data.locations.join('、')],
           [isPlanned(data.state) ? '开始' : '自', day(data.started_at)],
           ...(data.ends_at ? [['计划结束', day(data.ends_at)] satisfies [string, string]] : [])
         ],

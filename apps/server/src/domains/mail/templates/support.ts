@@ -11,7 +11,7 @@ export const supportTemplates = {
       username: 'demo1',
       ticket: 42,
       message: 'My proxies do not connect.\nWhat can I do?',
-      answer: 'Your address was not allowed yet. It is now: please try again.'
+      answer: 'Your IP was not allowed yet. It is now, so please try again.'
     },
     content: {
       en: (data, shop) => ({

@@ -31,16 +31,16 @@ export const trafficTemplates = {
       en: (data, shop) => ({
         subject:
           data.share < 100
-            ? `${data.share} % of your traffic is used: ${data.product_name}`
+            ? `${data.share}% of your traffic is used: ${data.product_name}`
             : `Your traffic is used up: ${data.product_name}`,
         heading:
           data.share < 100
-            ? `Hello ${data.username}, ${data.share} % of your traffic is used`
+            ? `Hello ${data.username}, ${data.share}% of your traffic is used`
             : `Hello ${data.username}, your traffic is used up`,
         paragraphs: [
           data.share < 100
-            ? 'When all of it is used, the proxies of this order refuse further connections until the order is renewed.'
-            : 'The proxies of this order refuse connections now. A renewal adds the traffic of another term, and they work again at once.'
+            ? 'When all of it is used, the proxies of this order refuse new connections until you renew the order.'
+            : 'The proxies of this order now refuse connections. Renew the order to add the traffic of another term. They then work again immediately.'
         ],
         facts: [
           ['Order', data.order_id],
@@ -54,16 +54,16 @@ export const trafficTemplates = {
       'zh-CN': (data, shop) => ({
         subject:
           data.share < 100
-            ? `您的流量已使用 ${data.share} %：${data.product_name}`
+            ? `您的流量已使用 ${data.share}%：${data.product_name}`
             : `您的流量已用完：${data.product_name}`,
         heading:
           data.share < 100
-            ? `${data.username}，您好，您的流量已使用 ${data.share} %`
+            ? `${data.username}，您好，您的流量已使用 ${data.share}%`
             : `${data.username}，您好，您的流量已用完`,
         paragraphs: [
           data.share < 100
             ? '流量全部用完后，此订单的代理将拒绝新的连接，直到订单续费。'
-            : '此订单的代理现在拒绝连接。续费后会增加一个周期的流量，代理立即恢复使用。'
+            : '此订单的代理现在拒绝连接。续费后会增加一个租期的流量，代理立即恢复使用。'
         ],
         facts: [
           ['订单', data.order_id],

@@ -15,15 +15,15 @@ export const webhookTemplates = {
     sample,
     content: {
       en: (data, shop) => ({
-        subject: `Your webhook endpoint at ${data.host} was switched off`,
-        heading: `Hello ${data.username}, your webhook endpoint was switched off`,
+        subject: `Your webhook endpoint at ${data.host} was turned off`,
+        heading: `Hello ${data.username}, your webhook endpoint was turned off`,
         paragraphs: [
           data.why === 'gone'
-            ? `${data.host} answered 410 (Gone), which asks for no more events.`
-            : `For days ${data.host} has not taken an event.`,
-          'Nothing is sent there any more. The log in your settings says what came back; when it works again, switch the endpoint on there, and send again what it missed.'
+            ? `${data.host} answered 410 (Gone), which tells us to stop sending events.`
+            : `${data.host} has not accepted an event for days.`,
+          'We no longer send events there. The log in your settings shows the responses. When the endpoint works again, turn it on there and resend what it missed.'
         ],
-        button: { label: 'Open the settings', url: data.settings_url },
+        button: { label: 'Open settings', url: data.settings_url },
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({
