@@ -16,7 +16,7 @@ const collections: Record<string, Texts> = {
   },
   '710000000003': {
     name: '静态住宅',
-    desc: '一条家庭宽带线路，租用期间一直归您使用。适合每天需要在同一个“家”登录的账号。'
+    desc: '家庭宽带线路上的地址，租用期间保持不变。适合每天需要在同一个“家”登录的账号。'
   }
 }
 
@@ -24,7 +24,7 @@ const collections: Record<string, Texts> = {
 const plans: Record<string, Texts> = {
   '720000000001': {
     name: '都会 ISP',
-    desc: '日常首选：快速、稳定，几乎处处可用。\n• 1 Gbit/s 端口，不限流量\n• 同一端口支持 HTTP 与 SOCKS5\n• 一个地址起租'
+    desc: '日常首选：快速、稳定，几乎处处可用。\n• 不限流量\n• 同一端口支持 HTTP 与 SOCKS5\n• 一个地址起租'
   },
   '720000000002': {
     name: '首发日 ISP',
@@ -48,7 +48,7 @@ const plans: Record<string, Texts> = {
   },
   '720000000007': {
     name: '炉边住宅',
-    desc: '一条家庭宽带线路，月复一月归您使用。\n• 一个地址对应一户人家\n• 地址从不轮换'
+    desc: '家庭宽带线路上的地址，月复一月保持不变。\n• 来自真实家庭宽带线路\n• 地址从不轮换'
   },
   '720000000008': {
     name: 'TestStack 住宅',
@@ -56,7 +56,7 @@ const plans: Record<string, Texts> = {
   },
   '720000000009': {
     name: '周六住宅',
-    desc: '一条住宅线路用一周，适合新品发售、比赛或试用。\n• 七天，到期即止\n• 续租后地址不变'
+    desc: '一条住宅线路用一周，适合新品发售、比赛或试用。\n• 七天，到期即止\n• 续费后地址不变'
   }
 }
 
@@ -80,7 +80,7 @@ const rules: Record<string, string> = {
 }
 
 const words: Record<string, string> = {
-  Location: '地点',
+  Location: '地区',
   Block: '地址段大小',
   Term: '租期',
   Frankfurt: '法兰克福',

@@ -21,7 +21,7 @@ export const demoCollections: readonly DemoCollection[] = [
     id: '710000000003',
     title: 'Static Residential',
     descriptionHtml:
-      '<p>One household line, kept for as long as you lease it.</p><p>For accounts that should look at home in the same place every day.</p>',
+      '<p>Addresses on household lines that stay the same for as long as you lease them.</p><p>For accounts that should look at home in the same place every day.</p>',
     image: 'residential'
   }
 ]
@@ -34,7 +34,7 @@ export const demoPlans: readonly DemoPlan[] = [
     id: '720000000001',
     title: 'Metro ISP',
     about: 'Our everyday address: fast, steady and welcome almost everywhere.',
-    points: ['1 Gbit/s port, no traffic cap', 'HTTP and SOCKS5 on the same port', 'From a single address upwards'],
+    points: ['No traffic cap', 'HTTP and SOCKS5 on the same port', 'From a single address upwards'],
     tags: ['Social', 'Streaming', 'SEO'],
     collections: [isp],
     locations: ['New York', 'London', 'Frankfurt', 'Tokyo'],
@@ -105,8 +105,8 @@ export const demoPlans: readonly DemoPlan[] = [
   plan({
     id: '720000000007',
     title: 'Hearth Residential',
-    about: 'A household line that stays yours month after month.',
-    points: ['One address, one household', 'The address never rotates'],
+    about: 'An address on a household line that stays the same month after month.',
+    points: ['On a real household line', 'The address never rotates'],
     tags: ['Social', 'Ads'],
     collections: [residential],
     locations: ['New York', 'London', 'Frankfurt'],
