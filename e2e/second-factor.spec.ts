@@ -27,7 +27,7 @@ test('a customer adds a passkey and an app, and logs in with each', async ({ pag
   // Browsers allow no passkeys for addresses of numbers.
   const shop = { ...running, url: running.url.replace('127.0.0.1', 'localhost') }
   const settings = `${shop.url}/dashboard/index/setting`
-  const security = page.getByRole('region', { name: 'Sign-in and security' })
+  const security = page.getByRole('region', { name: 'Login and security' })
   const dialog = page.getByRole('dialog')
   const accessible = async (what: string) => expect.soft(await violations(page), what).toEqual([])
   const logOut = async () => {
@@ -52,7 +52,7 @@ test('a customer adds a passkey and an app, and logs in with each', async ({ pag
     await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Laptop')
     await accessible('a new passkey')
-    await dialog.getByRole('button', { name: 'Create the passkey' }).click()
+    await dialog.getByRole('button', { name: 'Create passkey' }).click()
     await expect(dialog.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem')).toHaveCount(10)
     await accessible('recovery codes')
     await dialog.getByRole('button', { name: 'Done' }).click()
@@ -82,7 +82,7 @@ test('a customer adds a passkey and an app, and logs in with each', async ({ pag
     await expect(dialog.getByRole('img', { name: 'QR code for the authenticator app' })).toBeVisible()
     secret = (await dialog.locator('code').innerText()).replaceAll(' ', '')
     await accessible('a new app')
-    await dialog.getByRole('textbox', { name: 'Code that the app shows' }).fill(generateSync({ secret }))
+    await dialog.getByRole('textbox', { name: 'Code from the app' }).fill(generateSync({ secret }))
     await dialog.getByRole('button', { name: 'Add an authenticator app' }).click()
     await expect(dialog).toBeHidden()
     await expect(security.getByRole('listitem')).toHaveCount(2)
@@ -93,7 +93,7 @@ test('a customer adds a passkey and an app, and logs in with each', async ({ pag
     await enterPassword()
     // The code that confirmed the app counts once, so this one is of the next 30 seconds, as a fast clock shows it.
     const code = generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + 30 })
-    await page.getByRole('textbox', { name: 'Code of your authenticator app' }).fill(code)
+    await page.getByRole('textbox', { name: 'Code from your authenticator app' }).fill(code)
     await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await expect(page).toHaveURL(`${shop.url}/product`)
   })

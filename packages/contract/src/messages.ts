@@ -41,16 +41,16 @@ export const refusals = {
   wrong_login: [401, 'The username, email or password is not correct'],
   captcha_required: [401, 'Please enter the captcha code!'],
   wrong_captcha: [400, 'The captcha code is not correct'],
-  second_factor_needed: [401, 'Please confirm the log-in with your second factor'],
-  wrong_second_factor: [400, 'The code is not correct, or was used already'],
+  second_factor_needed: [401, 'Please confirm your login with your second factor'],
+  wrong_second_factor: [400, 'The code is wrong or was already used'],
   wrong_passkey: [400, 'This passkey was not accepted'],
-  login_ticket_over: [401, 'This log-in took too long. Please start again.'],
+  login_ticket_over: [401, 'This login took too long. Please start again.'],
   second_factor_throttled: [429, 'Too many wrong codes. Please wait 15 minutes and try again.'],
-  second_factor_required: [403, 'Please add a second factor to your account first'],
-  second_factor_not_begun: [409, 'Please start again: this took too long, or was done already'],
-  last_second_factor: [409, 'Operators need a second factor, so the last one stays. Add another one first.'],
-  no_second_factor: [409, 'This account has no second factor'],
-  passkey_taken: [409, 'This passkey has been added already'],
+  second_factor_required: [403, 'Please turn on two-factor authentication first'],
+  second_factor_not_begun: [409, 'This took too long or is already done. Please start again.'],
+  last_second_factor: [409, 'Operators need a second factor. Add another one before you remove the last.'],
+  no_second_factor: [409, 'Two-factor authentication is off for this account'],
+  passkey_taken: [409, 'This passkey is already added'],
   passkey_needs_name: [
     409,
     'Passkeys work only where the shop has a name: use localhost in the address instead of numbers'
@@ -135,10 +135,7 @@ export const refusals = {
     429,
     'Before your first payment, unpaid orders can hold at most {max} IPs, and yours hold {held}. Please order fewer, or pay first.'
   ],
-  network_holds_unpaid: [
-    429,
-    'Your network has too many unpaid orders. Please pay one of them, or try again later.'
-  ],
+  network_holds_unpaid: [429, 'Your network has too many unpaid orders. Please pay one of them, or try again later.'],
   too_many_addresses: [400, 'An order can have at most {max} IPs. Please order fewer.'],
   unpaid_too_often: [
     429,

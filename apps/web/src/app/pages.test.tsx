@@ -100,7 +100,7 @@ describe('the dashboards', () => {
   it("shows operators their account under the console's menu, without what only customers have", async () => {
     openAccount()
     const { where } = open('/dashboard/index/setting', admin)
-    expect(await screen.findByRole('region', { name: 'Sign-in and security' })).toBeTruthy()
+    expect(await screen.findByRole('region', { name: 'Login and security' })).toBeTruthy()
     expect(where()).toBe('/dashboard/index/setting')
     expect(screen.getByRole('heading', { name: 'Settings', level: 1 })).toBeTruthy()
     const parts = screen.getAllByRole('region').map(region => region.getAttribute('aria-label'))
@@ -120,7 +120,7 @@ describe('the dashboards', () => {
 
   it('tells an operator in the console by when a second factor is needed', async () => {
     open('/dashboard/index/orders', { ...admin, second_factor_due: '2026-06-22T08:00:00.000Z' })
-    const said = within(await screen.findByRole('complementary', { name: 'Sign-in and security' }))
+    const said = within(await screen.findByRole('complementary', { name: 'Login and security' }))
     expect(said.getByText('Operators need a second factor. Please add one by Jun 22, 2026.')).toBeTruthy()
     expect(said.getByRole('link', { name: 'Add one now' }).getAttribute('href')).toBe('/dashboard/index/setting')
   })

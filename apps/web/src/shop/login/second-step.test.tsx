@@ -56,7 +56,7 @@ describe('the second step of a log-in', () => {
   it('takes the pasted code of the app, and leads to where the visitor wanted to go', async () => {
     answer(secondFactor.secondFactorLogin, customer)
     const { user, where } = await logIn(['totp', 'recovery'])
-    const field = screen.getByLabelText('Code of your authenticator app')
+    const field = screen.getByLabelText('Code from your authenticator app')
     expect(document.activeElement).toBe(field)
     expect(field.getAttribute('autocomplete')).toBe('one-time-code')
     expect(screen.queryByRole('alert')).toBeNull()
@@ -73,10 +73,10 @@ describe('the second step of a log-in', () => {
   })
 
   it('says at the field that a code is wrong, and empties it; another way is one press away', async () => {
-    const sentence = 'The code is not correct, or was used already'
+    const sentence = 'The code is wrong or was already used'
     answerRefused(secondFactor.secondFactorLogin, 'wrong_second_factor', { data: { errors: { code: sentence } } })
     const { user } = await logIn(['totp', 'recovery'])
-    const field = screen.getByLabelText<HTMLInputElement>('Code of your authenticator app')
+    const field = screen.getByLabelText<HTMLInputElement>('Code from your authenticator app')
     await user.type(field, '000000{Enter}')
     const said = await screen.findByText(sentence)
     expect(field.getAttribute('aria-describedby')).toContain(said.id)
@@ -96,8 +96,8 @@ describe('the second step of a log-in', () => {
   it('starts again when the ticket is over', async () => {
     answerRefused(secondFactor.secondFactorLogin, 'login_ticket_over')
     const { user } = await logIn(['totp'])
-    await user.type(screen.getByLabelText('Code of your authenticator app'), '123456{Enter}')
-    expect(await screen.findByText('This log-in took too long. Please start again.')).toBeTruthy()
+    await user.type(screen.getByLabelText('Code from your authenticator app'), '123456{Enter}')
+    expect(await screen.findByText('This login took too long. Please start again.')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Start again' }))
     expect(await screen.findByLabelText('Username or email')).toBeTruthy()
   })
@@ -120,7 +120,7 @@ describe('the second step of a log-in', () => {
     answer(secondFactor.secondFactorLogin, customer)
     const at = '/login#ticket=from-chat&second_factor=totp%2Crecovery'
     const { user, where } = renderAt(<LoginPage />, { at, route: '/login', user: null })
-    const field = await screen.findByLabelText('Code of your authenticator app')
+    const field = await screen.findByLabelText('Code from your authenticator app')
     await waitFor(() => expect(where()).toBe('/login'))
     await user.type(field, '123456{Enter}')
     await waitFor(() => expect(where()).toBe('/product'))

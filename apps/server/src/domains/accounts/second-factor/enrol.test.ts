@@ -24,7 +24,7 @@ import { recoveryCodes, secondFactors } from './tables.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs }))
 const CONFIRM = `${OWN}confirm`
-const WRONG = 'The code is not correct, or was used already'
+const WRONG = 'The code is wrong or was already used'
 
 const actionsOf = async (userId: number): Promise<string[]> => {
   const of = and(eq(auditLog.targetType, 'user'), eq(auditLog.targetId, String(userId)))

@@ -26,8 +26,8 @@ import { secondFactorTickets } from './tables.ts'
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts, jobs: mailJobs }))
 const LOGIN = '/api/auth/login'
 const ME = '/api/users/u/user_info/'
-const OVER = 'This log-in took too long. Please start again.'
-const WRONG = 'The code is not correct, or was used already'
+const OVER = 'This login took too long. Please start again.'
+const WRONG = 'The code is wrong or was already used'
 
 const stranger = () => visitorFromAnywhere(shop)
 
@@ -42,7 +42,7 @@ test('an account with an app logs in with password and code; a wrong password sa
   expect(asked).toMatchObject({
     status: 401,
     code: 401,
-    msg: 'Please confirm the log-in with your second factor',
+    msg: 'Please confirm your login with your second factor',
     data: { second_factor: ['totp', 'recovery'], ticket: expect.any(String) }
   })
   expect(asked.headers.getSetCookie()).toEqual([])

@@ -17,7 +17,7 @@ const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts, jo
 const LOGIN = '/api/auth/login'
 const SESSION = '/api/auth/session/'
 const USERS = '/api/users/u/'
-const REQUIRED = 'Please add a second factor to your account first'
+const REQUIRED = 'Please turn on two-factor authentication first'
 
 const require = (operators_need_second_factor: boolean) => writeSettings(shop.ctx, { operators_need_second_factor })
 

@@ -17,7 +17,7 @@ const BODY: Record<What, Record<Language, string>> = {
     'zh-CN': '今后登录时，输入密码后还需通过它验证，或可直接用它登录。'
   },
   removed: {
-    en: 'It does not log you in any more.',
+    en: 'You can no longer log in with it.',
     'zh-CN': '它已无法用于登录。'
   },
   reset: {
