@@ -12,7 +12,7 @@ test('a newcomer finds a shop that has been running for days', async ({ browser 
       const admin = await browser.newPage()
       await signIn(admin, shop, 'admin')
       await admin.goto(`${url}/dashboard/index/home`)
-      for (const words of [/1\s*Paid orders without a delivery/, /2\s*Payments to decide on/, /3\s*Open tickets/])
+      for (const words of [/1\s*Paid but undelivered orders/, /2\s*Payments that need a decision/, /3\s*Open tickets/])
         await expect(admin.getByRole('link', { name: words })).toBeVisible()
       await expect(admin.getByRole('row', { name: /Half of all within/ })).toContainText(/\d(\.\d)? sec/)
       await admin.close()

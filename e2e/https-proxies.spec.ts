@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const make = certificateMaker()
 test.afterAll(() => make.remove())
 
-const panelOf = (page: Page) => page.getByRole('region', { name: 'TLS to the proxies' })
+const panelOf = (page: Page) => page.getByRole('region', { name: 'TLS for proxies' })
 
 async function openPanel(page: Page, shop: RunningShop) {
   await page.goto(`${shop.url}/dashboard/index/servers`)
@@ -84,12 +84,12 @@ test('an operator gives a server a certificate, and its customers reach their pr
 
   await test.step('the agent takes the right one, and a look from outside says what is wrong with it', async () => {
     await paste(page, named)
-    await expect(panel.getByText('The agent has taken it.')).toBeVisible({ timeout: 60_000 })
+    await expect(panel.getByText('The agent uses this setting.')).toBeVisible({ timeout: 60_000 })
     await expect(panel.getByText('Days left: 29')).toBeVisible()
     await expect(panel.getByRole('textbox', { name: 'Key' })).toHaveValue('')
-    await panel.getByRole('button', { name: 'Connect and look' }).click()
-    const found = panel.getByRole('status', { name: 'Connect and look' })
-    await expect(found).toContainText('leads nowhere')
+    await panel.getByRole('button', { name: 'Test connection' }).click()
+    const found = panel.getByRole('status', { name: 'Test connection' })
+    await expect(found).toContainText('does not resolve')
     await expect(found).toContainText('no authority that clients trust')
     expect(await violations(page)).toEqual([])
   })
@@ -106,7 +106,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
     const renewed = make.selfSigned(['DNS:*.proxies.test', ...addresses.map(address => `IP:${address}`)])
     await paste(page, renewed)
     await expect(panel.getByText(new RegExp(`Names: .*${addresses[0]}`)).first()).toBeVisible({ timeout: 60_000 })
-    await expect(panel.getByText('The agent has taken it.')).toBeVisible()
+    await expect(panel.getByText('The agent uses this setting.')).toBeVisible()
     await openProxies()
     const snippet = await copySnippet()
     expect(snippet).toMatch(/@127\.10\.\d+\.\d+:\d+' https/)
@@ -125,7 +125,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
     await panel.getByRole('combobox', { name: 'Certificate' }).selectOption('None: no TLS')
     await panel.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'YES' }).click()
-    await expect(panel.getByText('Clients are shown no certificate.')).toBeVisible({ timeout: 60_000 })
+    await expect(panel.getByText('Clients get no certificate.')).toBeVisible({ timeout: 60_000 })
     await openProxies()
     await expect(shopper.getByRole('combobox', { name: 'Format' })).toHaveValue('line')
     await shopper.getByRole('button', { name: 'Code' }).click()

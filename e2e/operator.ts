@@ -42,7 +42,7 @@ async function saveSettings(page: Page): Promise<void> {
 
 export async function connectPlatform(page: Page, { platformUrl, platform }: EmptyShop): Promise<void> {
   await takeStep(page, 'Connect the platform')
-  await page.getByRole('textbox', { name: 'Shop address' }).fill(platformUrl)
+  await page.getByRole('textbox', { name: 'Shop domain' }).fill(platformUrl)
   await enterSecret(page, 'API secret', platform.secret)
   await enterSecret(page, 'Admin API access token', platform.token)
   // The stand-in's checkout charges nothing.
@@ -54,17 +54,17 @@ export async function connectPlatform(page: Page, { platformUrl, platform }: Emp
 }
 
 export async function connectMail(page: Page): Promise<void> {
-  await takeStep(page, 'Choose the mail service')
+  await takeStep(page, 'Set up the email service')
   await enterSecret(page, 'SendGrid API key', 'key-of-the-stand-in')
   await saveSettings(page)
   await page.getByRole('button', { name: 'Test: Mail to me' }).click()
-  await expect(page.getByText('The mail service took a mail to owner@example.com.')).toBeVisible()
+  await expect(page.getByText('The email service accepted an email to owner@example.com.')).toBeVisible()
 }
 
 /** Synchronises product types or tags from the platform. */
 export async function synchronise(page: Page, screen: string, sees: string): Promise<void> {
   await openScreen(page, screen)
-  await page.getByRole('button', { name: 'Synchronise' }).click()
+  await page.getByRole('button', { name: 'Sync' }).click()
   const plan = page.getByRole('dialog')
   await expect(plan).toContainText(sees)
   await plan.getByRole('button', { name: 'Apply' }).click()
@@ -105,9 +105,9 @@ export async function addServer(page: Page, machine: Machine): Promise<Locator> 
   await field('Name').fill(name)
   await field('IP').fill('127.0.0.1')
   await field('CIDR').fill(cidr)
-  await field("Agent's port").fill(String(agentPort))
+  await field('Agent port').fill(String(agentPort))
   await field('Proxy port').fill(String(proxyPort))
-  if ('token' in access) await field("Agent's token").fill(access.token)
+  if ('token' in access) await field('Agent token').fill(access.token)
   else {
     await field('SSH port').fill(String(access.sshPort))
     await field('Password').fill(access.key)
@@ -115,9 +115,9 @@ export async function addServer(page: Page, machine: Machine): Promise<Locator> 
   }
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   const row = page.getByRole('row').filter({ hasText: name })
-  if (!('token' in access)) await expect(row).toContainText('Being installed')
+  if (!('token' in access)) await expect(row).toContainText('Installing')
   // The runtime is 100 MB, which a busy machine copies slowly.
-  await expect(row).toContainText('In step', { timeout: 240_000 })
+  await expect(row).toContainText('Up to date', { timeout: 240_000 })
   await expect(row.getByRole('cell', { name: 'yes' })).toBeVisible()
   return row
 }

@@ -220,7 +220,7 @@ const demoPlan = (id: string) => {
   return found
 }
 const [arcade, saturday] = [demoPlan('720000000006'), demoPlan('720000000009')]
-/** Changes on the platform without a webhook, so that Synchronise has something to show. */
+/** Changes on the platform without a webhook, so that Sync has something to show. */
 const BEFORE: Change[] = [{ product: saturday.id, change: { tags: [...saturday.tags, 'Clearance'] } }]
 const SINCE: Change[] = [
   { product: saturday.id, change: { tags: [...saturday.tags, 'Weekend'] } },

@@ -57,7 +57,7 @@ test('the demo has the stand-in’s prices: reading all again changes the one na
   await readProducts(shop.ctx)
   expect(await countPriceDrifts(db)).toBe(0)
   const changes = await db.select().from(auditLog).orderBy(asc(auditLog.id)).offset(known)
-  // The demo changes this title on the platform, so that the Synchronise screen has something to show.
+  // The demo changes this title on the platform, so that the Sync dialog has something to show.
   expect(changes.map(({ action, before, after }) => ({ action, before, after }))).toEqual([
     {
       action: 'product.follow',

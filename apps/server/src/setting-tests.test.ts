@@ -41,7 +41,7 @@ test('only an administrator tests settings, each test is audited, and unknown on
 
 test('a test mail goes to who asked, and a refusal of the mail service is told', async () => {
   expect(await tried('mail')).toMatchObject({ ok: true, outcome: 'mail_sent', params: { to: 'boss@example.com' } })
-  expect((await shop.outbox.waitFor('boss@example.com'))[0]?.subject).toBe('The mail settings of your shop work')
+  expect((await shop.outbox.waitFor('boss@example.com'))[0]?.subject).toBe('Your shop’s email settings work')
   shop.outbox.fail(401, 1)
   const refused = await tried('mail')
   expect(refused).toMatchObject({ ok: false, outcome: 'failed' })

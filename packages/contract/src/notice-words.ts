@@ -7,7 +7,7 @@ const WORDS = {
   server_down: both(
     [
       'Server {server} does not answer',
-      'The agent of server {server} ({ip}) has not answered since {since}. Last error: {message}\n\nOrders that need it wait until it is back; it is asked again each minute.'
+      'The agent of server {server} ({ip}) has not answered since {since}. Last error: {message}\n\nOrders that need it wait until it is back. The shop checks it each minute.'
     ],
     [
       '服务器 {server} 无响应',
@@ -15,13 +15,13 @@ const WORDS = {
     ]
   ),
   server_trouble: both(
-    ['Server {server} needs a look', 'Server {server} ({ip}) answers, but something is wrong with it: {message}'],
+    ['Server {server} needs attention', 'Server {server} ({ip}) answers, but has a problem: {message}'],
     ['服务器 {server} 需要查看', '服务器 {server}（{ip}）有响应，但存在问题：{message}']
   ),
   undelivered: both(
     [
-      'Paid and not delivered: {count}',
-      '{count} {count|order was|orders were} paid for more than {minutes} {minutes|minute|minutes} ago, and nothing of {count|it|them} is delivered. The {count|order|oldest} was paid {since}.'
+      'Paid but not delivered: {count}',
+      '{count} {count|order was|orders were} paid more than {minutes} {minutes|minute|minutes} ago but {count|has|have} no proxies yet. The {count|order|oldest} was paid {since}.'
     ],
     [
       '已付款但未交付：{count}',
@@ -30,8 +30,8 @@ const WORDS = {
   ),
   late_events: both(
     [
-      'Events of the platform wait: {count}',
-      'Payments, refunds or products that the platform told of have waited for more than an hour, since {since}: the shop’s database does not let them be handled. Reason: {reason}\n\nThey are handled by themselves once it does. Look at the log of the workers, and whether all processes run the same version.'
+      'Unprocessed platform events: {count}',
+      'Payments, refunds or product changes from the platform have been waiting for more than 1 hour, since {since}. The shop cannot process them because of a database problem: {reason}\n\nThe shop processes them automatically once the database works. Check the workers’ log, and that all processes run the same version.'
     ],
     [
       '{count} 个平台事件等待处理',
@@ -40,8 +40,8 @@ const WORDS = {
   ),
   webhooks: both(
     [
-      'Webhooks of the platform do not arrive',
-      'In the last 24 hours {count} {count|payment was|payments were} found only by asking the platform: no webhook told of them. Their orders are delivered, but minutes late.\n\nCheck that {url} can be reached from outside, and that the webhook secret under Web Settings is the app’s.'
+      'Platform webhooks do not arrive',
+      'In the last 24 hours, {count} {count|payment|payments} arrived without a webhook. The shop found {count|it|them} on the platform, so delivery was a few minutes late.\n\nCheck that {url} can be reached from the internet, and that the API secret under Web Settings is the app’s.'
     ],
     [
       '平台的 Webhook 没有送达',
@@ -50,8 +50,8 @@ const WORDS = {
   ),
   dead_letter: both(
     [
-      'Jobs of {queue} failed for good: {count}',
-      '{count} {count|job|jobs} of the queue {queue} failed as often as {count|it|they} may. They are kept under Tasks, where they can be looked at and sent again.'
+      'Failed jobs in {queue}: {count}',
+      '{count} {count|job|jobs} in the queue {queue} used all {count|its|their} attempts. Check, retry or discard {count|it|them} under Tasks, Dead letters.'
     ],
     [
       '{queue} 的任务最终失败：{count}',
@@ -60,15 +60,15 @@ const WORDS = {
   ),
   mails: both(
     [
-      'Mails that could not be sent: {count}',
-      '{count} {count|mail|mails} failed for good. The log of mails says why, and can send them again.'
+      'Failed emails: {count}',
+      '{count} {count|email|emails} failed for good. The email log shows the reasons, and you can resend {count|it|them} there.'
     ],
     ['无法发送的邮件：{count}', '{count} 封邮件最终发送失败。邮件日志中有原因，也可以重新发送。']
   ),
   mails_wait: both(
     [
-      'The mail service takes no mails: {count}',
-      '{count} {count|mail waits|mails wait}, the oldest since {since}, and none was sent in the last quarter of an hour. Reason: {reason}\n\nThey leave by themselves once the mail service takes them, and fail for good after about a day. What it says to a test mail is shown under Web Settings.'
+      'Emails waiting for the email service: {count}',
+      '{count} {count|email is|emails are} waiting, the oldest since {since}, and none was sent in the last 15 minutes. Reason: {reason}\n\nThe shop sends them once the email service accepts them. They fail for good after about 24 hours. To check the service, send a test email under Web Settings.'
     ],
     [
       '邮件服务未接收邮件：{count}',
@@ -77,18 +77,18 @@ const WORDS = {
   ),
   proofs: both(
     [
-      'Servers that are not as their agents say: {count}',
-      'Tries of credentials came out wrong: old ones still open a proxy, or confirmed ones do not. Servers, and how many tries: {servers}.\n\nHealth lists what was tried. Where many fail at once, look first at what they share: the way from the console to them, and the check site.\n\nThey are being repaired and tried again. Addresses that old credentials open are not sold until then. If a repair does not mend a server, its agent may be broken, or in somebody else’s hands: install it again, or give the server up.'
+      'Servers with proxy mismatches: {count}',
+      'Credential checks failed: old credentials still work, or new ones do not. Servers and failed checks: {servers}.\n\nHealth lists the checks. If many fail at once, first check what they share: the network between the console and the servers, and the check site.\n\nThe console repairs the servers and checks them again. It does not sell addresses with working old credentials. If a repair does not help, the agent may be broken or compromised: reinstall it, or give the server up.'
     ],
     [
-      '与其代理程序所述不符的服务器：{count}',
+      '代理状态不符的服务器：{count}',
       '凭据检查结果异常：旧凭据仍可使用，或已确认的凭据不可用。服务器及异常次数：{servers}。\n\n“健康”页面列出了检查内容。如果同时有多台异常，请先查看它们的共同点：控制台到服务器的网络，以及检查站点。\n\n系统正在修复并重新检查。在此之前，旧凭据仍能打开的地址不会出售。如果修复无效，代理程序可能已损坏或被他人控制：请重新安装，或弃用该服务器。'
     ]
   ),
   certificate: both(
     [
-      'The certificate of server {server} ends',
-      'The certificate that the agent of server {server} ({ip}) has to show ends {ends}. Past that, nothing reaches the agent: install a new one, and save it under Server Manage.'
+      'The certificate of server {server} expires soon',
+      'The agent certificate of server {server} ({ip}) expires {ends}. After that, the console cannot reach the agent. Install a new certificate, and save it under Server Manage.'
     ],
     [
       '服务器 {server} 的证书即将到期',
@@ -97,8 +97,8 @@ const WORDS = {
   ),
   certificate_api: both(
     [
-      'The certificate of server {server} ends',
-      'The certificate that the agent of server {server} ({ip}) shows to the console ends {ends}. Past that, nothing reaches the agent: put another one in place of the files of AGENT_TLS_CERT and AGENT_TLS_KEY, and restart the agent.'
+      'The certificate of server {server} expires soon',
+      'The certificate that the agent of server {server} ({ip}) shows to the console expires {ends}. After that, the console cannot reach the agent. Replace the files of AGENT_TLS_CERT and AGENT_TLS_KEY, and restart the agent.'
     ],
     [
       '服务器 {server} 的证书即将到期',
@@ -107,8 +107,8 @@ const WORDS = {
   ),
   certificate_proxy: both(
     [
-      'The proxy certificate of server {server} ends',
-      'The certificate that clients of https:// proxies on server {server} ({ip}) are shown ends {ends}. Past that, they refuse the connection: save another one under Server Manage, TLS to the proxies, or put it in place of the files on the server, which the agent reads again by itself.'
+      'The proxy certificate of server {server} expires soon',
+      'The certificate for https:// proxies on server {server} ({ip}) expires {ends}. After that, clients refuse the connection. Save a new one under Server Manage, TLS for proxies, or replace the files on the server, which the agent reloads automatically.'
     ],
     [
       '服务器 {server} 的代理证书即将到期',
@@ -117,8 +117,8 @@ const WORDS = {
   ),
   certificate_public: both(
     [
-      'The certificate of the shop ends',
-      'The certificate that visitors of {url} are shown ends {ends}. Past that, browsers warn them, and the platform’s webhooks are not delivered: renew it where TLS ends, such as at the reverse proxy.'
+      'The shop’s certificate expires soon',
+      'The certificate of {url} expires {ends}. After that, browsers warn visitors, and the platform cannot deliver webhooks. Renew it where TLS ends, such as on the reverse proxy.'
     ],
     [
       '商店的证书即将到期',
@@ -127,15 +127,15 @@ const WORDS = {
   ),
   token: both(
     [
-      'The token of {service} is not taken',
-      '{service} refuses what it was given, or it cannot be read: {message}\n\nEnter a new one in the console.'
+      '{service} refuses the token',
+      '{service} refuses the token, or the shop cannot read it: {message}\n\nEnter a new token in the console.'
     ],
     ['{service} 的令牌不被接受', '{service} 拒绝了所用的令牌，或令牌无法读取：{message}\n\n请在控制台中输入新的令牌。']
   ),
   token_ending: both(
     [
-      'The platform’s access token ends {ends}',
-      'The platform gave the shop an access token that ends {ends}, and there is no next one yet. What it answers: {message}\n\nPast that, codes, tags, refunds and prices wait. The shop asks again each few minutes. If nothing changes, look at the app in the platform, and whether a worker runs.'
+      'The platform’s access token expires {ends}',
+      'The platform’s access token expires {ends}, and the shop has no new one yet. The platform’s answer: {message}\n\nAfter that, codes, tags, refunds and prices wait. The shop retries every few minutes. If this continues, check the app on the platform, and that a worker is running.'
     ],
     [
       '平台访问令牌将于 {ends} 到期',
@@ -144,8 +144,8 @@ const WORDS = {
   ),
   token_ended: both(
     [
-      'The platform gives no access token',
-      'The shop has no access token for the platform that is still valid, and asking for one fails: {message}\n\nCodes, tags, refunds and prices wait until it gets one; the shop asks again each few minutes. The last one ended: {ends}.'
+      'The platform issues no access token',
+      'The shop has no valid access token for the platform and cannot get one: {message}\n\nCodes, tags, refunds and prices wait until it does. The shop retries every few minutes. The last token expired: {ends}.'
     ],
     [
       '平台未发放访问令牌',
@@ -154,8 +154,8 @@ const WORDS = {
   ),
   stock: both(
     [
-      'Few addresses: {group}, {rule}',
-      'Group {group} has {left} {left|address|addresses} left that can be sold under {rule}; you are told below {below}. Add ranges or servers to the group.'
+      'Low stock: {group}, {rule}',
+      'Group {group} has {left} {left|address|addresses} left to sell under {rule}. The threshold is {below}. Add ranges or servers to the group.'
     ],
     [
       '地址不足：{group}，{rule}',
@@ -165,23 +165,26 @@ const WORDS = {
   upgrade: both(
     [
       'The upgrade of servers to {version} stopped',
-      '{message}\n\nNo further server begins unless somebody goes on with the upgrade, under Server Manage.'
+      '{message}\n\nNo more servers are upgraded until an operator continues the upgrade under Server Manage.'
     ],
     ['服务器升级到 {version} 已停止', '{message}\n\n除非有人在“服务器管理”中继续，否则不会再升级其他服务器。']
   ),
   abuse: both(
-    ['Signs of abuse: {count}', 'Agents saw {count} {count|sign|signs} of abuse that nobody has taken notice of.'],
+    [
+      'Signs of abuse: {count}',
+      'Agents reported {count} {count|sign|signs} of abuse that {count|is|are} not acknowledged yet.'
+    ],
     ['滥用迹象：{count}', '代理程序发现 {count} 个尚未有人查看的滥用迹象。']
   ),
   prices: both(
     [
-      'Prices that differ: {count}',
-      '{count} {count|price is another one|prices are other ones} on the platform than here. What customers pay is the platform’s.'
+      'Price mismatches: {count}',
+      '{count} {count|price differs|prices differ} between the shop and the platform. Customers pay the platform’s price.'
     ],
     ['价格不一致：{count}', '{count} 个价格与平台不同。客户实际支付的是平台价格。']
   ),
   tickets: both(
-    ['Open tickets: {count}', '{count} {count|ticket waits|tickets wait} for an answer.'],
+    ['Open tickets: {count}', '{count} {count|ticket is|tickets are} waiting for a reply.'],
     ['未回复的工单：{count}', '{count} 个工单等待回复。']
   )
 } as const satisfies Record<string, Both>

@@ -10,7 +10,7 @@ export const both = (en: [string, string], zh: [string, string]): Both => ({
 })
 
 const IS_REPAIRED =
-  'A server whose new program did not serve runs the one of before again, where that could be started. No further server begins unless somebody goes on with the upgrade, under Server Manage.'
+  'A server whose new program failed runs the previous one again, if it could be started. No more servers are upgraded until an operator continues the upgrade under Server Manage.'
 const IS_REPAIRED_ZH =
   '新程序无法服务的服务器会恢复运行之前的程序（如能启动）。除非有人在“服务器管理”中继续，否则不会再升级其他服务器。'
 
@@ -18,7 +18,7 @@ const forwarded = (what: string, zh: string): Both =>
   both(
     [
       'Visitors behind {ip} are refused for 15 minutes',
-      `${what} {count} {count|time|times} within 15 minutes by visitors whom {ip} forwards. TRUST_PROXY does not name that proxy, so that the shop cannot tell whether these are many visitors or one who makes up addresses: all of them wait now.\n\nSet TRUST_PROXY={ip} if it is your reverse proxy, and have it write the client's address into X-Forwarded-For. Health in the console shows such proxies.`
+      `Visitors that {ip} forwards ${what} {count} {count|time|times} within 15 minutes. TRUST_PROXY does not include that proxy, so the shop cannot tell many visitors from one with forged addresses. For now, it refuses all of them.\n\nIf it is your reverse proxy, set TRUST_PROXY={ip}, and make it send the client's address in X-Forwarded-For. Health in the console shows such proxies.`
     ],
     [
       '来自 {ip} 的访客在 15 分钟内被拒绝',
@@ -27,7 +27,7 @@ const forwarded = (what: string, zh: string): Both =>
   )
 
 const PAYMENT =
-  'The platform reported a payment that could not simply be delivered: {reason}.\n\nPlatform order: {order}.\n\nIt waits under Payments.'
+  'The platform reported a payment that needs a decision: {reason}.\n\nPlatform order: {order}.\n\nDecide on it under Payments.'
 const PAYMENT_ZH = '平台报告了一笔无法直接交付的付款：{reason}。\n\n平台订单：{order}。\n\n请在“付款”中处理。'
 const payment = (en: string, zh: string): Both =>
   both(['Payment for platform order {order} needs your attention', en], ['平台订单 {order} 的付款需要处理', zh])
@@ -35,8 +35,8 @@ const payment = (en: string, zh: string): Both =>
 const webhookOff = (why: string, zh: string): Both =>
   both(
     [
-      'The webhook endpoint at {host} was switched off',
-      `${why}\n\nEvents are not sent there any more. Its log under Webhooks says what came back; when it works again, switch it on there and send again what it missed.`
+      'The webhook endpoint at {host} was turned off',
+      `${why}\n\nThe shop no longer sends events there. The log under Webhooks shows the answers. When the endpoint works again, turn it on there and resend missed events.`
     ],
     [
       '{host} 的 Webhook 端点已关闭',
@@ -48,7 +48,7 @@ const rangesRefused = (what: string, zh: string): Both =>
   both(
     [
       'Server {server} refuses its ranges',
-      `The agent of server {server} ({ip}) did not take ${what}: {message}\n\nThese ranges are not sold, and orders that need them wait; all others are served. It is tried again each minute. Mend the server, or remove the ranges from it.`
+      `The agent of server {server} ({ip}) refused ${what}: {message}\n\nThe shop does not sell these ranges, and orders that need them wait. Other ranges work. The shop retries each minute. Repair the server, or remove the ranges from it.`
     ],
     [
       '服务器 {server} 拒绝了其地址段',
@@ -60,7 +60,7 @@ const foreignWebhooks = (whatNow: string, zh: string): Both =>
   both(
     [
       'Another installation uses the same platform keys',
-      `The platform also sends its webhooks to {origins}, which is none of this shop's addresses ({url}).\n\n${whatNow}`
+      `The platform also sends its webhooks to {origins}, which is not this shop's address ({url}).\n\n${whatNow}`
     ],
     ['另一个安装使用了相同的平台密钥', `平台还会将 Webhook 发送到 {origins}，这不是本店的地址（{url}）。\n\n${zh}`]
   )
@@ -69,7 +69,7 @@ export const RAISED_WORDS = {
   order_refused: both(
     [
       'A server refuses proxies of order {order}',
-      "The agent of a server refused what it should serve for order {order}: {message}.\n\nIts row under Orders shows the same. 'Deliver' asks the agent again."
+      'The agent of a server refused the proxies of order {order}: {message}.\n\nThe order under Orders shows the same. Press Deliver there to try again.'
     ],
     [
       '服务器拒绝了订单 {order} 的代理',
@@ -79,7 +79,7 @@ export const RAISED_WORDS = {
   orders_lost: both(
     [
       'Orders lost addresses with server {server}',
-      'Server {server} was given up, and for some of its orders there are too few other addresses in their groups.\n\nThey keep what works, show how many addresses are missing, and get others as soon as there is room. Add servers to their groups, move these orders to another group, or refund them.'
+      'Server {server} was given up, and some of its orders have too few other addresses in their groups.\n\nThey keep their working addresses, show how many are missing, and get others when there is room. Add servers to their groups, move these orders to another group, or refund them.'
     ],
     [
       '部分订单随服务器 {server} 失去了地址',
@@ -88,8 +88,8 @@ export const RAISED_WORDS = {
   ),
   order_waits: both(
     [
-      'Order {order} waits for server {server}',
-      "{count} {count|address|addresses} of order {order} {count|is|are} on server {server}, which does not answer, takes no changes or refuses their range, and there are too few others for it in its group.\n\nIt is tried again each minute. More room in its group, the server's return, or a move of the order to another group lets it go on."
+      'Order {order} is waiting for server {server}',
+      '{count} {count|address|addresses} of order {order} {count|is|are} on server {server}, which does not answer, accepts no changes or refuses the range. Its group has too few other addresses.\n\nThe shop retries each minute. Add addresses to the group, repair the server, or move the order to another group.'
     ],
     [
       '订单 {order} 正在等待服务器 {server}',
@@ -99,7 +99,7 @@ export const RAISED_WORDS = {
   inventory: both(
     [
       'The inventory is inconsistent',
-      'The nightly audit found {leased} {leased|address|addresses} leased twice under one access rule, and {differences} derived {differences|row that is|rows that are} not as the leases say.\n\nStop selling from the servers concerned until this is explained: docs/INVENTORY.md says how to look.'
+      'The nightly audit found {leased} {leased|address|addresses} leased twice under one access rule, and {differences} derived {differences|row that does|rows that do} not match the leases.\n\nPause the affected servers until you know the cause. docs/INVENTORY.md describes how to check.'
     ],
     [
       '库存不一致',
@@ -108,28 +108,28 @@ export const RAISED_WORDS = {
   ),
   payment: payment(PAYMENT, PAYMENT_ZH),
   payments: payment(
-    `${PAYMENT} More of this kind by the same customer within the hour are listed there without another mail.`,
+    `${PAYMENT} Further payments of this kind by the same customer within 1 hour are listed there without another email.`,
     `${PAYMENT_ZH}同一客户一小时内的同类付款会列在那里，不再另行通知。`
   ),
   payment_unreadable: both(
     [
-      'Event {event} of a payment needs your attention',
-      "What the platform told of an order's money could not be handled: {reason}\n\nEvent: {event}.\n\nIt waits under Payments."
+      'Payment event {event} needs your attention',
+      'The shop could not process a payment event from the platform: {reason}\n\nEvent: {event}.\n\nDecide on it under Payments.'
     ],
     ['付款事件 {event} 需要处理', '平台关于某订单款项的通知无法处理：{reason}\n\n事件：{event}。\n\n请在“付款”中处理。']
   ),
   foreign_webhooks: foreignWebhooks(
-    "This shop's own webhooks stand, and the other ones were left alone. Give each installation keys of its own, or take over the webhooks under Health in the console.",
+    "This shop's own webhooks work, and the others were not changed. Give each installation its own keys, or take over the webhooks under Health in the console.",
     '本店自己的 Webhook 有效，其他的未作改动。请为每个安装使用各自的密钥，或在控制台的“运行状况”中接管这些 Webhook。'
   ),
   foreign_webhooks_only: foreignWebhooks(
-    'This shop has registered none, so it hears of no payment at once. If the other one is given up, open Health in the console and take its webhooks over. Otherwise give one of the two keys of its own.',
+    'This shop has no webhooks, so it learns of payments late. If the other installation is no longer used, take over its webhooks under Health in the console. Otherwise, give one of them its own keys.',
     '本店没有注册任何 Webhook，因此无法立即得知付款。如果另一个安装已停用，请打开控制台的“运行状况”并接管其 Webhook；否则请为其中一个使用各自的密钥。'
   ),
   dispute: both(
     [
       'Payment {payment} is disputed',
-      'The buyer’s bank took {money} of payment {payment} (order {order}) back.\n\nThe bank sets a deadline: answer the dispute on the platform before it.'
+      'The buyer’s bank took back {money} of payment {payment} (order {order}).\n\nRespond to the dispute on the platform before the bank’s deadline.'
     ],
     [
       '付款 {payment} 发生争议',
@@ -137,19 +137,19 @@ export const RAISED_WORDS = {
     ]
   ),
   webhook_gone: webhookOff(
-    'It answered 410 (Gone), which asks for no more events.',
+    'It answered 410 (Gone), which means that it wants no more events.',
     '它返回 410（Gone），表示不再接收事件。'
   ),
-  webhook_failing: webhookOff('Every try has failed since {since}.', '自 {since} 起每次尝试都失败。'),
-  forwarded_code: forwarded('Codes were asked for', '请求验证码'),
-  forwarded_ticket: forwarded('Tickets were sent', '提交工单'),
-  forwarded_status: forwarded('Mails about incidents were asked for', '订阅事件邮件'),
+  webhook_failing: webhookOff('Every attempt has failed since {since}.', '自 {since} 起每次尝试都失败。'),
+  forwarded_code: forwarded('requested codes', '请求验证码'),
+  forwarded_ticket: forwarded('sent tickets', '提交工单'),
+  forwarded_status: forwarded('requested incident emails', '订阅事件邮件'),
   ranges_refused: rangesRefused('{ranges}', '{ranges}'),
-  range_change_refused: rangesRefused('a change of its ranges', '地址段的变更'),
+  range_change_refused: rangesRefused('a change to its ranges', '地址段的变更'),
   changes_failing: both(
     [
-      'Server {server} takes no changes',
-      'The agent of server {server} ({ip}) answers its health check, but what is sent to it has failed since {since}.\n\n{message}\n\nWhat it serves goes on working. It sells nothing until a change gets there, and new orders on it get addresses of other servers.'
+      'Server {server} accepts no changes',
+      'The agent of server {server} ({ip}) answers its health check, but has accepted no changes since {since}.\n\n{message}\n\nIts current proxies keep working. It sells nothing until a change succeeds, and new orders get addresses on other servers.'
     ],
     [
       '服务器 {server} 不接受更改',
@@ -157,17 +157,17 @@ export const RAISED_WORDS = {
     ]
   ),
   upgrade_failed: both(
-    ['The upgrade of servers to {version} stopped', `It failed on {servers}: {message}\n\n${IS_REPAIRED}`],
+    ['The server upgrade to {version} stopped', `It failed on {servers}: {message}\n\n${IS_REPAIRED}`],
     ['服务器升级到 {version} 已停止', `在 {servers} 上失败：{message}\n\n${IS_REPAIRED_ZH}`]
   ),
   upgrade_stopped: both(
-    ['The upgrade of servers to {version} stopped', `{message}\n\n${IS_REPAIRED}`],
+    ['The server upgrade to {version} stopped', `{message}\n\n${IS_REPAIRED}`],
     ['服务器升级到 {version} 已停止', `{message}\n\n${IS_REPAIRED_ZH}`]
   ),
   repair_waits: both(
     [
-      'Server {server}: a repair waits for your approval',
-      'The agent of server {server} ({ip}) was told things that this console does not know, as after its database was restored from a backup, or where a copy of it runs elsewhere.\n\nNothing is sent to it. A repair would remove {removed} {removed|user|users}, change {changed} and take {ranges} {ranges|range|ranges} away. Look at the list under Server Manage, and approve it there if it is right.'
+      'Server {server}: a repair needs your approval',
+      'The agent of server {server} ({ip}) has data that this console does not know. This happens after a database restore, or if a copy of the console runs elsewhere.\n\nThe console sends nothing to it. A repair would remove {removed} {removed|user|users}, change {changed} and remove {ranges} {ranges|range|ranges}. Check the list under Server Manage, and approve it if it is correct.'
     ],
     [
       '服务器 {server}：修复等待您的批准',
@@ -176,8 +176,8 @@ export const RAISED_WORDS = {
   ),
   removals_wait: both(
     [
-      'Server {server}: {count} {count|user waits|users wait} for removal',
-      'The agent of server {server} ({ip}) holds {users} {users|user|users}, of which {count} {count|is|are} unknown to the console.\n\nSo many are not removed automatically. Check the server under Server Manage, and approve the removal there if it is right.'
+      'Server {server}: {count} {count|removal needs|removals need} your approval',
+      'The agent of server {server} ({ip}) has {users} {users|user|users}, and the console does not know {count} of them.\n\nThat is too many to remove automatically. Check the server under Server Manage, and approve the removal if it is correct.'
     ],
     [
       '服务器 {server}：{count} 个用户等待删除',

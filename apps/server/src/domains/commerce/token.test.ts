@@ -74,7 +74,7 @@ test('a fresh token that the platform refuses causes a notice, and no new reques
   for (let times = 0; times < 3; times++) expect(await fails()).toBe('unauthorized')
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'none' })
   expect((await asked()) - before).toBe(1)
-  expect(await raised()).toEqual(['The token of E-commerce platform is not taken'])
+  expect(await raised()).toEqual(['E-commerce platform refuses the token'])
   expect(await found()).toEqual([['platform', 'token']])
   await renewToken(shop.ctx)
   expect(await found()).toEqual([])
@@ -127,7 +127,7 @@ test('refused credentials cause one notice at once, in words that say what to do
     { reason: 'unauthorized', message: expect.stringContaining('the app is not installed in this shop') },
     { reason: 'unauthorized' }
   ])
-  expect(await raised()).toEqual(['The token of E-commerce platform (API key and secret) is not taken'])
+  expect(await raised()).toEqual(['E-commerce platform (API key and secret) refuses the token'])
   expect(await found()).toEqual([['platform_key', 'token']])
   await asked({ installed: true })
   shop.advance(MINUTE)
@@ -162,7 +162,7 @@ test('a saved token that any job finds refused causes a notice at once, until it
   expect(platform.ok && (await platform.data.discounts([{ code: 'A', holder: null }]))).toMatchObject({
     reason: 'unauthorized'
   })
-  expect(await raised()).toEqual(['The token of E-commerce platform is not taken'])
+  expect(await raised()).toEqual(['E-commerce platform refuses the token'])
   expect(await found()).toEqual([['platform', 'token']])
   await renewToken(shop.ctx)
   expect(await found()).toEqual([['platform', 'token']])

@@ -175,7 +175,7 @@ test('a few unwanted users are removed, many only once an administrator approves
   expect(await heldBy(agent)).toEqual(wanted.toSorted())
 
   for (let n = 0; n <= SAFE_REMOVALS; n++) await stray(n)
-  const notices = async () => (await raisedNotices(ctx.db)).filter(({ title }) => title.endsWith('wait for removal'))
+  const notices = async () => (await raisedNotices(ctx.db)).filter(({ title }) => title.endsWith('need your approval'))
   expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
   expect(await repairServer(ctx, id)).toMatchObject({ removed: [], waiting: SAFE_REMOVALS + 1 })
   expect(await notices()).toHaveLength(1)

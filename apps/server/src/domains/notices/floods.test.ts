@@ -182,7 +182,7 @@ test('what waits for the end of the quiet hours is one message of each cause', a
   expect(await tellAll()).toEqual([])
   world.at('2026-06-16T07:00:00Z')
   await world.sendDue()
-  expect(bodies()).toMatchObject([{ data: { title: 'Few addresses: a, r, and 1 more', notices: { length: 2 } } }])
+  expect(bodies()).toMatchObject([{ data: { title: 'Low stock: a, r, and 1 more', notices: { length: 2 } } }])
 })
 
 test('what could not be sent together stands in the console for each', async () => {

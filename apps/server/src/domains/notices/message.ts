@@ -33,7 +33,7 @@ const OTHER = {
     withMore: (title: string, count: number) => `${title}, and ${count} more`,
     orders: (count: number) => ` (orders: ${count})`,
     test: 'This channel works',
-    testText: 'An operator tried this channel out under Notices.',
+    testText: 'An operator tested this channel under Notices.',
     open: 'open',
     closed: 'ended',
     link: 'Open in the console'

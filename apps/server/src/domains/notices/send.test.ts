@@ -48,7 +48,7 @@ test('a generic webhook gets signed JSON, with one id for every try', async () =
   expect(headers['webhook-signature']).toBe(signature)
   expect(JSON.parse(second?.body ?? '')).toMatchObject({
     type: 'notice.opened',
-    data: { severity: 'warning', title: 'Mails that could not be sent: 1', notices: [{ cause: 'mails', count: 1 }] }
+    data: { severity: 'warning', title: 'Failed emails: 1', notices: [{ cause: 'mails', count: 1 }] }
   })
   expect(await last()).toMatchObject({ state: 'sent', tries: 2 })
   answers = []
@@ -334,7 +334,7 @@ test('a notice of a payment names it in both languages, and leads to it', () => 
 
 test('one that names no order leads to all payments that wait', () => {
   expect(noticeSentence('payment_unreadable', { reason: '-', event: '4f1c' }).en.title).toBe(
-    'Event 4f1c of a payment needs your attention'
+    'Payment event 4f1c needs your attention'
   )
   expect(payment({})).toBe('/dashboard/index/payments?unresolved=1')
   expect(payment({ order: 'unknown' })).toBe('/dashboard/index/payments?unresolved=1')

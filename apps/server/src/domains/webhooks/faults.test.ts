@@ -226,7 +226,7 @@ test('410 switches an endpoint off at once; an operators’ one is told to the a
   await hooks.deliverTo(made.data.id)
   expect(await readEndpoint(made.data.id)).toMatchObject({ enabled: false, offReason: 'gone' })
   const raised = await raisedNotices(hooks.shop.ctx.db)
-  expect(raised.map(({ title }) => title)).toContainEqual(expect.stringContaining('was switched off'))
+  expect(raised.map(({ title }) => title)).toContainEqual(expect.stringContaining('was turned off'))
 })
 
 test('a test is tried once, and its failure says nothing of how long events fail', async () => {

@@ -59,9 +59,9 @@ describe('who had an address', () => {
       '/dashboard/index/userList?search=alice'
     )
     expect(answered.getByText('Shoes')).toBeTruthy()
-    expect(answered.getByText('Before:').closest('p')?.textContent).toContain('nobody')
+    expect(answered.getByText('Before:').closest('p')?.textContent).toContain('none')
     expect(answered.getByText('After:').closest('p')?.textContent).toContain('NL-eight · bob')
-    expect(answered.getByText('After:').closest('p')?.textContent).toContain('Reserved, not paid')
+    expect(answered.getByText('After:').closest('p')?.textContent).toContain('Reserved, unpaid')
     expect(requestsOf(inventory.addressHolders)).toMatchObject([
       { query: { address: '192.0.2.3', at: '2026-03-03T12:00:00.000Z' } }
     ])
@@ -76,8 +76,8 @@ describe('who had an address', () => {
   it('says of a moment after the end of the order that the address was held only', async () => {
     const ended = { ...lease, released_at: null, stopped_at: '2026-03-02T12:00:00.000Z' }
     open('?address=192.0.2.3&at=2026-03-03T12:00:00Z', { ...found, held: [ended] })
-    expect(await screen.findByText('Held only')).toBeTruthy()
-    expect(screen.getByText(/^Its proxies stopped /)).toBeTruthy()
+    expect(await screen.findByText('Reserved only')).toBeTruthy()
+    expect(screen.getByText(/^Proxies stopped /)).toBeTruthy()
     expect(screen.queryByText('Leased')).toBeNull()
   })
 
@@ -85,7 +85,7 @@ describe('who had an address', () => {
     const { user, asked } = open()
     await user.type(await screen.findByRole('textbox', { name: 'Address or range' }), ' 192.0.2.3 ')
     fireEvent.change(screen.getByLabelText(/^At/), { target: { value: '2026-03-03T12:00:00' } })
-    await user.click(screen.getByRole('button', { name: 'Who had it' }))
+    await user.click(screen.getByRole('button', { name: 'Look up' }))
     const at = new Date('2026-03-03T12:00:00').toISOString()
     await waitFor(() => expect(asked()).toEqual({ address: '192.0.2.3', at }))
     await waitFor(() =>
@@ -95,7 +95,7 @@ describe('who had an address', () => {
 
   it('has an answer to a complaint in both languages, to be copied', async () => {
     const { user } = open('?address=192.0.2.3')
-    const reply = within(await screen.findByRole('region', { name: 'Answer to a complaint' }))
+    const reply = within(await screen.findByRole('region', { name: 'Reply to a complaint' }))
     expect(reply.getByRole<HTMLTextAreaElement>('textbox', { name: 'English' }).value).toBe(found.texts.en)
     expect(reply.getByRole<HTMLTextAreaElement>('textbox', { name: 'Chinese' }).value).toBe(found.texts['zh-CN'])
     await user.click(reply.getByRole('button', { name: 'Copy: Chinese' }))

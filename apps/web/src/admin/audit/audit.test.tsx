@@ -35,7 +35,7 @@ describe('the audit log', () => {
     open()
     expect(await screen.findByText('boss1')).toBeTruthy()
     expect(screen.getByText('as anna')).toBeTruthy()
-    expect(screen.getByText('Changed the end')).toBeTruthy()
+    expect(screen.getByText('Changed the expiry')).toBeTruthy()
     expect(screen.getByText('order.extend')).toBeTruthy()
     expect(screen.getByText('198.51.100.7')).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Order NL-five' }).getAttribute('href')).toBe(

@@ -77,12 +77,12 @@ describe('the sync of everything', () => {
     expect(texts(within(prices).getByRole('list'))).toEqual(['ChangedMetro: LondonPrice: was 2.20, is now 2.50'])
     expect(within(prices).getByText('And 200 more.')).toBeTruthy()
     const tags = screen.getByRole('region', { name: 'Tags' })
-    expect(texts(within(tags).getByRole('list'))).toEqual(['NewaclVisitors: was –, is now hidden, internal'])
+    expect(texts(within(tags).getByRole('list'))).toEqual(['NewaclVisibility: was –, is now hidden, internal'])
     expect(screen.queryByRole('region', { name: 'Product types' })).toBeNull()
     const internal = screen.getByRole('region', { name: 'Internal, hidden from visitors' })
     expect(texts(within(internal).getByRole('list'))).toEqual([
-      'Access rules holds access rules',
-      'acl only carried by Access rules, which holds access rules'
+      'Access rules sells access rules',
+      'acl used only by Access rules, which sells access rules'
     ])
     expect(screen.getByText('Brand new')).toBeTruthy()
     expect(screen.queryByRole('region', { name: 'Last sync' })).toBeNull()
@@ -91,15 +91,15 @@ describe('the sync of everything', () => {
   it('begins with the button and shows how far it is, in every tab and after a reload, until it is ready', async () => {
     const { user, sync } = open({ at: '/list', run: null })
     answer(catalog.startSync, () => (sync.now = syncRun({ step: 'waiting', done: 0, total: null })))
-    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    await user.click(await screen.findByRole('button', { name: 'Sync' }))
     const dialog = await screen.findByRole('dialog')
-    expect(await within(dialog).findByText('Waiting to begin')).toBeTruthy()
+    expect(await within(dialog).findByText('Waiting to start')).toBeTruthy()
     expect(requestsOf(catalog.startSync)).toMatchObject([{ body: { what: 'catalogue' } }])
     sync.now = syncRun()
     await refresh(catalog.syncRuns)
     expect((await within(dialog).findByText(/^Reading products/)).textContent).toBe('Reading products 20 of 80')
     expect(within(dialog).getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
-    expect(dialog.textContent).toContain('Asked for by ann')
+    expect(dialog.textContent).toContain('Started by ann')
     sync.now = readyRun()
     await refresh(catalog.syncRuns)
     expect(await within(dialog).findByRole('button', { name: 'Apply' })).toBeTruthy()
@@ -111,21 +111,21 @@ describe('the sync of everything', () => {
     ['that is ready', readyRun()]
   ])('shows the one %s, of whoever asked for it, and begins no other', async (_which, run) => {
     const { user } = open({ at: '/list', run })
-    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    await user.click(await screen.findByRole('button', { name: 'Sync' }))
     expect((await screen.findByRole('dialog')).textContent).toContain('ann')
     expect(requestsOf(catalog.startSync)).toEqual([])
   })
 
   it('starts again if a plan is too old to be applied', async () => {
     const { user } = open({ at: '/list', run: readyRun({ ready_at: '2026-01-01T00:00:00.000Z' }) })
-    await user.click(await screen.findByRole('button', { name: 'Synchronise' }))
+    await user.click(await screen.findByRole('button', { name: 'Sync' }))
     await waitFor(() => expect(requestsOf(catalog.startSync)).toHaveLength(1))
   })
 
   it('is cancelled while it reads; a link to it begins none', async () => {
     const { user } = open({ run: syncRun() })
     await user.click(await screen.findByRole('button', { name: 'Cancel' }))
-    expect(await screen.findByText('Nothing was changed.')).toBeTruthy()
+    expect(await screen.findByText('No changes were made.')).toBeTruthy()
     expect(requestsOf(catalog.cancelSync)).toMatchObject([{ params: { id: '4' } }])
     expect(requestsOf(catalog.startSync)).toEqual([])
     // The focused element is gone, and the dialog has the focus.
@@ -168,9 +168,9 @@ describe('the sync of everything', () => {
   it('undoes the last one after a question', async () => {
     answer(catalog.undoSync, null)
     const { user } = open({ last: done, shown: { ...plan, parts: [], products: 0 } })
-    expect(await screen.findByText('Nothing to do')).toBeTruthy()
+    expect(await screen.findByText('No changes')).toBeTruthy()
     const last = await screen.findByRole('region', { name: 'Last sync' })
-    expect(last.textContent).toContain('Last sync of everything by boss')
+    expect(last.textContent).toContain('Last full sync by boss')
     await user.click(within(last).getByRole('button', { name: 'Undo the last sync' }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.undoSync)).toMatchObject([{ params: { id: '5' } }]))
@@ -180,7 +180,7 @@ describe('the sync of everything', () => {
     const { user } = open({ last: { ...done, changed: ['Metro: London'], changed_count: 1 } })
     const last = await screen.findByRole('region', { name: 'Last sync' })
     await user.click(within(last).getByRole('button', { name: /Undo the last sync/ }))
-    expect((await screen.findAllByText('1 of it changed since: Metro: London')).length).toBeGreaterThan(0)
+    expect((await screen.findAllByText('1 entry has changed since: Metro: London')).length).toBeGreaterThan(0)
     expect(requestsOf(catalog.undoSync)).toEqual([])
   })
 })

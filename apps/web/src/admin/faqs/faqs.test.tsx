@@ -54,7 +54,9 @@ describe('the questions and answers', () => {
     )
     await user.click(await screen.findByRole('button', { name: 'Delete: What is a /29?' }))
     const question = await screen.findByRole('dialog', { name: 'Confirm deletion' })
-    expect(question.textContent).toContain('Delete ?\nWhat is a /29?\nThe help page does not find it any more.')
+    expect(question.textContent).toContain(
+      'Delete ?\nWhat is a /29?\nCustomers can no longer find it on the help page.'
+    )
     await user.click(screen.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(support.deleteFaq)).toMatchObject([{ params: { id: '3' } }]))
   })

@@ -71,19 +71,19 @@ function open(health: Health = good, drifts: PriceDrift[] = [], as = admin) {
   return renderScreen(<HealthPage />, { as })
 }
 const problems = async () =>
-  within(await screen.findByRole('list', { name: 'What needs a look' }))
+  within(await screen.findByRole('list', { name: 'Needs attention' }))
     .getAllByRole('listitem')
     .map(item => item.textContent)
 
 describe('the health page', () => {
   it('says that all is well, with the figures of each part', async () => {
     open()
-    expect(await screen.findByText('Everything is as it should be.')).toBeTruthy()
+    expect(await screen.findByText('Everything is working.')).toBeTruthy()
     expect(within(screen.getByRole('region', { name: 'E-commerce platform' })).getByText('My shop')).toBeTruthy()
     expect(within(screen.getByRole('region', { name: 'Servers' })).getByText('3 / 3')).toBeTruthy()
     expect(screen.getByText('2 waiting, 1 running, 0 failed')).toBeTruthy()
     expect(screen.getByText('50 MB')).toBeTruthy()
-    expect(await screen.findByText('No price differs')).toBeTruthy()
+    expect(await screen.findByText('All prices match')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Take over webhooks' })).toBeNull()
   })
 
@@ -122,24 +122,24 @@ describe('the health page', () => {
     expect(await problems()).toHaveLength(20)
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
-    expect(screen.getByText(/^The platform's Online Store asks .* Preferences/)).toBeTruthy()
-    expect(screen.getByText(/^The payment of order #1031 is authorised, but not captured/)).toBeTruthy()
+    expect(screen.getByText(/^The platform's Online Store is password-protected.* Preferences/)).toBeTruthy()
+    expect(screen.getByText(/^The payment for order #1031 is authorised but not captured/)).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
     expect(screen.getByText(/^The shop was restored from a backup of 2026-03-01 04:05 UTC/)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
-    expect(to('2 payments are unresolved.')).toBe('/dashboard/index/payments?unresolved=1')
-    expect(to('Why they wait: no such column')).toBe('/dashboard/index/payments?late=1')
+    expect(to('2 payments need a decision.')).toBe('/dashboard/index/payments?unresolved=1')
+    expect(to('Reason for the delay: no such column')).toBe('/dashboard/index/payments?late=1')
     expect(to('send-mail: 5 jobs failed for good.')).toBe('/dashboard/index/tasks?tab=dead')
-    expect(to('1 price differs from those of the platform.')).toBe('/dashboard/index/health#prices')
+    expect(to("1 price differs from the platform's.")).toBe('/dashboard/index/health#prices')
     const store = '/dashboard/index/productManager?problem=1'
     expect(to(/^6 products are not .* buy them: Metro, Harbor, Cargo, Arcade, Hearth …\. .*Online Store under/)).toBe(
       store
     )
-    expect(to(/^1 access rule is .* buy it: Nike\./)).toBe('/dashboard/index/AclManager')
-    expect(to(/^The platform keeps a stock of 1 product .* refuses it: Depot\. .*Track quantity/)).toBe(store)
-    expect(to(/^The platform keeps a stock of 2 access rules .* refuses them: Adidas, Puma\./)).toBe(
+    expect(to(/^1 access rule has .* buy it: Nike\./)).toBe('/dashboard/index/AclManager')
+    expect(to(/^The platform tracks stock for 1 product and stops selling it .*: Depot\. .*Track quantity/)).toBe(store)
+    expect(to(/^The platform tracks stock for 2 access rules and stops selling them .*: Adidas, Puma\./)).toBe(
       '/dashboard/index/AclManager'
     )
     expect(screen.queryByRole('link', { name: /172.17.0.1/ })).toBeNull()
@@ -165,15 +165,15 @@ describe('the health page', () => {
       }
     })
     expect(await problems()).toEqual([
-      expect.stringMatching(/^1 webhook in the name of this shop was refused: the signature .* ends this notice\.$/),
-      '2 webhooks of the platform were refused: the shop does not use orders/paid. Remove that webhook on the platform.',
-      expect.stringContaining('still signs its webhooks with the former secret'),
-      'The platform answers in version 2026-10 of its API, and does not know 2026-07 any more, which the shop asks for. Update the shop’s software.',
-      'Webhooks come in version 2027-01 of the platform’s API, and the shop reads 2026-07. Update the shop’s software, or set the app’s webhooks to 2026-07 on the platform and register them again.'
+      expect.stringMatching(/^The shop refused 1 webhook with an invalid signature\..* sends a valid webhook\.$/),
+      'The shop refused 2 webhooks because it does not use orders/paid. Remove that webhook on the platform.',
+      expect.stringContaining('still signs webhooks with the previous secret'),
+      'The platform answers in API version 2026-10 and no longer supports 2026-07, which the shop requests. Update the shop’s software.',
+      'Webhooks use API version 2027-01, but the shop reads 2026-07. Update the shop’s software, or set the app’s webhooks to 2026-07 on the platform and register them again.'
     ])
     const facts = within(screen.getByRole('region', { name: 'Webhooks' }))
-    expect(facts.getByText('Requests of strangers: 1,200 (other.example.com)')).toBeTruthy()
-    expect(facts.getByText('Last signed with the former secret')).toBeTruthy()
+    expect(facts.getByText('Requests from third parties: 1,200 (other.example.com)')).toBeTruthy()
+    expect(facts.getByText('Last signed with the previous secret')).toBeTruthy()
   })
 
   it('links to no page that the role may not open', async () => {
@@ -183,17 +183,17 @@ describe('the health page', () => {
       operator_role: 'viewer'
     })
     expect(await problems()).toHaveLength(2)
-    const list = screen.getByRole('list', { name: 'What needs a look' })
+    const list = screen.getByRole('list', { name: 'Needs attention' })
     expect(within(list).queryAllByRole('link')).toEqual([])
   })
 
   it('shows the others where one part could not be read', async () => {
     open({ ...good, platform: null, database: null })
-    expect(await screen.findAllByText('This could not be read. The log says why.')).toHaveLength(3)
+    expect(await screen.findAllByText('Could not read this. See the log for the reason.')).toHaveLength(3)
     expect(screen.getByText('3 / 3')).toBeTruthy()
     expect(await problems()).toEqual([
-      'E-commerce platform: this could not be read, so nothing is known of it.',
-      'Database: this could not be read, so nothing is known of it.'
+      'E-commerce platform: could not read its status.',
+      'Database: could not read its status.'
     ])
   })
 
@@ -204,8 +204,8 @@ describe('the health page', () => {
     await user.click(await screen.findByRole('button', { name: 'Check now' }))
     expect(await screen.findByText('Checked')).toBeTruthy()
     await waitFor(() => expect(requestsOf(settings.health).length).toBeGreaterThan(1))
-    await user.click(screen.getByRole('button', { name: 'Re-read products' }))
-    expect(await screen.findByText('All products will be read again in the background')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Reread products' }))
+    expect(await screen.findByText('Rereading all products in the background')).toBeTruthy()
     expect(requestsOf(catalog.rereadProducts)).toHaveLength(1)
   })
 
@@ -233,10 +233,10 @@ describe('the health page', () => {
     const row = (await screen.findByText('Metro ISP: New York')).closest('tr') as HTMLElement
     expect(within(row).getByText('$2.20')).toBeTruthy()
     expect(within(row).getByText('$2.75')).toBeTruthy()
-    await user.click(within(row).getByRole('button', { name: 'Write ours to the platform' }))
+    await user.click(within(row).getByRole('button', { name: "Send the shop's price to the platform" }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     expect(await screen.findByText('The e-commerce platform did not do this: no such variant')).toBeTruthy()
-    await user.click(within(row).getByRole('button', { name: "Take the platform's price" }))
+    await user.click(within(row).getByRole('button', { name: "Use the platform's price" }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '4' } }]))
   })

@@ -78,18 +78,18 @@ describe("the console's first screen", () => {
       stock: 1200,
       tickets: 8
     })
-    const links = await (await panel('What needs attention now')).findAllByRole('link')
+    const links = await (await panel('Needs attention now')).findAllByRole('link')
     expect(links.map(link => [link.textContent, link.getAttribute('href')])).toEqual([
-      ['3Paid orders without a delivery', '/dashboard/index/orders?problem=1'],
-      ['1Payments to decide on', '/dashboard/index/payments?unresolved=1'],
-      ['1Online Store of the platform that customers cannot enter', '/dashboard/index/health'],
-      ['7Webhooks of the platform that were refused', '/dashboard/index/health'],
-      ['9Events of the platform that have waited for an hour', '/dashboard/index/payments?late=1'],
-      ['2Servers in trouble', '/dashboard/index/servers?state=trouble'],
-      ['Outages that last', '/dashboard/index/outages?state=lasts'],
-      ['4Jobs that failed for good', '/dashboard/index/tasks?tab=dead'],
-      ['5Mails that failed', '/dashboard/index/mails?state=failed'],
-      ['6Prices that differ from the platform', '/dashboard/index/health#prices'],
+      ['3Paid but undelivered orders', '/dashboard/index/orders?problem=1'],
+      ['1Payments that need a decision', '/dashboard/index/payments?unresolved=1'],
+      ['1Online Store password blocks customers', '/dashboard/index/health'],
+      ['7Refused platform webhooks', '/dashboard/index/health'],
+      ['9Platform events unprocessed for 1 hour', '/dashboard/index/payments?late=1'],
+      ['2Servers with problems', '/dashboard/index/servers?state=trouble'],
+      ['Ongoing outages', '/dashboard/index/outages?state=lasts'],
+      ['4Failed jobs', '/dashboard/index/tasks?tab=dead'],
+      ['5Failed emails', '/dashboard/index/mails?state=failed'],
+      ['6Price mismatches', '/dashboard/index/health#prices'],
       ['1,200Products low on stock', '/dashboard/index/productManager?low_stock=1'],
       ['8Open tickets', '/dashboard/index/tickets?state=open']
     ])
@@ -101,7 +101,7 @@ describe("the console's first screen", () => {
     unmount()
     queryClient.clear()
     open({ undelivered: 0, tickets: null })
-    await (await panel('What needs attention now')).findByText('Open tickets')
+    await (await panel('Needs attention now')).findByText('Open tickets')
   })
 
   it('says what a new shop needs before it can sell, in its order, until all is there', async () => {
@@ -125,7 +125,7 @@ describe("the console's first screen", () => {
     expect(await figure('Today (UTC)')).toBe('Today (UTC)$1,234.20Paid orders: 7')
     expect(await figure('Yesterday (UTC)')).toBe('Yesterday (UTC)$0.10Paid orders: 1')
     expect(await figure('This month (UTC)')).toBe('This month (UTC)$1,234.30Paid orders: 8')
-    expect(shown.getByText('Last month until day 2').parentElement?.textContent).toContain('$30.30')
+    expect(shown.getByText('Last month up to day 2').parentElement?.textContent).toContain('$30.30')
     const rows = within(shown.getByRole('table', { name: /Sales by day/ })).getAllByRole('row')
     expect(rows.map(row => row.textContent)).toContain('2026-03-02$1,234.2087')
     expect(rows).toHaveLength(6)
@@ -162,7 +162,7 @@ describe("the console's first screen", () => {
     open({ tickets: 1 }, { refused: true })
     const shown = await panel('Sales')
     const again = await shown.findByRole('button', { name: 'Try again' })
-    expect((await panel('What needs attention now')).getByText('Open tickets')).toBeTruthy()
+    expect((await panel('Needs attention now')).getByText('Open tickets')).toBeTruthy()
     answer(home.sales, sales)
     again.click()
     expect(await (await panel('Sales')).findByText('$1,234.30')).toBeTruthy()

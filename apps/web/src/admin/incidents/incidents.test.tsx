@@ -43,13 +43,13 @@ function open(at = ROUTE, as = admin) {
 it('are written with severity, locations and what is known', async () => {
   answer(status.createIncident, incident)
   const { user } = open(`${ROUTE}?form=new`)
-  const form = within(await screen.findByRole('dialog', { name: 'Write an incident' }))
+  const form = within(await screen.findByRole('dialog', { name: 'Create an incident' }))
   await user.click(form.getByRole('button', { name: 'Add' }))
   expect(await form.findByText('Please enter a title')).toBeTruthy()
   await user.type(form.getByRole('textbox', { name: /^Title/ }), 'Slow')
   await user.selectOptions(form.getByRole('combobox', { name: /^Severity/ }), 'Minor')
   await user.click(await form.findByRole('checkbox', { name: 'Tokyo' }))
-  await user.type(form.getByRole('textbox', { name: /^What is known/ }), 'We look.')
+  await user.type(form.getByRole('textbox', { name: /^Message/ }), 'We look.')
   await user.click(form.getByRole('button', { name: 'Add' }))
   await waitFor(() => expect(requestsOf(status.createIncident)).toHaveLength(1))
   expect(requestsOf(status.createIncident)[0]?.body).toEqual({
@@ -80,11 +80,11 @@ it('go on by updates, which can be corrected; subscribers are counted, outages a
     params: { id: '2' },
     body: { text: 'A router. It is replaced.', was: 'A router.' }
   })
-  await user.click(drawer.getByRole('button', { name: 'Say what is new' }))
-  const form = within(await screen.findByRole('dialog', { name: /^Say what is new/ }))
+  await user.click(drawer.getByRole('button', { name: 'Post an update' }))
+  const form = within(await screen.findByRole('dialog', { name: /^Post an update/ }))
   await user.selectOptions(form.getByRole('combobox', { name: /^State/ }), 'Resolved')
-  await user.type(form.getByRole('textbox', { name: /^What is known/ }), 'All is well.')
-  await user.click(form.getByRole('button', { name: 'Say what is new' }))
+  await user.type(form.getByRole('textbox', { name: /^Message/ }), 'All is well.')
+  await user.click(form.getByRole('button', { name: 'Post an update' }))
   await waitFor(() => expect(requestsOf(status.addUpdate)).toHaveLength(1))
   expect(requestsOf(status.addUpdate)[0]?.body).toMatchObject({ state: 'resolved', text: 'All is well.' })
 })
@@ -94,5 +94,5 @@ it('are only read by those who may not write them', async () => {
   const drawer = within(await screen.findByRole('dialog'))
   expect(await drawer.findByText('A router.')).toBeTruthy()
   expect(drawer.queryByRole('button', { name: 'Correct' })).toBeNull()
-  expect(screen.queryByRole('button', { name: 'Write an incident' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Create an incident' })).toBeNull()
 })

@@ -71,9 +71,9 @@ describe('the form of a resource', () => {
     const alert = await screen.findByRole('alert')
     await within(alert).findByText('Coins: was 500, is now 750')
     expect(within(alert).getByText('Code: was CARD-2, is now NEW')).toBeTruthy()
-    expect(within(alert).getByText('Amount: you entered 9, somebody else saved 6.00')).toBeTruthy()
+    expect(within(alert).getByText('Amount: you entered 9, but 6.00 was saved')).toBeTruthy()
     expect([amount.value, field('Coins').value, field('Code').value]).toEqual(['9', '750', 'NEW'])
-    await user.click(within(alert).getByRole('button', { name: 'Take what was saved: Amount' }))
+    await user.click(within(alert).getByRole('button', { name: 'Use the saved value: Amount' }))
     expect(amount.value).toBe('6.00')
     expect(within(alert).queryByText(/^Amount/)).toBeNull()
     // No own changes are left, so it closes without a question.
@@ -229,7 +229,7 @@ describe('the form of a resource', () => {
 
   it('says that the row of an address is gone only where there is none', async () => {
     const { asked } = open('/list?form=edit.99')
-    expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
+    expect(await screen.findByText('This entry is no longer in the list')).toBeTruthy()
     await waitFor(() => expect(asked()).toEqual({}))
     expect(requestsOf(rewards.giftCards).at(-1)?.query).toMatchObject({ id: '99' })
   })
@@ -249,7 +249,7 @@ describe('the form of a resource', () => {
 
   it('says that the row is gone where an address names none, and asks the server for none', async () => {
     open('/list?form=edit.first')
-    expect(await screen.findByText('This entry is not in the list any more')).toBeTruthy()
+    expect(await screen.findByText('This entry is no longer in the list')).toBeTruthy()
     expect(requestsOf(rewards.giftCards).filter(({ query }) => 'id' in query)).toEqual([])
   })
 })

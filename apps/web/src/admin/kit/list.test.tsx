@@ -108,7 +108,7 @@ describe('the pages', () => {
     await user.click(screen.getByRole('button', { name: 'Delete: CARD-1' }))
     const dialog = await screen.findByRole('dialog', { name: 'Confirm deletion' })
     expect(dialog.textContent).toContain(
-      'Delete ?\nGift card CARD-1 ($5.00 for 500 coins): customers cannot get it any more.'
+      'Delete ?\nGift card CARD-1 ($5.00 for 500 coins): customers can no longer get it.'
     )
     await user.click(within(dialog).getByRole('button', { name: 'YES' }))
     await screen.findByText('1 to 10 of 10')

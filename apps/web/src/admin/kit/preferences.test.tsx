@@ -41,7 +41,7 @@ describe('what a person chooses of a list', () => {
     await screen.findByText('CARD-3')
     expect(heads()[1]).toBe('Code')
     expect(heads()).toContain('Amount')
-    expect(heads()).not.toContain('Id')
+    expect(heads()).not.toContain('ID')
   })
 
   it('opens a saved view that names a filter and a column that are gone, and says so', async () => {
@@ -58,13 +58,13 @@ describe('what a person chooses of a list', () => {
     await user.click(await screen.findByRole('button', { name: 'Views' }))
     await user.click(await screen.findByRole('button', { name: 'Mine' }))
     await waitFor(() => expect(asked()).toEqual({ search: 'CARD', is_exchanged: '1', size: '20' }))
-    expect(await screen.findByText('Not in this list any more, and left out: holder, colour')).toBeTruthy()
+    expect(await screen.findByText('Removed because this list no longer has them: holder, colour')).toBeTruthy()
   })
 
   it('keeps a view under a name', async () => {
     const { user } = open('/list?search=CARD&sort=point.asc')
     await user.click(await screen.findByRole('button', { name: 'Views' }))
-    await user.type(await screen.findByRole('textbox', { name: 'Name of the view' }), 'Cheap{Enter}')
+    await user.type(await screen.findByRole('textbox', { name: 'View name' }), 'Cheap{Enter}')
     expect(await screen.findByRole('button', { name: 'Cheap' })).toBeTruthy()
     await waitFor(() =>
       expect(requestsOf(accounts.savePreferences).at(-1)?.body).toEqual({
@@ -82,7 +82,7 @@ describe('what a person chooses of a list', () => {
     const other = { name: 'Other tab', search: 'x', filters: {}, sort: null, size: 10 }
     answer(accounts.preferences, { columns: null, views: [other] })
     await user.click(screen.getByRole('button', { name: 'Views' }))
-    await user.type(await screen.findByRole('textbox', { name: 'Name of the view' }), 'Mine{Enter}')
+    await user.type(await screen.findByRole('textbox', { name: 'View name' }), 'Mine{Enter}')
     expect(await screen.findByRole('button', { name: 'Other tab' })).toBeTruthy()
     await waitFor(() =>
       expect(requestsOf(accounts.savePreferences).at(-1)?.body).toMatchObject({
@@ -99,11 +99,11 @@ describe('what a person chooses of a list', () => {
     await screen.findByText('CARD-3')
     await user.click(screen.getByRole('button', { name: 'Columns' }))
     await user.click(await screen.findByRole('checkbox', { name: 'Coins' }))
-    expect(await screen.findByText(/This choice could not be kept/)).toBeTruthy()
+    expect(await screen.findByText(/Could not save this choice/)).toBeTruthy()
     expect(requestsOf(accounts.savePreferences)).toEqual([])
     const view = { name: 'Kept', search: 'x', filters: {}, sort: null, size: 10 }
     answer(accounts.preferences, { columns: null, views: [view] })
-    await user.click(screen.getByRole('checkbox', { name: 'Id' }))
+    await user.click(screen.getByRole('checkbox', { name: 'ID' }))
     await waitFor(() =>
       expect(requestsOf(accounts.savePreferences).at(-1)?.body).toMatchObject({ value: { views: [{ name: 'Kept' }] } })
     )

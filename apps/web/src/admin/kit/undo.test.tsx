@@ -51,7 +51,7 @@ describe('an action that can be undone', () => {
     const button = await undo()
     answerRefused(support.updateFaq, 'stale', { data: { current: faq, changed: ['answer'] } })
     await user.click(button)
-    await says('Undo is not possible any more: somebody changed this meanwhile.')
+    await says('Cannot undo: another operator has changed this since.')
   })
 
   it('brings a deleted row back', async () => {

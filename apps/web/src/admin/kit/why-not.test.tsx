@@ -7,7 +7,7 @@ import { busy, open as openServers } from '../servers/servers.fixture.tsx'
 const pausedServer = { ...busy, status: 'paused' as const }
 const openMenu = async (user: ReturnType<typeof openServers>['user']) => {
   await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
-  return screen.findByRole('menuitem', { name: 'Pause', description: 'It is paused already.' })
+  return screen.findByRole('menuitem', { name: 'Pause', description: 'The server is already paused.' })
 }
 
 describe('an action that is not possible now', () => {

@@ -24,7 +24,7 @@ describe('the level codes of the console', () => {
       within(row)
         .getAllByRole('cell')
         .map(cell => cell.textContent)
-    ).toEqual(['', '2 · Silver', '5,000', 'SILVER10', '10%', 'There', ''])
+    ).toEqual(['', '2 · Silver', '5,000', 'SILVER10', '10%', 'Matches', ''])
     expect(
       within(row)
         .getAllByRole('button')

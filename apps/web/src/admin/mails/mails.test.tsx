@@ -46,7 +46,7 @@ describe('the mails of the shop', () => {
     const refused: SentMail = { ...skipped, id: 4, state: 'failed', error_code: 'rejected', error: said }
     answer(mail.mails, pageOf(refused))
     renderAt(<MailsPage />, { at: '/dashboard/index/mails', user: admin })
-    expect(await screen.findByText('The mail service refused this mail')).toBeTruthy()
+    expect(await screen.findByText('The email service refused this email')).toBeTruthy()
     expect(screen.getByText(said)).toBeTruthy()
     for (const code of MAIL_FAILURES) expect(`mails.why.${code}` in en, code).toBe(true)
   })
@@ -80,9 +80,9 @@ describe('the mails of the shop', () => {
 })
 
 it.each([
-  ['sent', '2026-06-15T08:00:00.000Z', 'What this mail said is not kept any more.'],
-  ['skipped', null, 'This mail was never made, so that nothing of it is kept.'],
-  ['waiting', null, 'This mail has not been handed to the mail service yet.']
+  ['sent', '2026-06-15T08:00:00.000Z', 'The content of this email has been deleted.'],
+  ['skipped', null, 'This email was never created, so it has no content.'],
+  ['waiting', null, 'This email has not reached the email service yet.']
 ] as const)('say why nothing is shown of one that is %s', async (state, sent_at, words) => {
   openMail({ state, sent_at, content: null })
   expect(await screen.findByText(words)).toBeTruthy()
@@ -94,14 +94,17 @@ it('are sent again where that is possible, after a question; otherwise the menu 
   const sent: SentMail = { ...skipped, id: 4, to: 'bob@example.com', state: 'sent', error: null, error_code: null }
   answer(mail.mails, pageOf(skipped, { ...sent, send_again: 'possible' }))
   const { user } = renderScreen(<MailsPage />, { at: '/dashboard/index/mails' })
-  const off = { name: 'Send again: alice@example.com', description: 'Nobody wanted, needed or could get this mail.' }
+  const off = {
+    name: 'Resend: alice@example.com',
+    description: 'This email was turned off, not needed, or undeliverable.'
+  }
   expect((await screen.findByRole('button', off)).getAttribute('aria-disabled')).toBe('true')
-  await user.click(screen.getByRole('button', { name: 'Send again: bob@example.com' }))
+  await user.click(screen.getByRole('button', { name: 'Resend: bob@example.com' }))
   const dialog = within(await screen.findByRole('dialog'))
-  expect(dialog.getByText(/The mail to bob@example.com is sent as it was/)).toBeTruthy()
+  expect(dialog.getByText(/The same email goes to bob@example.com again/)).toBeTruthy()
   await user.click(dialog.getByRole('button', { name: /^yes$/i }))
   await waitFor(() => expect(requestsOf(mail.sendAgain)).toMatchObject([{ params: { id: '4' } }]))
-  expect(await screen.findByText('The mail is sent again.')).toBeTruthy()
+  expect(await screen.findByText('Resending the email.')).toBeTruthy()
 })
 
 function openMail(more: Partial<MailDetail>) {
@@ -126,9 +129,9 @@ it('addresses that are not written to stand in a tab of their own, and are writt
   const { user } = renderScreen(<MailsPage />, { at: '/dashboard/index/mails?tab=blocked' })
   expect(await screen.findByText('gone@example.com')).toBeTruthy()
   expect(screen.getByText('550 no such user')).toBeTruthy()
-  await user.click(screen.getByRole('button', { name: /Write to it again/ }))
+  await user.click(screen.getByRole('button', { name: /Unblock/ }))
   const dialog = within(await screen.findByRole('dialog'))
-  expect(dialog.getByText(/reported our mail as spam/)).toBeTruthy()
+  expect(dialog.getByText(/reported an email as spam/)).toBeTruthy()
   await user.click(dialog.getByRole('button', { name: /^yes$/i }))
   await waitFor(() => expect(requestsOf(mail.liftBlock)).toMatchObject([{ params: { id: '7' } }]))
 })

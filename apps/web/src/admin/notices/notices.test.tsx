@@ -85,16 +85,16 @@ it('a notice says what it is about, leads to its rows, and shows why it could no
   open('?open=4')
   const drawer = await screen.findByRole('dialog')
   expect(await within(drawer).findByText('Orders wait.')).toBeTruthy()
-  const link = within(drawer).getByRole('link', { name: 'Show the rows behind it' })
+  const link = within(drawer).getByRole('link', { name: 'Show the affected rows' })
   expect(link.getAttribute('href')).toBe(notice.path)
-  expect(within(drawer).getByText('It answered 500')).toBeTruthy()
+  expect(within(drawer).getByText('The channel answered 500')).toBeTruthy()
 })
 
 it('the rules are saved as a whole, with the version that was shown', async () => {
   answer(notices.saveRules, { ...NoticeRules.parse({ quiet_hours: true }), version: 'v2' })
   open('?tab=rules')
   await userEvent.click(await screen.findByLabelText(/^Quiet hours/))
-  await userEvent.selectOptions(screen.getByLabelText('Severity: Few addresses left'), 'info')
+  await userEvent.selectOptions(screen.getByLabelText('Severity: Low stock'), 'info')
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
   const [saved] = requestsOf(notices.saveRules)
   expect(saved?.body).toMatchObject({
@@ -115,7 +115,7 @@ it('the rules are saved as a whole, with the version that was shown', async () =
 
 it('changed rules survive an expired session and another tab, and are merged with what another user saved', async () => {
   const before = open('?tab=rules')
-  const severity = () => screen.findByLabelText<HTMLSelectElement>('Severity: Few addresses left')
+  const severity = () => screen.findByLabelText<HTMLSelectElement>('Severity: Low stock')
   await userEvent.selectOptions(await severity(), 'info')
   expect(isUnsaved('without drafts')).toBe(false)
   before.unmount()
@@ -149,7 +149,7 @@ it('what is entered into the rules while they are saved stays', async () => {
   const saved = { ...NoticeRules.parse({ quiet_hours: true }), version: 'v2' }
   answer(notices.rules, saved)
   act(() => arrive(saved))
-  expect(await screen.findByText('The rules are saved.')).toBeTruthy()
+  expect(await screen.findByText('Rules saved.')).toBeTruthy()
   expect(hour.value).toBe('3')
 })
 
@@ -161,20 +161,20 @@ it('figures for single groups and rules are added, changed, taken away, and save
     answer(fleet.groups, pageOf(group(1, 'New York'), group(2, 'London')))
     answer(inventory.rules, pageOf(rule(8, 'Nike'), rule(9, 'Steam')))
   })
-  const part = within(await screen.findByRole('group', { name: 'Stock of single groups and rules' }))
+  const part = within(await screen.findByRole('group', { name: 'Stock thresholds by group and rule' }))
   expect((await part.findByDisplayValue('New York')).tagName).toBe('SELECT')
-  await userEvent.click(await part.findByRole('button', { name: 'Add a figure' }))
+  await userEvent.click(await part.findByRole('button', { name: 'Add a threshold' }))
   expect(part.getAllByRole('listitem')).toHaveLength(2)
   const [, second] = part.getAllByRole('listitem')
   if (!second) throw new Error('no second figure')
   await userEvent.selectOptions(within(second).getByRole('combobox', { name: 'Server group' }), 'London')
   await userEvent.selectOptions(within(second).getByRole('combobox', { name: 'Access rule' }), 'Steam')
-  const below = within(second).getByRole('textbox', { name: 'Tell below so many addresses' })
+  const below = within(second).getByRole('textbox', { name: 'Notify below (addresses)' })
   // Only digits, and up to the largest figure.
   await userEvent.clear(below)
   await userEvent.type(below, '-1x2')
   expect((below as HTMLInputElement).value).toBe('12')
-  await userEvent.click(part.getAllByRole('button', { name: 'Remove this figure' })[0] as HTMLElement)
+  await userEvent.click(part.getAllByRole('button', { name: 'Remove this threshold' })[0] as HTMLElement)
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
   expect(requestsOf(notices.saveRules).at(-1)?.body).toMatchObject({
     stock: [{ group_id: 2, rule_id: 9, below: 12 }],
@@ -192,7 +192,7 @@ it('the rules are only looked at by those who may not change them', async () => 
     },
     { ...admin, operator_role: 'viewer' }
   )
-  const add = await screen.findByRole('button', { name: 'Add a figure' })
+  const add = await screen.findByRole('button', { name: 'Add a threshold' })
   for (const part of [add, screen.getByLabelText(/^Quiet hours/), screen.getByLabelText(/^Time zone/)])
     expect(part.closest('fieldset[disabled]')).not.toBeNull()
   expect(screen.getByText('Your role does not allow this')).toBeTruthy()

@@ -32,7 +32,7 @@ describe('the operators', () => {
   it('have a table of what each role may do, with every permission', async () => {
     open()
     await screen.findByText('helper')
-    const rows = within(screen.getByRole('region', { name: 'What each role may do' }))
+    const rows = within(screen.getByRole('region', { name: 'Permissions of each role' }))
       .getAllByRole('row')
       .slice(1)
     expect(rows).toHaveLength(Object.keys(PERMISSIONS).length)

@@ -28,14 +28,14 @@ describe('orders that are selected', () => {
       version: 'of 2',
       outcomes: { effects: [{ effect: 'unsettled', rows: 1 }], refusals: [{ reason: 'refund_running', rows: 1 }] }
     })
-    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Select all on this page' }))
     await choose(user, 'Batch', 'Deliver')
     const question = await screen.findByRole('dialog', { name: 'Deliver 2 orders?' })
     for (const line of [
-      'Of 2, 1 will be delivered.',
-      '– 1 with a payment that fell short: it counts then',
-      'Refused as things stand: 1.',
-      '– 1 whose refund is under way'
+      '1 of 2 are delivered.',
+      '– 1 underpaid: the payment is then accepted',
+      'Cannot run for 1 now.',
+      '– 1 with a refund in progress'
     ])
       expect(question.textContent).toContain(line)
     await user.click(screen.getByRole('button', { name: 'NO' }))
@@ -67,14 +67,14 @@ describe('orders that are selected', () => {
       }
     })
     const { user } = open('/dashboard/index/orders', [order])
-    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Select all on this page' }))
     await choose(user, 'Batch', 'Delete')
     const question = await screen.findByRole('dialog', { name: 'Confirm deletion' })
     for (const line of [
       'Delete ?',
-      'Of 12, 7 will be deleted.',
-      '– 1 paid, and neither delivered nor refunded',
-      'Refused as things stand: 5.',
+      '7 of 12 are deleted.',
+      '– 1 paid but neither delivered nor refunded',
+      'Cannot run for 5 now.',
       '– 4 with live proxies',
       '– 1: moon_phase'
     ])
@@ -86,9 +86,9 @@ describe('orders that are selected', () => {
   it('are asked about without figures where these take too long, and not at all where they cannot be had', async () => {
     answer(bulk.plan, { rows: 1, version: 'of 1', outcomes: null })
     const { user } = open('/dashboard/index/orders', [order])
-    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Select all on this page' }))
     await choose(user, 'Batch', 'Delete')
-    expect((await screen.findByRole('dialog')).textContent).toContain('Each is decided when its turn comes.')
+    expect((await screen.findByRole('dialog')).textContent).toContain('Each one is checked when it runs.')
     await user.click(screen.getByRole('button', { name: 'NO' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     answerRefused(bulk.plan, 'unavailable')

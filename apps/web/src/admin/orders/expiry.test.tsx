@@ -49,7 +49,7 @@ describe('the end of an order', () => {
 
   it.each([
     ['a lease is shortened', 20, 'Shorten this lease?', /loses \d+(\.\d)? days/],
-    ['a lease would last for years', 800, 'Set an end so far ahead?', /\d+(\.\d)? more days/]
+    ['a lease would last for years', 800, 'Set an expiry this far ahead?', /\d+(\.\d)? more days/]
   ])('is asked about with both ends before %s', async (_what, days, title, figures) => {
     const ends = inDays(200).toISOString()
     const { user, set, save } = await openExpiry({ ...order, expired_at: ends })
@@ -82,7 +82,7 @@ describe('the end of an order', () => {
     answerRefused(orders.extend, 'stale', { data: { current: { ...order, expired_at: renewed }, changed: [] } })
     set(typed(inDays(61)))
     await save()
-    expect((await form.findByRole('alert')).textContent).toContain(`saved ${renewed.slice(0, 10)}`)
+    expect((await form.findByRole('alert')).textContent).toContain(`but ${renewed.slice(0, 10)}`)
   })
 
   it('is what it was by Undo, where it is still as it was set', async () => {

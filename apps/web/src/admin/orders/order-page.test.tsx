@@ -46,9 +46,9 @@ describe('the page of an order', () => {
           kind: 'delivery_waits',
           detail: { code: 'server_unreachable', server: 'lyon', count: 8, working: 8, of: 16 }
         },
-        /Delivery waits.*Server lyon is not responding; 8 addresses are waiting.*8 of 16 addresses work/
+        /Waiting for addresses.*Server lyon is not responding; 8 addresses are waiting.*8 of 16 addresses working/
       ],
-      [{ source: 'admin', kind: 'order.reset', actor: 'boss' }, /Reset of the password.*by boss/],
+      [{ source: 'admin', kind: 'order.reset', actor: 'boss' }, /Password reset.*by boss/],
       [
         {
           source: 'platform',
@@ -63,7 +63,7 @@ describe('the page of an order', () => {
           kind: 'revocation.failed',
           detail: { server: 'paris', cause: 'removed', answer: 'accepted', address: '192.0.2.10', took: 12 }
         },
-        /^Old credentials still work.*user removed, let in, 192\.0\.2\.10, 12 ms, paris/
+        /^Old credentials still work.*user removed, accepted, 192\.0\.2\.10, 12 ms, paris/
       ],
       [{ kind: 'of_a_newer_server', detail: { strange: 'thing' } }, /^of_a_newer_server.*strange: thing/]
     ]
@@ -79,8 +79,8 @@ describe('the page of an order', () => {
     const { user } = open({
       timeline: [entry({ id: 44, source: 'mail', kind: 'proxies-delivered', detail, can_resend: true })]
     })
-    expect(await screen.findByText(/Failed, alice@example.com, The mail service refused this mail/)).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Send again' }))
+    expect(await screen.findByText(/Failed, alice@example.com, The email service refused this email/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Resend' }))
     expect(requestsOf(mail.sendAgain)).toEqual([])
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(mail.sendAgain)).toMatchObject([{ params: { id: '44' } }]))
@@ -104,10 +104,10 @@ describe('the page of an order', () => {
     answer(fleet.acknowledgeAlarm, alarm)
     const { user } = open({ alarms: [alarm] })
     const region = within(await screen.findByRole('region', { name: 'Signs of abuse' }))
-    expect(region.getByText('Scan: many targets that are not there')).toBeTruthy()
+    expect(region.getByText('Scan: many unreachable targets')).toBeTruthy()
     answer(fleet.alarms, { alarms: [{ ...alarm, acknowledged_at: alarm.last_at, acknowledged_by: 'boss' }] })
-    await user.click(region.getByRole('button', { name: 'Take notice' }))
-    expect(await region.findByText('Noticed by boss')).toBeTruthy()
+    await user.click(region.getByRole('button', { name: 'Acknowledge' }))
+    expect(await region.findByText('Acknowledged by boss')).toBeTruthy()
     expect(requestsOf(fleet.acknowledgeAlarm)).toMatchObject([{ params: { id: '3' } }])
   })
 
@@ -122,7 +122,7 @@ describe('the page of an order', () => {
     }
     answer(orders.lostTime, [lost])
     await refresh(orders.lostTime)
-    const region = within(await screen.findByRole('region', { name: 'Time lost in outages and not given back' }))
+    const region = within(await screen.findByRole('region', { name: 'Outage time not credited' }))
     const link = region.getByRole('link', { name: '1.5 hr, server paris' })
     expect(link.getAttribute('href')).toBe('/dashboard/index/outages?open=3')
     expect(screen.getByRole('button', { name: 'Credit time' })).toBeTruthy()
@@ -148,20 +148,20 @@ describe('the page of an order', () => {
 
   it('shows the money by payment of the platform: for what, what went back, what counts', async () => {
     open()
-    const money = within(await screen.findByRole('region', { name: 'Money' }))
+    const money = within(await screen.findByRole('region', { name: 'Payments' }))
     const link = await money.findByRole('link', { name: '#1001 on the platform, in a new tab' })
     expect(link.getAttribute('href')).toBe('https://shop.example.com/admin/orders/501')
     const row = link.closest('tr')?.textContent ?? ''
     for (const text of [
       'Purchase',
-      'Counts',
+      'Accepted',
       '8 × $1.50',
       'New York',
       '$12.00',
       'discount $2.00',
       '$1.50',
       '$10.50',
-      '30 days given'
+      '30 days added'
     ])
       expect(row).toContain(text)
   })
@@ -173,7 +173,7 @@ describe('the page of an order', () => {
     expect(link.getAttribute('href')).toBe('/dashboard/index/servers?open=4')
     expect(link.closest('tr')?.textContent).toContain('Draining')
     expect(requestsOf(orders.proxies).at(-1)?.query).toEqual({ limit: '10', offset: '0', retired: '0' })
-    await user.click(proxies.getByRole('switch', { name: 'Only those given back' }))
+    await user.click(proxies.getByRole('switch', { name: 'Returned addresses only' }))
     await waitFor(() => expect(requestsOf(orders.proxies).at(-1)?.query['retired']).toBe('1'))
     expect(asked()).toEqual({ retired: 'true' })
   })
@@ -194,7 +194,7 @@ describe('the page of an order', () => {
   it('offers a viewer neither the password nor what changes something', async () => {
     open({ of: { ...order, state: 'failed', delivery_num: 0 }, as: { ...admin, operator_role: 'viewer' } })
     await history()
-    expect(await screen.findByText('By the password, from everywhere')).toBeTruthy()
+    expect(await screen.findByText('Password, from any address')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Change client access' })).toBeNull()
     expect(screen.queryByRole('button', { name: 'Show username and password' })).toBeNull()
     expect(screen.queryByRole('button', { name: 'Deliver' })).toBeNull()
@@ -232,10 +232,10 @@ describe('the page of an order', () => {
   it('says that there is no such order, whatever the address has', async () => {
     answerRefused(orders.order, 'not_found')
     const { unmount } = renderScreen(<OrderPage />, { at: '/o/404', route: '/o/:id' })
-    expect(await screen.findByText('There is no such order')).toBeTruthy()
+    expect(await screen.findByText('Order not found')).toBeTruthy()
     unmount()
     renderScreen(<OrderPage />, { at: '/o/x', route: '/o/:id' })
-    expect(await screen.findByText('There is no such order')).toBeTruthy()
+    expect(await screen.findByText('Order not found')).toBeTruthy()
     expect(requestsOf(orders.order)).toHaveLength(1)
   })
 })

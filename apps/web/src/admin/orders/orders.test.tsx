@@ -137,8 +137,8 @@ describe('the orders of the console', () => {
       at: '/dashboard/index/orders?pay_status=1&sort=amount.asc',
       route: ROUTE
     })
-    await user.click(await screen.findByRole('checkbox', { name: 'Select this page' }))
-    await user.click(screen.getByRole('button', { name: 'Select all 2 that match' }))
+    await user.click(await screen.findByRole('checkbox', { name: 'Select all on this page' }))
+    await user.click(screen.getByRole('button', { name: 'Select all 2 matches' }))
     // The browser downloads them itself, without limits.
     const links: HTMLAnchorElement[] = []
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
@@ -176,12 +176,12 @@ describe('the orders of the console', () => {
     expect(requestsOf(fleet.groups)[0]?.query['limit']).toBe('10000')
     await user.selectOptions(form.getByRole('combobox', { name: 'To server' }), 'lyon')
     await user.click(form.getByRole('button', { name: 'Move to other addresses' }))
-    const question = within(await screen.findByRole('dialog', { name: 'Move the addresses?' }))
-    expect(question.getByText(/go on working until the new ones do.*gets a mail/)).toBeTruthy()
+    const question = within(await screen.findByRole('dialog', { name: 'Move this order?' }))
+    expect(question.getByText(/current ones work until the new ones do.*gets an email/)).toBeTruthy()
     expect(requestsOf(orders.move)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.move).map(({ body }) => body)).toEqual([{ server_id: 5 }]))
-    expect(await screen.findByText('The move has begun')).toBeTruthy()
+    expect(await screen.findByText('The move has started')).toBeTruthy()
   })
 
   it('reopen one that ended with time that was not served, and no other', async () => {
@@ -193,7 +193,7 @@ describe('the orders of the console', () => {
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.reopen)).toHaveLength(1))
     await user.click(await screen.findByRole('button', { name: 'Actions: WORKS' }))
-    const description = 'It did not end undelivered or with time left.'
+    const description = 'You can reopen only orders that ended undelivered or with time left.'
     expect(await screen.findByRole('menuitem', { name: 'Reopen', description })).toBeTruthy()
   })
 
@@ -208,8 +208,10 @@ describe('the orders of the console', () => {
     answer(orders.deliver, { task_id: '0197f0a0-0000-7000-8000-000000000001', status: 'queued' })
     const { user } = open('/dashboard/index/orders', [short])
     await choose(user, `Actions: ${order.order_id}`, 'Deliver')
-    const question = within(await screen.findByRole('dialog', { name: 'Deliver what was not paid for?' }))
-    expect(question.getByText(/New York: 1\/8.*Paid \$1\.00 of \$12\.00.*8 addresses are delivered/)).toBeTruthy()
+    const question = within(await screen.findByRole('dialog', { name: 'Deliver this underpaid order?' }))
+    expect(
+      question.getByText(/New York: 1\/8.*Paid \$1\.00 of \$12\.00.*gets 8 addresses, and the payment is accepted/)
+    ).toBeTruthy()
     expect(requestsOf(orders.deliver)).toEqual([])
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(orders.deliver)).toHaveLength(1))
@@ -219,20 +221,20 @@ describe('the orders of the console', () => {
     const short: Order = { ...order, state: 'failed', delivery_num: 0, fail: { code: 'lines_missing', params: {} } }
     const { user } = open('/dashboard/index/orders', [short], { ...admin, operator_role: 'support' })
     await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
-    await user.click(await screen.findByRole('menuitem', { name: 'Deliver', description: /^Its payment is held/ }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Deliver', description: /^The payment is held/ }))
     expect(screen.queryByRole('dialog')).toBeNull()
   })
 
   it('are not offered to be deleted while their paid time runs, also without proxies', async () => {
     const { user } = open('/dashboard/index/orders', [{ ...order, delivery_num: 0, holds_addresses: false }])
     await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
-    expect(await screen.findByRole('menuitem', { name: 'Delete', description: /its time runs/ })).toBeTruthy()
+    expect(await screen.findByRole('menuitem', { name: 'Delete', description: /has time left/ })).toBeTruthy()
   })
 
   it('are not offered to be deleted while they hold proxies, and say why', async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: `Actions: ${order.order_id}` }))
-    const entry = await screen.findByRole('menuitem', { name: 'Delete', description: /^It still holds proxies/ })
+    const entry = await screen.findByRole('menuitem', { name: 'Delete', description: /^The order still has proxies/ })
     await user.click(entry)
     expect(screen.queryByRole('dialog')).toBeNull()
     expect(requestsOf(orders.remove)).toEqual([])
@@ -244,14 +246,14 @@ describe('the orders of the console', () => {
     const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
     expect(await form.findByPlaceholderText('all: $10.64')).toBeTruthy()
     expect(form.getByText(/A full refund of the purchase ends the lease/)).toBeTruthy()
-    expect(form.getByText(/Which payment of the order/)).toBeTruthy()
+    expect(form.getByText(/The platform's number of the payment/)).toBeTruthy()
   })
   it.each([
     ['lease', 8, 0, /\$5\.15 of payment #1001.*live proxies \(8\) stop working/s],
-    ['term', 0, 30, /its 30 days are taken back/],
-    ['term_and_lease', 8, 30, /30 days are taken back.*live proxies \(8\) stop working.*are given back/s],
-    ['grace', 0, 0, /time is over already.*no renewal can bring them back/s],
-    ['nothing', 0, 0, /Nothing else of the order changes/]
+    ['term', 0, 30, /loses 30 days/],
+    ['term_and_lease', 8, 30, /loses 30 days.*live proxies \(8\) stop working.*become free/s],
+    ['grace', 0, 0, /already expired.*a renewal cannot bring them back/s],
+    ['nothing', 0, 0, /Nothing else about the order changes/]
   ] as const)(
     'ask before money goes back with what really does, and what ends: %s',
     async (ends, proxies, days, words) => {
@@ -271,12 +273,12 @@ describe('the orders of the console', () => {
       await choose(user, `Actions: ${order.order_id}`, 'Refund')
       const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
       await user.type(form.getByRole('textbox', { name: /Amount/ }), '{Enter}')
-      const question = within(await screen.findByRole('dialog', { name: 'Give $5.15 back?' }))
+      const question = within(await screen.findByRole('dialog', { name: 'Refund $5.15?' }))
       expect(question.getByText(words)).toBeTruthy()
       expect(requestsOf(orders.refundPlan)).toMatchObject([{ params: { id: '7' }, query: {} }])
       expect(requestsOf(orders.refund)).toEqual([])
       await user.click(question.getByRole('button', { name: 'YES' }))
-      expect(await screen.findByText('The refund was started on the platform')).toBeTruthy()
+      expect(await screen.findByText('The platform is processing the refund')).toBeTruthy()
       expect(requestsOf(orders.refund)).toMatchObject([{ body: { version: '3-1-1.36' } }])
     }
   )
@@ -289,11 +291,11 @@ describe('the orders of the console', () => {
     await choose(user, `Actions: ${order.order_id}`, 'Refund')
     const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
     await user.type(form.getByRole('textbox', { name: /Amount/ }), '{Enter}')
-    const question = within(await screen.findByRole('dialog', { name: 'Give $5.15 back?' }))
-    expect(question.getByText(/3\.00 USD of it was paid by hand/)).toBeTruthy()
+    const question = within(await screen.findByRole('dialog', { name: 'Refund $5.15?' }))
+    expect(question.getByText(/The customer paid 3\.00 USD of it manually/)).toBeTruthy()
     await user.click(question.getByRole('button', { name: 'YES' }))
     expect(
-      await screen.findByText(/^The refund was started on the platform\. 3\.00 USD of it was paid by hand/)
+      await screen.findByText(/^The platform is processing the refund\. The customer paid 3\.00 USD of it manually/)
     ).toBeTruthy()
   })
 

@@ -73,18 +73,18 @@ async function chooseCredit(user: ReturnType<typeof open>['user']) {
 describe('outages', () => {
   it('say beside the list what a credit would do, and which orders they concern', async () => {
     open(`${ROUTE}?open=3`)
-    const plan = within(await screen.findByRole('region', { name: 'What a credit would do' }))
+    const plan = within(await screen.findByRole('region', { name: 'Effect of a credit' }))
     const lines = await plan.findAllByRole('listitem')
     expect(lines.map(line => line.textContent)).toEqual([
-      'Orders that get time back: 1,200, of 300 customers.',
-      'Each runs 30 min to 4.5 hr longer, 200 days together.',
-      'Mails that go out, one for each of these orders: 1,200. Customers who switched such mails off get none.',
-      'Of these, expired ones that are served again on the same addresses: 2.',
-      'Orders whose addresses are gone: 1. Their time is written down, without a mail; they can be reopened for it.',
-      'Orders that this outage was credited to before: 5. They get nothing again.',
-      'It names no incident of the status page: its mails say that a server did not answer.'
+      'Orders that get time back: 1,200, from 300 customers.',
+      'Each order runs 30 min to 4.5 hr longer, 200 days in total.',
+      'Emails, one for each of these orders: 1,200. Customers who turned these emails off get none.',
+      'Expired orders among them that restart on the same addresses: 2.',
+      'Orders whose addresses are gone: 1. Their lost time is recorded without an email. You can reopen them to credit it.',
+      'Orders already credited for this outage: 5. They get no further credit.',
+      'No incident is linked. The emails say that a server did not answer.'
     ])
-    const concerned = within(await screen.findByRole('region', { name: 'Orders affected' }))
+    const concerned = within(await screen.findByRole('region', { name: 'Affected orders' }))
     expect((await concerned.findByRole('link', { name: 'NL-first' })).getAttribute('href')).toBe(
       '/dashboard/index/order/7'
     )
@@ -99,7 +99,7 @@ describe('outages', () => {
     const { user, asked } = open()
     await chooseCredit(user)
     const question = await screen.findByRole('dialog', { name: 'Credit the outage of paris?' })
-    expect(question.textContent).toContain('Orders that get time back: 1,200, of 300 customers.')
+    expect(question.textContent).toContain('Orders that get time back: 1,200, from 300 customers.')
     expect(requestsOf(fleet.creditOutage)).toEqual([])
     // It affects so many orders that their number must be typed.
     expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
@@ -123,21 +123,21 @@ describe('outages', () => {
 
   it('that last are not credited, but show what each order has lost so far', async () => {
     const { user } = open(`${ROUTE}?open=4`, { rows: [lasting] })
-    const plan = within(await screen.findByRole('region', { name: 'What a credit would do' }))
-    expect(plan.getByText('It still lasts. It can be credited once it is over.')).toBeTruthy()
+    const plan = within(await screen.findByRole('region', { name: 'Effect of a credit' }))
+    expect(plan.getByText('The outage is ongoing. You can credit it after it ends.')).toBeTruthy()
     expect(await screen.findByText('NL-first')).toBeTruthy()
     expect(requestsOf(fleet.previewCredit)).toEqual([])
     await user.keyboard('{Escape}')
     await user.click(await screen.findByRole('button', { name: /^Actions: paris/ }))
-    expect(await screen.findByRole('menuitem', { name: 'Credit', description: 'It still lasts.' })).toBeTruthy()
+    expect(await screen.findByRole('menuitem', { name: 'Credit', description: 'The outage is ongoing.' })).toBeTruthy()
   })
 
   it('are shown, but not credited, by those who may only look', async () => {
     open(`${ROUTE}?open=3`, { as: { ...admin, operator_role: 'viewer' } })
     await screen.findByText('NL-first')
-    await screen.findByText('Orders that get time back: 1,200, of 300 customers.')
+    await screen.findByText('Orders that get time back: 1,200, from 300 customers.')
     expect(screen.queryByRole('button', { name: 'Credit' })).toBeNull()
-    expect(screen.getByRole('button', { name: /^Show the server: paris/, hidden: true })).toBeTruthy()
+    expect(screen.getByRole('button', { name: /^Open the server: paris/, hidden: true })).toBeTruthy()
     expect(screen.queryByRole('button', { name: /^Credit: paris/, hidden: true })).toBeNull()
   })
   it('delete only one that an operator entered and that was not credited, after a question', async () => {
@@ -150,7 +150,7 @@ describe('outages', () => {
     })
     const actionsOf = async (name: RegExp) => user.click(await screen.findByRole('button', { name }))
     await actionsOf(/^Actions: rome/)
-    const description = 'The health checks recorded it.'
+    const description = 'The health checks recorded this outage.'
     expect(await screen.findByRole('menuitem', { name: 'Delete', description })).toBeTruthy()
     await user.keyboard('{Escape}')
     await actionsOf(/^Actions: paris/)
@@ -184,19 +184,19 @@ describe('outages', () => {
       await user.click(await screen.findByRole('menuitem', { name: action }))
       return within(await screen.findByRole('dialog', { name: new RegExp(`^${action}`) }))
     }
-    const form = await choose('Write an incident')
+    const form = await choose('Create an incident')
     expect(form.getByRole<HTMLInputElement>('textbox', { name: /^Title/ }).value).toBe('Paris: addresses do not answer')
     await form.findByRole('checkbox', { name: 'Paris' })
-    await user.click(form.getByRole('button', { name: 'Write an incident' }))
+    await user.click(form.getByRole('button', { name: 'Create an incident' }))
     await waitFor(() => expect(requestsOf(status.incidentOfOutage)).toHaveLength(1))
     expect(requestsOf(status.incidentOfOutage)[0]).toMatchObject({
       params: { id: '3' },
       body: { severity: 'major', locations: [3], state: 'resolved', started_at: outage.started_at }
     })
-    const naming = await choose('Name the incident')
+    const naming = await choose('Link an incident')
     await naming.findByRole('option', { name: 'Slow' })
     await user.selectOptions(naming.getByRole('combobox'), 'Slow')
-    await user.click(naming.getByRole('button', { name: 'Name the incident' }))
+    await user.click(naming.getByRole('button', { name: 'Link an incident' }))
     await waitFor(() => expect(requestsOf(status.nameIncident)[0]?.body).toEqual({ incident_id: 9 }))
   })
 })

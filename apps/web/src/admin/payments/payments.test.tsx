@@ -94,7 +94,7 @@ describe('the payments of the console', () => {
     open()
     const row = await rowOf('#1004')
     expect(row.hasAttribute('data-problem')).toBe(true)
-    expect(within(row).getByText('Lines missing')).toBeTruthy()
+    expect(within(row).getByText('Underpaid')).toBeTruthy()
     expect(within(row).getByText(/New York: 7\/8/)).toBeTruthy()
     expect(within(row).getByRole('link', { name: 'NL-short' }).getAttribute('href')).toBe('/dashboard/index/order/7')
     expect((await rowOf('#1003')).hasAttribute('data-problem')).toBe(false)
@@ -135,10 +135,10 @@ describe('the payments of the console', () => {
   it('are marked refunded after a question that says who is told', async () => {
     answer(payments.plan, { ...plan, order: 'NL-short' })
     const { user } = open()
-    await choose(user, '#1004', 'Mark refunded')
+    await choose(user, '#1004', 'Mark as refunded')
     await user.type(await screen.findByRole('textbox', { name: /Reason/ }), 'by hand{Enter}')
     const question = await asked('Mark payment #1004 as refunded?')
-    expect(question.getByText(/The customer of order NL-short gets a mail that says so\./)).toBeTruthy()
+    expect(question.getByText(/The customer of order NL-short gets an email about it\./)).toBeTruthy()
   })
 
   it('are ignored with a reason only, and not after NO', async () => {
@@ -153,7 +153,7 @@ describe('the payments of the console', () => {
     await user.type(field, 'a gift of the buyer{Enter}')
     const question = await asked('Ignore payment #1004?')
     expect(
-      question.getByText(/\$20.00 stays with the shop and pays for nothing.\s*Order NL-short stays as it is./)
+      question.getByText(/The shop keeps \$20.00, and the amount pays for nothing.\s*Order NL-short does not change./)
     ).toBeTruthy()
     await user.click(question.getByRole('button', { name: /^no$/i }))
     await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Ignore payment #1004?' })).toBeNull())
@@ -186,10 +186,10 @@ describe('the payments of the console', () => {
       await user.keyboard('{Escape}')
       return possible
     }
-    expect(await offered('#1003')).toEqual(['Refund', 'Mark refunded', 'Ignore'])
-    expect(await offered('#1004')).toEqual(['Apply to an order', 'Refund', 'Mark refunded', 'Ignore'])
-    expect(await offered('#1005')).toEqual(['Refund', 'Mark refunded', 'Ignore'])
-    expect(await offered('#1006')).toEqual(['Apply to an order', 'Refund', 'Mark refunded', 'Ignore'])
+    expect(await offered('#1003')).toEqual(['Refund', 'Mark as refunded', 'Ignore'])
+    expect(await offered('#1004')).toEqual(['Apply to an order', 'Refund', 'Mark as refunded', 'Ignore'])
+    expect(await offered('#1005')).toEqual(['Refund', 'Mark as refunded', 'Ignore'])
+    expect(await offered('#1006')).toEqual(['Apply to an order', 'Refund', 'Mark as refunded', 'Ignore'])
   })
 
   it('give a payment back by the plan that is asked about, and say so where it is for no order', async () => {
@@ -203,8 +203,10 @@ describe('the payments of the console', () => {
     await user.click(await screen.findByRole('menuitem', { name: 'Refund' }))
     const form = within(await screen.findByRole('dialog', { name: /^Refund/ }))
     await user.type(form.getByRole('textbox', { name: /Amount/ }), '5{Enter}')
-    const question = within(await screen.findByRole('dialog', { name: 'Give $5.00 back?' }))
-    expect(question.getByText(/\$5\.00 of payment #1004 goes back to its buyer\. It is for no order/)).toBeTruthy()
+    const question = within(await screen.findByRole('dialog', { name: 'Refund $5.00?' }))
+    expect(
+      question.getByText(/The buyer of payment #1004 gets \$5\.00 back\. The payment belongs to no order/)
+    ).toBeTruthy()
     await user.click(question.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(payments.refund)).toMatchObject([{ body: { amount: '5', version: '9' } }]))
   })
@@ -217,7 +219,7 @@ describe('the payments of the console', () => {
     expect(within(await rowOf('#1003')).getByText(waits_for)).toBeTruthy()
     expect(requestsOf(payments.inbox).at(-1)?.query).toMatchObject({ late: '1' })
     await user.click(screen.getByRole('button', { name: 'Actions: #1003' }))
-    const off = { name: 'Ignore', description: /Nothing has come of it yet/ }
+    const off = { name: 'Ignore', description: /still waiting to be processed/ }
     expect((await screen.findByRole('menuitem', off)).getAttribute('aria-disabled')).toBe('true')
   })
 

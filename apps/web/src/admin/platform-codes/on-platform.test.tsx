@@ -32,22 +32,22 @@ describe('what the platform has under a code', () => {
       coupon(3, 'waiting', { platform_problem: 'It did not answer within 15 s.' }),
       coupon(4, 'present', { is_used: true })
     ])
-    expect(within(await rowOf('CODE-1')).getByText('There')).toBeTruthy()
+    expect(within(await rowOf('CODE-1')).getByText('Matches')).toBeTruthy()
     expect(within(await rowOf('CODE-1')).getByText('12.5%')).toBeTruthy()
-    expect(within(await rowOf('CODE-2')).getByText('takes off something else, for other customers')).toBeTruthy()
-    expect(within(await rowOf('CODE-3')).getByText('Being checked')).toBeTruthy()
+    expect(within(await rowOf('CODE-2')).getByText('a different discount, for other customers')).toBeTruthy()
+    expect(within(await rowOf('CODE-3')).getByText('Checking')).toBeTruthy()
     expect(within(await rowOf('CODE-3')).getByText('It did not answer within 15 s.')).toBeTruthy()
-    expect(within(await rowOf('CODE-4')).queryByText('There')).toBeNull()
+    expect(within(await rowOf('CODE-4')).queryByText('Matches')).toBeNull()
     expect(screen.queryByRole('button', { name: 'Check now: CODE-4' })).toBeNull()
-    expect(screen.queryByRole('button', { name: 'Create there: CODE-1' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'Create on the platform: CODE-1' })).toBeNull()
   })
 
   it('is looked at again and created there from its row', async () => {
     answer(rewards.codeOnPlatform, { status: 'queued' })
     const { user } = open([coupon(7, 'missing')])
     await user.click(await screen.findByRole('button', { name: 'Check now: CODE-7' }))
-    expect(await screen.findByText('The platform is being asked')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Create there: CODE-7' }))
+    expect(await screen.findByText('Checking on the platform')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Create on the platform: CODE-7' }))
     await waitFor(() =>
       expect(requestsOf(rewards.codeOnPlatform).map(one => one.body)).toEqual([
         { kind: 'coupon', id: 7, act: 'check' },

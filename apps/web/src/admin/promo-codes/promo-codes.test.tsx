@@ -45,7 +45,7 @@ describe('the promo codes of the console', () => {
     await screen.findByText('WELCOME')
     await user.click(button())
     const question = await screen.findByRole('dialog', { name: 'Confirm deletion' })
-    expect(question.textContent).toContain('Delete ?\nPromo code WELCOME ($5.00): alice cannot use it any more.')
+    expect(question.textContent).toContain('Delete ?\nPromo code WELCOME ($5.00): alice can no longer use it.')
     await user.click(within(question).getByRole('button', { name: 'NO' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(requestsOf(rewards.deleteCoupon)).toEqual([])

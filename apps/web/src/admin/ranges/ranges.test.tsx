@@ -86,11 +86,11 @@ describe('the address ranges of the console', () => {
     await user.click(await screen.findByRole('button', { name: 'Edit: 10.0.1.0/24' }))
     const dialog = within(await screen.findByRole('dialog', { name: 'Edit: 10.0.1.0/24' }))
     expect(dialog.queryByRole('textbox')).toBeNull()
-    expect(await dialog.findByText('Nothing changes.')).toBeTruthy()
+    expect(await dialog.findByText('No changes.')).toBeTruthy()
     await user.click(await dialog.findByRole('checkbox', { name: 'Shoes' }))
     expect(
       await dialog.findByText(
-        'Shoes: free addresses that leave the stock: 4,024; leased ones that run on until their orders end: 72 (orders: 2).'
+        'Shoes: free addresses that leave the stock: 4,024. Leased ones that stay until their orders end: 72 (orders: 2).'
       )
     ).toBeTruthy()
     await user.click(dialog.getByRole('button', { name: 'Save' }))
@@ -121,7 +121,7 @@ describe('cleaning unused ranges', () => {
     await user.click(await screen.findByRole('button', { name: 'Clean unused CIDR' }))
     const question = await screen.findByRole('dialog', { name: 'Clean unused CIDR' })
     expect(question.textContent).toMatch(
-      /Ranges that are removed: 431 \(10\.0\.1\.0\/24, .*10\.0\.20\.0\/24 and 411 more\)\. They belong to no server/
+      /Ranges to remove: 431 \(10\.0\.1\.0\/24, .*10\.0\.20\.0\/24 and 411 more\)\. They have no server/
     )
     expect(screen.getByRole('button', { name: 'YES' })).toHaveProperty('disabled', true)
     await user.type(await screen.findByRole('textbox', { name: /^Type / }), '431')
@@ -132,7 +132,7 @@ describe('cleaning unused ranges', () => {
     answer(inventory.unusedCidrs, { count: 0, cidrs: [], plan: 'none' })
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Clean unused CIDR' }))
-    expect(await screen.findByText('No range was unused.')).toBeTruthy()
+    expect(await screen.findByText('No unused ranges found.')).toBeTruthy()
     expect(screen.queryByRole('dialog')).toBeNull()
     expect(requestsOf(inventory.cleanUnusedCidrs)).toEqual([])
   })
@@ -151,7 +151,7 @@ describe('cleaning unused ranges', () => {
     answer(inventory.cleanUnusedCidrs, { results, ...results })
     const { user } = open()
     await clean(user, 'YES')
-    expect(await screen.findByText(/^Ranges removed: 7 /)).toBeTruthy()
+    expect(await screen.findByText(/^Removed ranges: 7 /)).toBeTruthy()
     expect(requestsOf(inventory.cleanUnusedCidrs)[0]?.body).toEqual({ include_soft_deleted: true, plan: 'these' })
   })
 })
@@ -168,9 +168,9 @@ describe('the occupancy of a range', () => {
 
   it('is a picture that is read by keyboard and in words, with the figures by rule beside it', async () => {
     const { user } = occupied()
-    const grid = within(await screen.findByRole('grid', { name: 'Blocks of 10.0.1.0/24' }))
+    const grid = within(await screen.findByRole('grid', { name: 'Blocks in 10.0.1.0/24' }))
     expect(grid.getAllByRole('gridcell')).toHaveLength(256)
-    const second = grid.getByRole('gridcell', { name: '10.0.0.16/28: Leased 12, Held 2, Resting 1, Free 1' })
+    const second = grid.getByRole('gridcell', { name: '10.0.0.16/28: Leased 12, Reserved 2, Resting 1, Free 1' })
     grid.getAllByRole('gridcell')[0]?.focus()
     await user.keyboard('{ArrowRight}')
     expect(document.activeElement).toBe(second)

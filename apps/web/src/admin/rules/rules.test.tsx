@@ -71,13 +71,13 @@ function open(at = ROUTE, found: RuleConflicts = nothing) {
 }
 const rowOf = async (name: string) => (await screen.findByText(name)).closest('tr') as HTMLElement
 const field = (name: RegExp) => screen.getByRole('textbox', { name })
-const plan = () => screen.findByRole('region', { name: 'What saving does' })
+const plan = () => screen.findByRole('region', { name: 'Effect of saving' })
 
 describe('the access rules of the console', () => {
   it('say which rules share domains, and that this is undecided', async () => {
     open(ROUTE, conflicts)
-    expect(await within(await rowOf('Sneakers')).findByText('Shoes: 1 shared, not decided')).toBeTruthy()
-    expect(screen.getByText('Overlaps that are not decided: 1')).toBeTruthy()
+    expect(await within(await rowOf('Sneakers')).findByText('Shoes: 1 shared, undecided')).toBeTruthy()
+    expect(screen.getByText('Undecided overlaps: 1')).toBeTruthy()
   })
 
   it('are checked against the others while their domains are typed, and decided', async () => {
@@ -99,12 +99,10 @@ describe('the access rules of the console', () => {
     await user.type(field(/^Rule/), 'shop.nike.com')
     const region = within(await plan())
     const choice = await region.findByRole('combobox', {
-      name: 'Shoes: shared domains 1, orders that hold addresses 3'
+      name: 'Shoes: shared domains 1, orders with addresses 3'
     })
-    expect(region.getByText('Addresses that come into stock under the new rule: 4,096.')).toBeTruthy()
-    expect(
-      region.getByText('Domains that come: 1. They close for live orders that did not buy the rule: 5.')
-    ).toBeTruthy()
+    expect(region.getByText('New addresses in stock under this rule: 4,096.')).toBeTruthy()
+    expect(region.getByText('Added domains: 1. They close for active orders without this rule: 5.')).toBeTruthy()
     expect(region.getByText('Agents that get new deny lists: 2.')).toBeTruthy()
     await user.selectOptions(choice, 'broad')
     expect(await region.findByText('Buyers of Shoes reach shop.nike.com, too.')).toBeTruthy()
@@ -120,7 +118,7 @@ describe('the access rules of the console', () => {
     const { user } = open(`${ROUTE}?form=new`)
     answer(inventory.platformVariant, { price: '0.45' })
     await user.type(await screen.findByRole('textbox', { name: /^Shopify/ }), '123')
-    expect(await screen.findByText(/^The platform asks \$0.45 for this variant/)).toBeTruthy()
+    expect(await screen.findByText(/^The platform charges \$0.45 for this variant/)).toBeTruthy()
     expect((field(/^Price/) as HTMLInputElement).value).toBe('0.45')
     answerRefused(inventory.platformVariant, 'variant_sold', { params: { name: 'Shoes' } })
     await user.type(field(/^Shopify/), '4')
@@ -160,7 +158,7 @@ describe('the access rules of the console', () => {
     await user.type(domains, 'nike.com')
     expect(
       await within(await plan()).findByText(
-        /^Orders that hold addresses under this rule, expired ones in their grace among them: 14 \(unpaid: 2\), with 120 addresses/
+        /^Orders with addresses under this rule, including expired ones in the grace period: 14 \(unpaid: 2\), with 120 addresses/
       )
     ).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Save' }))
@@ -186,7 +184,7 @@ describe('the access rules of the console', () => {
     )
     const row = within(await rowOf('Shoes'))
     expect(await row.findByRole('link', { name: 'platform: $2.00' })).toBeTruthy()
-    await user.click(row.getByRole('button', { name: "Take the platform's price" }))
+    await user.click(row.getByRole('button', { name: "Use the platform's price" }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(catalog.takePlatformPrice)).toMatchObject([{ params: { id: '3' } }]))
   })
@@ -205,7 +203,7 @@ describe('the access rules of the console', () => {
     await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))
     const dialog = within(await screen.findByRole('dialog', { name: 'Confirm deletion' }))
     expect(dialog.getByText(/Delete \?/).textContent).toContain('Domains that open to every proxy: 3')
-    expect(dialog.getByText(/It leaves these ACL groups: All\./)).toBeTruthy()
+    expect(dialog.getByText(/These ACL groups lose the rule: All\./)).toBeTruthy()
     await user.click(dialog.getByRole('button', { name: 'NO' }))
     expect(requestsOf(inventory.deleteRule)).toEqual([])
     await user.click(screen.getByRole('button', { name: 'Delete: Shoes' }))
@@ -217,10 +215,10 @@ describe('the access rules of the console', () => {
     answer(inventory.ruleEffect, { ...effect, orders: 2, addresses: 24 })
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Delete: Shoes' }))
-    const told = within(await screen.findByRole('dialog', { name: 'Shoes cannot be deleted now' }))
+    const told = within(await screen.findByRole('dialog', { name: 'Cannot delete Shoes now' }))
     expect(
       told.getByText(
-        /^Orders that hold addresses under it, expired ones in their grace among them: 2, with 24 addresses/
+        /^Orders with addresses under this rule, including expired ones in the grace period: 2, with 24 addresses/
       )
     ).toBeTruthy()
     expect(told.queryByRole('button', { name: 'YES' })).toBeNull()

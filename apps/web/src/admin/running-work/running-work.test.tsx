@@ -119,12 +119,12 @@ describe('work that runs', () => {
     const { user, unmount } = renderScreen(<RunningWork />, { at: '/dashboard/index/tickets' })
     expect((await screen.findByText(/^Reading products/)).textContent).toBe('Reading products 20 of 80')
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
-    expect(screen.getByText('Compared: look at what it changes')).toBeTruthy()
+    expect(screen.getByText('Comparison done: review the changes')).toBeTruthy()
     expect(screen.getAllByRole('link', { name: 'Show' }).map(link => link.getAttribute('href'))).toEqual([
       '/dashboard/index/productManager?sync=true',
       '/dashboard/index/productTag?sync=true'
     ])
-    await user.click(screen.getByRole('button', { name: 'Cancel: Take the tags from the platform' }))
+    await user.click(screen.getByRole('button', { name: 'Cancel: Sync tags from the platform' }))
     await waitFor(() => expect(requestsOf(catalog.cancelSync)).toMatchObject([{ params: { id: '5' } }]))
     unmount()
     renderScreen(<RunningWork />, { at: '/dashboard/index/productTag?sync=true' })

@@ -8,13 +8,13 @@ import { busy, choose, dialog, noSettings, open, ROUTE, run, say } from './serve
 
 describe('what is done with a server', () => {
   it.each([
-    ['Pause', 'Pause paris?', fleet.pause, 'sells nothing from now on', 'Reservations that move: 1 (8 proxies).'],
+    ['Pause', 'Pause paris?', fleet.pause, 'stops selling', 'Reservations that move: 1 (8 proxies).'],
     [
       'Drain',
       'Drain paris?',
       fleet.drain,
-      'They stay, and are tried again each minute: NL-stays, and 2 more',
-      'Reservations that find no room: 1 (16 proxies). They stay until they are paid or time out.'
+      'They stay, and the console retries each minute: NL-stays, and 2 more',
+      'Reservations without room elsewhere: 1 (16 proxies). They stay until they are paid or time out.'
     ],
     [
       'Give up for good',
@@ -33,9 +33,9 @@ describe('what is done with a server', () => {
     for (const line of [
       words,
       reservations,
-      'Live orders: 5 with 40 proxies; still waiting for delivery: 1.',
-      'Reservations that are not paid yet: 2.',
-      'Free addresses of Europe: nike 56 → 24'
+      'Active orders: 5 with 40 proxies. Waiting for delivery: 1.',
+      'Unpaid reservations: 2.',
+      'Free addresses in Europe: nike 56 → 24'
     ])
       expect(question.textContent).toContain(line)
     expect(requestsOf(route)).toEqual([])
@@ -64,15 +64,17 @@ describe('what is done with a server', () => {
       by_hand: true
     })
     const { user } = open()
-    await choose(user, 'Enter an outage')
-    expect(await screen.findByText(/^When it answered its checks, but served nobody\. In .+\.$/)).toBeTruthy()
+    await choose(user, 'Add an outage')
+    expect(
+      await screen.findByText(/^When the server answered its checks but its proxies did not work\. Time zone: .+\.$/)
+    ).toBeTruthy()
     const from = await screen.findByLabelText(/^From/)
     await user.type(from, '2026-06-15T08:00')
-    await user.click(screen.getByRole('button', { name: 'Enter an outage' }))
+    await user.click(screen.getByRole('button', { name: 'Add an outage' }))
     // Without an end nothing is sent.
     expect(await screen.findByText('Please enter a time such as 2026-03-01T12:00:00Z')).toBeTruthy()
     await user.type(screen.getByLabelText(/^To/), '2026-06-15T09:30')
-    await user.click(screen.getByRole('button', { name: 'Enter an outage' }))
+    await user.click(screen.getByRole('button', { name: 'Add an outage' }))
     await waitFor(() =>
       expect(requestsOf(fleet.addOutage)[0]?.body).toMatchObject({
         started_at: new Date('2026-06-15T08:00').toISOString(),
@@ -99,7 +101,9 @@ describe('what is done with a server', () => {
   it('is not offered to be deleted while orders have proxies on it, and says why', async () => {
     const { user } = open()
     await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
-    await user.click(await screen.findByRole('menuitem', { name: 'Delete', description: /^Orders have proxies on it/ }))
+    await user.click(
+      await screen.findByRole('menuitem', { name: 'Delete', description: /^Orders have proxies on this server/ })
+    )
     expect(requestsOf(fleet.plan)).toEqual([])
     expect(screen.queryByRole('dialog')).toBeNull()
   })
@@ -109,7 +113,7 @@ describe('what is done with a server', () => {
     const { user } = open(ROUTE, [{ ...busy, orders: 0 }])
     await choose(user, 'Delete')
     expect((await dialog('Confirm deletion')).textContent).toContain(
-      'Delete ? paris is removed, and its ranges become free for another server'
+      'Delete ? paris is removed, and other servers can use its ranges'
     )
     await say(user, 'YES')
     await waitFor(() => expect(requestsOf(fleet.deleteServer)).toHaveLength(1))
@@ -124,7 +128,7 @@ describe('what is done with a server', () => {
     const { user } = open(ROUTE, [{ ...server, status: 'given_up', sells: false }])
     await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
     for (const name of ['Pause', 'Resume', 'Drain', 'Move orders', 'Give up for good'])
-      expect(screen.getByRole('menuitem', { name, description: 'It was given up.' })).toBeTruthy()
+      expect(screen.getByRole('menuitem', { name, description: 'The server was given up.' })).toBeTruthy()
     await user.click(screen.getByRole('menuitem', { name: 'Take back' }))
     await say(user, 'YES')
     await waitFor(() => expect(requestsOf(fleet.takeBack)).toHaveLength(1))
@@ -198,21 +202,23 @@ describe('an installation over SSH', () => {
     const { user } = open(`${ROUTE}?open=4`, [running])
     await user.click(await screen.findByRole('button', { name: 'Cancel the installation' }))
     const question = await dialog('Cancel the installation on paris?')
-    expect(question.textContent).toContain('It is at: Examine the machine.')
+    expect(question.textContent).toContain('Current step: Examine the machine.')
     await say(user, 'NO')
     expect(requestsOf(fleet.cancelProvision)).toEqual([])
     answer(fleet.server, at({ cancelling: true }))
     await user.click(screen.getByRole('button', { name: 'Cancel the installation' }))
     await say(user, 'YES')
-    expect(await screen.findByText('Being cancelled')).toBeTruthy()
+    expect(await screen.findByText('Cancelling')).toBeTruthy()
     expect(requestsOf(fleet.cancelProvision)[0]).toMatchObject({
       params: { id: '4' },
       body: { started_at: running.provisioning?.steps[0]?.started_at }
     })
     expect(screen.queryByRole('button', { name: 'Cancel the installation' })).toBeNull()
     answer(fleet.server, at({ status: 'cancelled', step: 'upload', steps: [step('upload', { status: 'cancelled' })] }))
-    expect(await screen.findByText(/^A part of the agent’s files is there; nothing was started/)).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Install again' }))
+    expect(
+      await screen.findByText(/^Some of the agent’s files are on the machine, but nothing was started/)
+    ).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Reinstall' }))
     await waitFor(() => expect(requestsOf(fleet.provision)[0]?.body).toEqual({ run_init: 1 }))
   })
 

@@ -30,12 +30,14 @@ describe('the settings of an agent', () => {
     const { user } = show()
     const workers = await field('Workers')
     expect(workers.getAttribute('placeholder')).toBe('1')
-    expect(screen.getByText(/Processes that share the proxy port.*Default: 1\..*local\.env, which wins/)).toBeTruthy()
+    expect(
+      screen.getByText(/Processes that share the proxy port.*Default: 1\..*local\.env, which takes precedence/)
+    ).toBeTruthy()
     await user.type(workers, '4')
     await user.click(screen.getByRole('button', { name: 'Save and apply' }))
-    const asked = within(await dialog('Apply the settings on paris?'))
-    expect(asked.getByText(/open tunnels \(1,234\) are cut/)).toBeTruthy()
-    expect(asked.getByText(/local\.env, which wins: AGENT_WORKERS/)).toBeTruthy()
+    const asked = within(await dialog('Apply the settings to paris?'))
+    expect(asked.getByText(/closes its open tunnels \(1,234\)/)).toBeTruthy()
+    expect(asked.getByText(/local\.env sets these and takes precedence: AGENT_WORKERS/)).toBeTruthy()
     await say(user, 'YES')
     const body = { settings: { AGENT_WORKERS: '4' }, apply: true, version: 'no settings' }
     await waitFor(() => expect(requestsOf(fleet.setAgentSettings)).toMatchObject([{ body }]))
@@ -45,18 +47,18 @@ describe('the settings of an agent', () => {
     answer(fleet.agentSettings, noSettings)
     answer(fleet.planAgentSettings, { ...plan, effect: 'unknown', may_shut_out: true })
     const { user } = show()
-    await user.type(await field('Who reaches the management'), '203.0.113.7')
+    await user.type(await field('Management access'), '203.0.113.7')
     await user.click(screen.getByRole('button', { name: 'Save and apply' }))
-    const asked = within(await dialog('Apply the settings on paris?'))
-    expect(asked.getByText(/leaves it out, the console loses the server/)).toBeTruthy()
-    expect(asked.getByText(/open tunnels \(1,234\) may be cut/)).toBeTruthy()
+    const asked = within(await dialog('Apply the settings to paris?'))
+    expect(asked.getByText(/does not include it, the console loses the server/)).toBeTruthy()
+    expect(asked.getByText(/open tunnels \(1,234\) may close/)).toBeTruthy()
   })
 
   it('are not sent where one makes no sense', async () => {
     answer(fleet.agentSettings, noSettings)
     const { user } = show()
     await user.type(await field('Closed ports'), '25,x')
-    expect(await screen.findByText('Port numbers, with commas between them')).toBeTruthy()
+    expect(await screen.findByText('Port numbers, separated by commas')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Save and apply' }))
     expect(requestsOf(fleet.planAgentSettings)).toEqual([])
   })
@@ -64,9 +66,11 @@ describe('the settings of an agent', () => {
   it('say which of them wait for an upgrade of the agent', async () => {
     answer(fleet.agentSettings, { ...noSettings, settings: { AGENT_ALLOW_PORTS: '80' }, applied: {}, agent_format: 2 })
     show()
-    expect(await screen.findByText(/too old for take effect with version 0\.1\.0\+5eed0001: Open ports$/)).toBeTruthy()
-    expect(screen.getByText(/closed ones.*Takes effect with version 0\.1\.0\+5eed0001 of the agent\./)).toBeTruthy()
-    expect(screen.queryByText(/closed to everyone.*Takes effect with version/)).toBeNull()
+    expect(
+      await screen.findByText(/too old for some .* take effect with version 0\.1\.0\+5eed0001: Open ports$/)
+    ).toBeTruthy()
+    expect(screen.getByText(/closed ports.*Takes effect with agent version 0\.1\.0\+5eed0001\./)).toBeTruthy()
+    expect(screen.queryByText(/closed to everyone.*Takes effect with agent version/)).toBeNull()
   })
 
   it("keep what is typed after an expired session and another user's save, until the conflict is decided", async () => {
@@ -85,8 +89,8 @@ describe('the settings of an agent', () => {
       await say(user, 'YES')
     }
     await save()
-    expect(await screen.findByText('Workers: you entered 4, somebody else saved 2')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Keep what I entered' }))
+    expect(await screen.findByText('Workers: you entered 4, but 2 was saved')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Keep my values' }))
     const settings = { AGENT_WORKERS: '4', AGENT_DENY_PORTS: '25' }
     answer(fleet.setAgentSettings, { ...theirs, settings, version: 'mine' })
     await save()

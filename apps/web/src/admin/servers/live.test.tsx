@@ -39,7 +39,7 @@ describe('what a server does now', () => {
 
   it('is loaded only on request', async () => {
     const { user } = open()
-    const panel = await screen.findByRole('region', { name: 'What it does now' })
+    const panel = await screen.findByRole('region', { name: 'Live activity' })
     expect(requestsOf(fleet.live)).toEqual([])
     await press(user, 'Show')
     expect(await within(panel).findByRole('button', { name: 'uABC' })).toBeTruthy()
@@ -93,7 +93,7 @@ describe('what a server does now', () => {
       { query: { after_line: '0', user: 'uABC', http_status: '403' } }
     ])
     await waitFor(() => expect(screen.getByText(/one line another line/)).toBeTruthy())
-    expect(screen.getByText(/too fast to be shown: 8/)).toBeTruthy()
+    expect(screen.getByText(/too fast to show: 8/)).toBeTruthy()
     expect(requestsOf(fleet.followLog)[1]?.query).toMatchObject({ after_line: '41' })
     unmount()
     const asked = requestsOf(fleet.followLog).length
@@ -109,7 +109,7 @@ describe('what its agent finds wrong', () => {
   it('is said in the list in words, and draws attention', async () => {
     renderScreen(<HealthCell server={sick} />, { at: '/s', route: '/s' })
     expect(await screen.findByText('Name servers do not answer, of_a_newer_agent')).toBeTruthy()
-    expect(screen.queryByText('In step')).toBeNull()
+    expect(screen.queryByText('Up to date')).toBeNull()
     expect(needsAttention(sick)).toBe(true)
     expect(needsAttention({ ...sick, agent: { ...sick.agent, problems: [] } })).toBe(false)
   })

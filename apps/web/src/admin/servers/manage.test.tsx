@@ -33,7 +33,7 @@ function open(at = `${ROUTE}?detail=4`, user_list: typeof held | null = held) {
 }
 type User = ReturnType<typeof open>['user']
 const pick = async (user: User, name: string) =>
-  user.selectOptions(await screen.findByRole('combobox', { name: /^Handle/ }), name)
+  user.selectOptions(await screen.findByRole('combobox', { name: /^Operation/ }), name)
 const runIt = (user: User) => user.click(screen.getByRole('button', { name: 'Run' }))
 const say = async (user: User, word: 'YES' | 'NO') => user.click(await screen.findByRole('button', { name: word }))
 const output = () => screen.getByRole('region', { name: 'Output' })
@@ -66,7 +66,7 @@ describe('managing a server', () => {
     expect(asked()).toEqual({})
     await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Manage' }))
-    await screen.findByText('The raw response of a handle stands here.')
+    await screen.findByText('The raw response appears here.')
     expect(field(/^Username/).value).toBe('')
     await screen.findByRole('list', { name: 'User list' })
     expect(requestsOf(fleet.serverInfo).length).toBe(before + 1)
@@ -100,7 +100,7 @@ describe('managing a server', () => {
     await goBack()
     await stay()
     // Other parameters are fine as long as the same server is shown.
-    await user.selectOptions(screen.getByRole('combobox', { name: /^Handle/ }), 'list_acl')
+    await user.selectOptions(screen.getByRole('combobox', { name: /^Operation/ }), 'list_acl')
     await goBack()
     await waitFor(() => expect(asked()).toEqual({ detail: '4' }))
     expect(screen.queryByText('Discard changes?')).toBeNull()
@@ -167,7 +167,7 @@ describe('managing a server', () => {
     const { user } = open(`${ROUTE}?detail=4&handle=delete_all_user`)
     await screen.findByRole('list', { name: 'User list' })
     await runIt(user)
-    expect((await screen.findByRole('dialog', { name: 'Confirm deletion' })).textContent).toContain('holds 2 users')
+    expect((await screen.findByRole('dialog', { name: 'Confirm deletion' })).textContent).toContain('has 2 users')
     await say(user, 'YES')
     expect(await within(output()).findByText(/"kept": 1/)).toBeTruthy()
   })
@@ -206,7 +206,7 @@ describe('managing a server', () => {
     await user.clear(field(/^Connect to/))
     await user.type(field(/^Connect to/), '[[2001:db8::1]:443')
     await runIt(user)
-    expect(await within(output()).findByText(/2001:db8:7::\/48: no neighbour answers\..*ndppd/)).toBeTruthy()
+    expect(await within(output()).findByText(/2001:db8:7::\/48: .*received no reply.*ndppd/)).toBeTruthy()
     expect(within(output()).getByText(/2 more ranges were not checked/)).toBeTruthy()
     expect(requestsOf(fleet.checkIpv6)[0]?.body).toEqual({ target: '[2001:db8::1]:443' })
   })
@@ -224,8 +224,10 @@ describe('managing a server', () => {
     await user.clear(field(/^JSON input/))
     await user.type(field(/^JSON input/), '{{"user": "carl"}')
     await runIt(user)
-    const asked = await screen.findByRole('dialog', { name: 'Send this call to paris?' })
-    expect(asked.textContent).toContain('POST /api/view-user\n{"user": "carl"}\nThe agent does whatever the call says.')
+    const asked = await screen.findByRole('dialog', { name: 'Send this request to paris?' })
+    expect(asked.textContent).toContain(
+      'POST /api/view-user\n{"user": "carl"}\nThe agent does exactly what the request says.'
+    )
     await user.click(within(asked).getByRole('button', { name: 'NO' }))
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(requestsOf(fleet.requestApi)).toEqual([])
@@ -242,13 +244,13 @@ describe('managing a server', () => {
     await runIt(user)
     expect(await within(output()).findByText(/ECONNREFUSED/)).toBeTruthy()
     answerRefused(fleet.serverInfo, 'agent_unreachable', { params: { message: 'EHOSTUNREACH' } })
-    await user.click(screen.getByRole('button', { name: 'Read again' }))
+    await user.click(screen.getByRole('button', { name: 'Refresh' }))
     expect((await screen.findByRole('alert')).textContent).toContain('EHOSTUNREACH')
   })
 
   it('says that the role does not see the users, where the server keeps them back', async () => {
     open(undefined, null)
-    expect(await screen.findByText("Your role does not see the agent's users.")).toBeTruthy()
+    expect(await screen.findByText("Your role cannot see the agent's users.")).toBeTruthy()
     expect(screen.queryByRole('list', { name: 'User list' })).toBeNull()
   })
 })

@@ -59,11 +59,11 @@ describe('the TLS to the proxies of a server', () => {
 
   it('says how many days are left, and of what is saved whom it names, but not the key', async () => {
     show(applied)
-    expect(await screen.findByText('The agent has taken it.')).toBeTruthy()
+    expect(await screen.findByText('The agent uses this setting.')).toBeTruthy()
     expect(screen.getByText(/Days left: 5/)).toBeTruthy()
     expect(screen.getAllByText('*.proxy.example.com')).toHaveLength(2)
     expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Key' }).value).toBe('')
-    expect(screen.getByText(/Empty leaves the stored one/)).toBeTruthy()
+    expect(screen.getByText(/Leave empty to keep the stored one/)).toBeTruthy()
   })
 
   it('says why the agent refused it, and what a look from outside found', async () => {
@@ -77,10 +77,10 @@ describe('the TLS to the proxies of a server', () => {
       findings: ['leads_elsewhere', 'expired'],
       seen
     })
-    await user.click(screen.getByRole('button', { name: 'Connect and look' }))
-    const found = within(await screen.findByRole('status', { name: 'Connect and look' }))
-    expect(found.getByText(/leads to 198\.51\.100\.9, and not to 203\.0\.113\.7:3128 alone/)).toBeTruthy()
-    expect(found.getByText(/has ended/)).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Test connection' }))
+    const found = within(await screen.findByRole('status', { name: 'Test connection' }))
+    expect(found.getByText(/resolves to 198\.51\.100\.9, not only to 203\.0\.113\.7:3128/)).toBeTruthy()
+    expect(found.getByText(/has expired/)).toBeTruthy()
   })
 
   it('asks before it is taken away', async () => {
@@ -99,7 +99,7 @@ describe('the TLS to the proxies of a server', () => {
     answerRefused(fleet.setProxyTls, 'stale')
     answer(fleet.proxyTls, applied)
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    await user.click(await screen.findByRole('button', { name: 'Keep what I entered' }))
+    await user.click(await screen.findByRole('button', { name: 'Keep my values' }))
     answer(fleet.setProxyTls, { ...applied, version: 'mine' })
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await waitFor(() =>
@@ -124,8 +124,8 @@ describe('the TLS to the proxies of a server', () => {
 
   it('is read by those who may not change it', async () => {
     show(applied, { ...admin, is_superuser: false, operator_role: 'support' })
-    expect(await screen.findByText('The agent has taken it.')).toBeTruthy()
+    expect(await screen.findByText('The agent uses this setting.')).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Save' })).toBeNull()
-    expect(screen.queryByRole('button', { name: 'Connect and look' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'Test connection' })).toBeNull()
   })
 })

@@ -10,7 +10,7 @@ describe('the list of servers', () => {
   it('says whether it is connected, what it carries, and how far its agent is', async () => {
     open()
     const row = (await screen.findByText('paris')).closest('tr') as HTMLElement
-    expect(within(row).getByText('yes')).toBeTruthy()
+    expect(within(row).getByText('Yes')).toBeTruthy()
     expect(within(row).getByText('Selling')).toBeTruthy()
     expect(within(row).getByText('24 of 56 addresses')).toBeTruthy()
     expect(within(row).getByText('1,234 connections')).toBeTruthy()
@@ -32,9 +32,9 @@ describe('the list of servers', () => {
     ])
     const row = (await screen.findByText('paris')).closest('tr') as HTMLElement
     expect(row.hasAttribute('data-problem')).toBe(true)
-    for (const words of ['no', 'Out of stock: silent', 'It does not answer: connect ECONNREFUSED'])
+    for (const words of ['No', 'Out of stock: unreachable', 'The server does not answer: connect ECONNREFUSED'])
       expect(within(row).getByText(words)).toBeTruthy()
-    expect(within(row).getByText('Refused, and not sold: 192.0.2.8/29')).toBeTruthy()
+    expect(within(row).getByText('Refused and not sold: 192.0.2.8/29')).toBeTruthy()
   })
 })
 
@@ -57,7 +57,7 @@ it('a server that is being installed has no trouble, where nothing answers yet',
       provisioning: { ...provisioning, steps: [] }
     }
   ])
-  expect(await screen.findByText(/^Being installed/)).toBeTruthy()
+  expect(await screen.findByText(/^Installing/)).toBeTruthy()
   expect(screen.queryByText(/ECONNREFUSED/)).toBeNull()
 })
 
@@ -73,7 +73,7 @@ it('a server shows at most five ranges, and all of them in a dialog that the add
 it('what an agent tells of itself that cannot be right is not taken, and its last report says so', async () => {
   const agent = busy.agent && { ...busy.agent, refused_since: '2026-06-15T08:05:00.000Z' }
   open(`${ROUTE}?open=4`, [{ ...busy, agent }])
-  expect(await screen.findByText(/^What the agent tells of itself cannot be right and is not taken:/)).toBeTruthy()
+  expect(await screen.findByText(/^The agent reports implausible values, which the console ignores:/)).toBeTruthy()
 })
 
 describe('the certificate of a server', () => {
@@ -83,12 +83,12 @@ describe('the certificate of a server', () => {
     unmount()
     queryClient.clear()
     open(`${ROUTE}?open=4`, [{ ...server, has_certificate: false, certificate: null }])
-    expect(await screen.findByText('None: without TLS')).toBeTruthy()
+    expect(await screen.findByText('None: no TLS')).toBeTruthy()
   })
 
   it('is said to have ended', async () => {
     open(`${ROUTE}?open=4`, [{ ...server, certificate: { fingerprint: '5A', ends_at: '2020-01-02T12:00:00.000Z' } }])
-    expect(await screen.findByText(/^Ended on Jan 2, 2020/)).toBeTruthy()
+    expect(await screen.findByText(/^Expired on Jan 2, 2020/)).toBeTruthy()
   })
 })
 
@@ -124,8 +124,8 @@ describe('the form of a server', () => {
     expect(screen.getByLabelText<HTMLInputElement>(/^Password/).value).toBe('')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const question = await dialog('Save paris?')
-    expect(question.textContent).toContain('Ranges that go: 192.0.2.8/29')
-    expect(question.textContent).toContain('Free addresses of Europe: nike 56 → 24')
+    expect(question.textContent).toContain('Removed ranges: 192.0.2.8/29')
+    expect(question.textContent).toContain('Free addresses in Europe: nike 56 → 24')
     expect(requestsOf(fleet.planEdit)[0]?.body).toMatchObject({ version: 'v4' })
     await say(user, 'NO')
     expect(requestsOf(fleet.updateServer)).toEqual([])
@@ -139,7 +139,7 @@ describe('the form of a server', () => {
     answer(fleet.updateServer, server)
     answer(fleet.planEdit, { added: [], removed: [], agent: false, proxy_port: null, stock: [] })
     const { user } = open(`${ROUTE}?form=edit.4`)
-    const field = await screen.findByLabelText<HTMLTextAreaElement>("Agent's certificate")
+    const field = await screen.findByLabelText<HTMLTextAreaElement>('Agent certificate')
     expect(field.value).toBe('')
     await user.type(field, 'no certificate')
     await user.click(screen.getByRole('button', { name: 'Save' }))
@@ -158,7 +158,7 @@ describe('the form of a server', () => {
     answer(fleet.updateServer, server)
     answer(fleet.planEdit, { added: [], removed: [], agent: true, proxy_port: null, stock: [] })
     const { user } = open(`${ROUTE}?form=edit.4`)
-    await user.click(await screen.findByRole('switch', { name: /Forget the agent's certificate/ }))
+    await user.click(await screen.findByRole('switch', { name: /Remove the agent certificate/ }))
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(fleet.updateServer)).toHaveLength(1))
@@ -168,8 +168,8 @@ describe('the form of a server', () => {
   })
 
   it.each([
-    [false, 'The agent serves 3128 until it is installed again.'],
-    [true, 'The agent is installed again with the new port.']
+    [false, 'The agent serves 3128 until you reinstall it.'],
+    [true, 'The agent is reinstalled with the new port.']
   ])(
     'says what another proxy port does to the orders there, where it installs the agent: %s',
     async (installs, words) => {
@@ -178,7 +178,7 @@ describe('the form of a server', () => {
       const { user } = open(`${ROUTE}?form=edit.4`)
       await user.click(await screen.findByRole('button', { name: 'Save' }))
       const question = await dialog('Save paris?')
-      expect(question.textContent).toContain('The proxy port changes from 3128 to 8080. Orders served through it: 3.')
+      expect(question.textContent).toContain('The proxy port changes from 3128 to 8080. Orders that use it: 3.')
       expect(question.textContent).toContain(words)
       expect(requestsOf(fleet.updateServer)).toEqual([])
     }
@@ -211,7 +211,7 @@ describe('the form of a server', () => {
     await user.type(address, '192.0.2.77')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findAllByText(again)).toHaveLength(2)
-    for (const label of [/^Password/, /^Agent's token/])
+    for (const label of [/^Password/, /^Agent token/])
       expect(screen.getByLabelText(label).getAttribute('aria-invalid')).toBe('true')
     expect(document.activeElement).toBe(screen.getByLabelText(/^Password/))
     expect(requestsOf(fleet.updateServer)).toEqual([])

@@ -59,13 +59,13 @@ const text = () => document.querySelector('output')?.textContent
 
 it('is taken into the editor line by line, or whole', async () => {
   const { user } = open()
-  expect(await screen.findByText('Lines that differ: 3; the same: 3; kept as they are: 1')).toBeTruthy()
-  await user.click(screen.getByRole('button', { name: 'Take the change of 2001:db8::/48' }))
+  expect(await screen.findByText('Different lines: 3; unchanged: 3; left as they are: 1')).toBeTruthy()
+  await user.click(screen.getByRole('button', { name: 'Apply the change to 2001:db8::/48' }))
   expect(text()).toBe('2001:db8::/48,GB,,,\n198.51.100.0/24,JP\n# end')
   expect(screen.getByText('In the editor')).toBeTruthy()
-  await user.click(screen.getByRole('button', { name: 'Take all' }))
+  await user.click(screen.getByRole('button', { name: 'Apply all' }))
   expect(text()).toBe('2001:db8::/48,GB,,,\n# end\n192.0.2.0/24,US,US-NY,New York,')
-  expect(screen.queryByRole('button', { name: 'Take all' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Apply all' })).toBeNull()
 })
 
 it('goes by the places of servers: what groups suggest counts once it is saved', async () => {
@@ -73,7 +73,7 @@ it('goes by the places of servers: what groups suggest counts once it is saved',
   const { user } = open()
   expect(await screen.findByText('Suggested, not saved')).toBeTruthy()
   await user.type(screen.getByRole('textbox', { name: 'City of ldn' }), 'London')
-  await user.click(screen.getByRole('button', { name: 'Save places' }))
+  await user.click(screen.getByRole('button', { name: 'Save locations' }))
   await waitFor(() => expect(requestsOf(fleet.savePlaces)).toHaveLength(1))
   expect(requestsOf(fleet.savePlaces)[0]?.body).toEqual({
     places: [
@@ -85,6 +85,6 @@ it('goes by the places of servers: what groups suggest counts once it is saved',
 
 it('is only read by those who may not save the settings', async () => {
   open({ ...admin, operator_role: 'operations' })
-  expect(await screen.findByRole('button', { name: 'Save places' })).toBeTruthy()
+  expect(await screen.findByRole('button', { name: 'Save locations' })).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Take/ })).toBeNull()
 })

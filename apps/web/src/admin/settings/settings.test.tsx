@@ -60,10 +60,10 @@ describe('web settings', () => {
 
   it('send what was changed, over all tabs, with the version, and say so', async () => {
     const { user } = open()
-    await user.type(await screen.findByLabelText('Client id'), '7')
+    await user.type(await screen.findByLabelText('Client ID'), '7')
     await user.click(screen.getByRole('tab', { name: 'Email' }))
-    await user.selectOptions(await screen.findByLabelText('Mail service'), 'Mailgun')
-    expect(screen.getByText('2 not saved')).toBeTruthy()
+    await user.selectOptions(await screen.findByLabelText('Email service'), 'Mailgun')
+    expect(screen.getByText('Unsaved changes: 2')).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await screen.findByText('Successful operation')).toBeTruthy()
     expect(sent()).toEqual([{ discord_client_id: '1007', email_method: 'mailgun', version: 'v1' }])
@@ -71,8 +71,8 @@ describe('web settings', () => {
 
   it('take an emptied limit of resets as none, and no empty number of changes', async () => {
     const { user } = open('system')
-    const resets = await screen.findByLabelText<HTMLInputElement>('Password resets by the customer')
-    const changes = screen.getByLabelText<HTMLInputElement>('Address changes by the customer')
+    const resets = await screen.findByLabelText<HTMLInputElement>('Password resets by customers')
+    const changes = screen.getByLabelText<HTMLInputElement>('Address changes by customers')
     expect([resets.value, changes.value]).toEqual(['10', '0'])
     await user.clear(resets)
     await user.clear(changes)
@@ -91,8 +91,8 @@ describe('web settings', () => {
     expect(secret.getByText('Set')).toBeTruthy()
     expect(document.body.textContent).not.toContain(SECRET_KEPT)
     await user.click(secret.getByRole('button', { name: 'Clear: Client secret' }))
-    expect(screen.getByText('Is cleared by Save')).toBeTruthy()
-    await user.click(screen.getByRole('button', { name: 'Keep as it is: Client secret' }))
+    expect(screen.getByText('Saving clears it')).toBeTruthy()
+    await user.click(screen.getByRole('button', { name: 'Keep the current value: Client secret' }))
     await user.click(screen.getByRole('button', { name: 'Replace: Client secret' }))
     await user.type(screen.getByLabelText('Client secret'), 'new one')
     answer(settings.config, { ...saved, version: 'v2' })
@@ -112,7 +112,7 @@ describe('web settings', () => {
 
   it('check fields before they are sent, and lead to the tab of a wrong one', async () => {
     const { user, asked } = open('system')
-    const day = await screen.findByLabelText('Day of the decay')
+    const day = await screen.findByLabelText('Decay day')
     await user.clear(day)
     await user.type(day, '31')
     await user.click(screen.getByRole('tab', { name: 'Discord' }))
@@ -136,12 +136,12 @@ describe('web settings', () => {
         changed: []
       }
     })
-    await user.type(await screen.findByLabelText('Client id'), '7')
+    await user.type(await screen.findByLabelText('Client ID'), '7')
     await user.click(screen.getByRole('button', { name: 'Save' }))
     const alert = await screen.findByRole('alert')
-    expect(alert.textContent).toContain('Redirect address for logins: was –, is now https://other.example')
+    expect(alert.textContent).toContain('Login redirect URL: was –, is now https://other.example')
     expect(alert.textContent).toContain('Deliver test payments: was NO, is now YES')
-    expect(alert.textContent).toContain('Mail service: was SendGrid, is now SMTP')
+    expect(alert.textContent).toContain('Email service: was SendGrid, is now SMTP')
     expect(document.activeElement).toBe(alert)
     answer(settings.saveConfig, { ...saved, version: 'v10' })
     await user.click(screen.getByRole('button', { name: 'Save' }))
@@ -150,7 +150,7 @@ describe('web settings', () => {
 
   it("keep what is typed during a save, until another user's values are chosen", async () => {
     const { user } = open()
-    const id = await screen.findByLabelText<HTMLInputElement>('Client id')
+    const id = await screen.findByLabelText<HTMLInputElement>('Client ID')
     const channels = screen.getByLabelText<HTMLInputElement>(/channels/i)
     const save = () => user.click(screen.getByRole('button', { name: 'Save' }))
     await user.type(id, '7')
@@ -159,12 +159,12 @@ describe('web settings', () => {
     await user.type(channels, '9')
     const now = { ...saved, discord_client_id: '1007', version: 'v2' }
     await act(async () => arrive(now))
-    expect(await screen.findByText('1 not saved')).toBeTruthy()
+    expect(await screen.findByText('Unsaved changes: 1')).toBeTruthy()
     expect([id.value, channels.value]).toEqual(['1007', '9'])
     const current = { ...now, discord_bot_channels: '5', version: 'v9' }
     answerRefused(settings.saveConfig, 'stale', { data: { current, changed: [] } })
     await save()
-    await user.click(await screen.findByRole('button', { name: /^Take what was saved: .*channels/i }))
+    await user.click(await screen.findByRole('button', { name: /^Use the saved value: .*channels/i }))
     expect(channels.value).toBe('5')
   })
 
@@ -202,14 +202,14 @@ describe('web settings', () => {
       dkim: { state: 'ok', name: 's1._domainkey.shop.example', found: 'v=DKIM1; p=abc' },
       dmarc: { state: 'missing', name: '_dmarc.shop.example', found: null }
     })
-    await user.click(await screen.findByRole('button', { name: 'Check the domain' }))
+    await user.click(await screen.findByRole('button', { name: 'Check domain' }))
     for (const words of [/contains include:sendgrid.net/, 'v=DKIM1; p=abc', /v=DMARC1; p=quarantine/])
       expect(await screen.findByText(words)).toBeTruthy()
   })
 
   it('have what was entered again after the session ended, but for secrets', async () => {
     const { user, unmount } = open()
-    await user.type(await screen.findByLabelText('Client id'), '7')
+    await user.type(await screen.findByLabelText('Client ID'), '7')
     expect([isUnsaved('with drafts'), isUnsaved('without drafts')]).toEqual([true, false])
     await user.click(screen.getByRole('button', { name: 'Enter: Bot token' }))
     await user.type(screen.getByLabelText('Bot token'), 'a secret')
@@ -217,35 +217,35 @@ describe('web settings', () => {
     unmount()
     expect(Object.values(sessionStorage).join()).not.toContain('a secret')
     open()
-    await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>('Client id').value).toBe('1007'))
-    expect(screen.getByText('1 not saved')).toBeTruthy()
+    await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>('Client ID').value).toBe('1007'))
+    expect(screen.getByText('Unsaved changes: 1')).toBeTruthy()
   })
 
   it('say which secret signed the last webhook, and end the former one after a question', async () => {
     const { user } = open('shopify')
     const signed = { at: '2026-11-22T10:00:00.000Z', topic: 'orders/paid' }
     answer(settings.webhookSecrets, { signed: { ...signed, by: 'former' }, former_until: '2026-11-23T10:00:00.000Z' })
-    const part = within(await screen.findByRole('region', { name: 'Signatures of webhooks' }))
+    const part = within(await screen.findByRole('region', { name: 'Webhook signatures' }))
     await act(() => refresh(settings.webhookSecrets))
-    expect(await part.findByText(/\(orders\/paid\) was signed with the former secret/)).toBeTruthy()
+    expect(await part.findByText(/\(orders\/paid\) was signed with the previous secret/)).toBeTruthy()
     const ended = { signed: { ...signed, by: 'present' as const }, former_until: null }
     answer(settings.endFormerSecrets, ended)
-    await user.click(part.getByRole('button', { name: 'End the former secret' }))
+    await user.click(part.getByRole('button', { name: 'End the previous secret' }))
     expect(requestsOf(settings.endFormerSecrets)).toEqual([])
     answer(settings.webhookSecrets, ended)
     await user.click(await screen.findByRole('button', { name: 'YES' }))
-    expect(await part.findByText(/was signed with the present secret/)).toBeTruthy()
-    expect(part.queryByRole('button', { name: 'End the former secret' })).toBeNull()
+    expect(await part.findByText(/was signed with the current secret/)).toBeTruthy()
+    expect(part.queryByRole('button', { name: 'End the previous secret' })).toBeNull()
     expect(requestsOf(settings.endFormerSecrets)).toHaveLength(1)
   })
 
   it('try out what is saved, and say what happened', async () => {
     const { user } = open('email')
     answer(settings.test, { ok: true, outcome: 'mail_sent', params: { to: 'admin@example.com' }, detail: null })
-    await user.click(await screen.findByRole('button', { name: 'Test: Mail to me' }))
-    expect(await screen.findByText(/took a mail to admin@example.com/)).toBeTruthy()
+    await user.click(await screen.findByRole('button', { name: 'Test: Email me' }))
+    expect(await screen.findByText(/accepted an email to admin@example.com/)).toBeTruthy()
     answer(settings.test, { ok: false, outcome: 'failed', params: {}, detail: 'SendGrid refused the API key.' })
-    await user.click(screen.getByRole('button', { name: 'Test: Mail to me' }))
+    await user.click(screen.getByRole('button', { name: 'Test: Email me' }))
     expect(await screen.findByText(/SendGrid refused the API key\./)).toBeTruthy()
     expect(requestsOf(settings.test).map(request => request.body)).toEqual([{ test: 'mail' }, { test: 'mail' }])
   })
@@ -267,7 +267,7 @@ describe('the running logs', () => {
     expect(await screen.findByText(/WARN slow/)).toBeTruthy()
     expect(screen.getByText(/INFO begun/)).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'Pause' }))
-    expect(screen.getByRole('button', { name: 'Go on' })).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Resume' })).toBeTruthy()
   })
 
   it('are filtered by level and by words; the task log is another one', async () => {
@@ -281,7 +281,7 @@ describe('the running logs', () => {
     }))
     const { user } = open('logs')
     await screen.findByText(/INFO begun/)
-    await user.selectOptions(screen.getByLabelText('Level'), 'Warnings and worse')
+    await user.selectOptions(screen.getByLabelText('Level'), 'Warnings and above')
     expect(screen.queryByText(/INFO begun/)).toBeNull()
     await user.type(screen.getByRole('searchbox', { name: 'Search the lines' }), 'QUERY')
     expect(screen.queryByText(/ERROR broken/)).toBeNull()

@@ -35,7 +35,7 @@ const letter = (id: string): DeadLetter => ({
   queue: 'send-mail',
   failed_at: '2026-06-15T08:00:00.000Z',
   tries: 151,
-  error: 'The mail service cannot be reached',
+  error: 'The email service cannot be reached',
   payload: { to: '•••', template: 'code' }
 })
 const [FIRST, SECOND] = ['7f1b0c9e-0000-4000-8000-000000000001', '7f1b0c9e-0000-4000-8000-000000000002'] as const
@@ -50,11 +50,11 @@ describe('the tasks', () => {
   it('that run by themselves show their next run and last result, and are run now', async () => {
     const { user } = open('schedules')
     expect(await screen.findByText('expire-orders')).toBeTruthy()
-    expect(screen.getByText('End expired orders').tagName).toBe('STRONG')
+    expect(screen.getByText('Expire orders').tagName).toBe('STRONG')
     expect(screen.getByText('Failed')).toBeTruthy()
     expect(screen.getByText('timeout')).toBeTruthy()
     answer(settings.runNow, { asked: true })
-    await user.click(screen.getByRole('button', { name: 'Run now: End expired orders' }))
+    await user.click(screen.getByRole('button', { name: 'Run now: Expire orders' }))
     await waitFor(() => expect(requestsOf(settings.runNow)).toMatchObject([{ body: { queue: 'expire-orders' } }]))
   })
 
@@ -70,10 +70,10 @@ describe('the tasks', () => {
   it('that failed permanently show error and payload, and are retried singly or together', async () => {
     const { user } = open('dead')
     const list = within(await screen.findByRole('list', { name: 'Dead letters' }))
-    expect(list.getAllByText('The mail service cannot be reached')).toHaveLength(2)
+    expect(list.getAllByText('The email service cannot be reached')).toHaveLength(2)
     expect(list.getAllByText(/"template": "code"/)).toHaveLength(2)
     answer(settings.retryDeadLetters, { done: 1 })
-    await user.click(list.getAllByRole('button', { name: 'Retry: Send mails' })[0] as HTMLElement)
+    await user.click(list.getAllByRole('button', { name: 'Retry: Send emails' })[0] as HTMLElement)
     await waitFor(() => expect(requestsOf(settings.retryDeadLetters)).toMatchObject([{ body: { ids: [FIRST] } }]))
     await user.click(screen.getByRole('checkbox', { name: 'Select all 2' }))
     await user.click(screen.getByRole('button', { name: 'Retry: 2 selected' }))
@@ -85,9 +85,9 @@ describe('the tasks', () => {
   it('that failed permanently are discarded after a question; NO discards nothing', async () => {
     const { user } = open('dead')
     answer(settings.discardDeadLetters, { done: 1 })
-    const [button] = await screen.findAllByRole('button', { name: 'Discard: Send mails' })
+    const [button] = await screen.findAllByRole('button', { name: 'Discard: Send emails' })
     await user.click(button as HTMLElement)
-    expect(await screen.findByText(/^Delete \?/)).toBeTruthy()
+    expect(await screen.findByText(/^Discard /)).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'NO' }))
     expect(requestsOf(settings.discardDeadLetters)).toEqual([])
     await user.click(button as HTMLElement)

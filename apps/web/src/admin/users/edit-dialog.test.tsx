@@ -9,7 +9,7 @@ import { user as alice } from '../../testing/shapes.ts'
 import { open } from './list.fixture.tsx'
 import { detail } from './users.fixture.ts'
 
-const RIGHTS = /Another right ends at once: sessions: \d+, API keys: \d+/
+const RIGHTS = /Changing the role ends sessions \(\d+\) and revokes API keys \(\d+\)/
 const toast = (text: string) => screen.findByText(text)
 
 describe('the Edit dialog', () => {
@@ -21,8 +21,8 @@ describe('the Edit dialog', () => {
     answer(accounts.unbindUserDiscord, null)
     const { user } = edit({ discord_id: '7', discord_name: 'ali ce#1234' })
     const account = await card('Account management')
-    await user.click(within(account).getByRole('button', { name: 'Take the chat account off' }))
-    const question = await screen.findByRole('dialog', { name: 'Take the chat account off ?' })
+    await user.click(within(account).getByRole('button', { name: 'Disconnect the chat account' }))
+    const question = await screen.findByRole('dialog', { name: 'Disconnect the chat account ?' })
     await user.click(within(question).getByRole('button', { name: 'YES' }))
     expect(await within(account).findByText('Not connected')).toBeTruthy()
     expect(requestsOf(accounts.unbindUserDiscord)).toHaveLength(1)
@@ -36,7 +36,7 @@ describe('the Edit dialog', () => {
     await user.click(within(account).getByRole('switch', { name: 'Admin' }))
     await user.selectOptions(await within(account).findByRole('combobox', { name: /Role/ }), 'support')
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    const question = within(await screen.findByRole('dialog', { name: 'Save these changes of alice?' }))
+    const question = within(await screen.findByRole('dialog', { name: 'Save these changes to alice?' }))
     expect(question.getByText(RIGHTS)).toBeTruthy()
     await user.click(question.getByRole('button', { name: 'NO' }))
     await waitFor(() => expect(screen.queryByText(RIGHTS)).toBeNull())
@@ -78,7 +78,7 @@ describe('the Edit dialog', () => {
     await user.clear(email)
     await user.type(email, 'new@example.com')
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText(/go to new@example.com from now on. alice@example.com is told by mail/)).toBeTruthy()
+    expect(await screen.findByText(/go to new@example.com. alice@example.com gets an email/)).toBeTruthy()
     expect(screen.queryByText(RIGHTS)).toBeNull()
     await user.click(screen.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(accounts.updateUser)).toHaveLength(1))
@@ -165,10 +165,10 @@ describe('the Edit dialog', () => {
     await user.click(screen.getByRole('button', { name: 'Save' }))
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     const alert = within(await screen.findByRole('alert'))
-    expect(alert.getByText('Role: you entered Owner, somebody else saved Read only')).toBeTruthy()
+    expect(alert.getByText('Role: you entered Owner, but Read only was saved')).toBeTruthy()
     const role = screen.getByRole<HTMLSelectElement>('combobox', { name: /Role/ })
     expect(role.value).toBe('owner')
-    await user.click(alert.getByRole('button', { name: 'Take what was saved: Role' }))
+    await user.click(alert.getByRole('button', { name: 'Use the saved value: Role' }))
     expect(role.value).toBe('viewer')
   })
 
@@ -203,7 +203,7 @@ describe('the Edit dialog', () => {
     const field = await screen.findByLabelText('New password')
     await user.type(field, 'Other#2026')
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    expect(await screen.findByText(/^This password is not set\./)).toBeTruthy()
+    expect(await screen.findByText(/^This password is not set yet/)).toBeTruthy()
     await waitFor(() => expect(document.activeElement).toBe(field))
     expect(requestsOf(accounts.updateUser)).toEqual([])
     answer(accounts.updateUser, alice)

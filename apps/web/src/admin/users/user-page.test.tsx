@@ -57,7 +57,7 @@ it('says so where there is no such user, whatever the address has', async () => 
   answerRefused(accounts.user, 'not_found')
   for (const id of ['77', 'x']) {
     const { unmount } = renderScreen(<UserPage />, { at: `/u/${id}`, route: '/u/:id' })
-    expect(await screen.findByText('There is no such user')).toBeTruthy()
+    expect(await screen.findByText('User not found')).toBeTruthy()
     unmount()
   }
   expect(requestsOf(accounts.user).map(({ params }) => params['id'])).toEqual(['77'])
@@ -192,11 +192,11 @@ describe('what a user has', () => {
     await user.click(await screen.findByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(accounts.endUserSession).at(-1)?.params).toEqual({ id: '5' }))
     await user.click(screen.getByRole('button', { name: 'End all sessions' }))
-    expect(await screen.findByText('alice is signed out in 2 browsers. API keys go on.')).toBeTruthy()
+    expect(await screen.findByText('alice is logged out of 2 browsers. API keys keep working.')).toBeTruthy()
     answer(accounts.userSessions, [])
     await user.click(screen.getByRole('button', { name: 'YES' }))
     await waitFor(() => expect(requestsOf(accounts.endUserSessions).at(-1)?.params).toEqual({ id: '2' }))
-    expect(await screen.findByText('Not signed in anywhere')).toBeTruthy()
+    expect(await screen.findByText('Not logged in anywhere')).toBeTruthy()
   })
 
   it('sessions: of more than ten the number is typed before all of them end', async () => {

@@ -62,7 +62,9 @@ describe('what is asked before it is done', () => {
     await choose(user, 'Ban')
     expect(await screen.findByText('Ban this user ?')).toBeTruthy()
     expect(
-      screen.getByText('Ban alice? What ends at once: sessions: 2, API keys: 1. Orders that run until they expire: 3.')
+      screen.getByText(
+        'Ban alice? Ends at once: sessions: 2, API keys: 1. Active orders that run until they expire: 3.'
+      )
     ).toBeTruthy()
     await user.click(screen.getByRole('button', { name: 'YES' }))
     expect(await toast('successfully')).toBeTruthy()
@@ -93,12 +95,12 @@ describe('what is asked before it is done', () => {
   })
 
   it.each([
-    ['leases', /^Orders of alice still hold proxies \(orders that run: 3, that wait for their payment: 1\)/],
-    ['order', /^alice paid for something that was neither delivered nor refunded/]
+    ['leases', /^Orders of alice still hold proxies \(active: 3, unpaid: 1\)/],
+    ['order', /^alice has a paid order that was neither delivered nor refunded/]
   ] as const)('cannot be deleted while something is owed, and says so with no YES: %s', async (owed, why) => {
     const { user } = open({ one: { figures: { ...detail.figures, owed } } })
     await choose(user, 'Delete')
-    const told = within(await screen.findByRole('dialog', { name: 'alice cannot be deleted now' }))
+    const told = within(await screen.findByRole('dialog', { name: 'Cannot delete alice now' }))
     expect(told.getByText(why)).toBeTruthy()
     expect(told.queryByRole('button', { name: 'YES' })).toBeNull()
     await user.click(told.getByRole('button', { name: 'Close' }))
@@ -110,7 +112,7 @@ describe('what is asked before it is done', () => {
     const { user } = open({ rows: [{ ...alice, id: admin.id, is_superuser: true }] })
     await user.click(await screen.findByRole('button', { name: 'Actions: alice' }))
     for (const name of ['Ban', 'Delete']) {
-      const entry = await screen.findByRole('menuitem', { name, description: 'It is your own account.' })
+      const entry = await screen.findByRole('menuitem', { name, description: 'This is your own account.' })
       expect(entry.getAttribute('aria-disabled')).toBe('true')
     }
   })

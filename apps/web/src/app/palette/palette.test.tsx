@@ -56,12 +56,12 @@ describe('the command palette', () => {
   it('switches the keys of lists off and on', async () => {
     const { user } = await open()
     await user.keyboard('keys j')
-    await user.click(await screen.findByRole('option', { name: 'Switch the keys j, k, x and / of lists off' }))
+    await user.click(await screen.findByRole('option', { name: 'Turn off the shortcut keys j, k, x and / in lists' }))
     await waitFor(() => expect(singleKeys.current()).toBe(false))
     await user.keyboard('{Control>}k{/Control}')
     await screen.findByRole('dialog', { name: 'Go to a screen, or search' })
     await user.keyboard('keys j')
-    await user.click(await screen.findByRole('option', { name: 'Switch the keys j, k, x and / of lists on' }))
+    await user.click(await screen.findByRole('option', { name: 'Turn on the shortcut keys j, k, x and / in lists' }))
     await waitFor(() => expect(singleKeys.current()).toBe(true))
   })
 
@@ -90,7 +90,7 @@ describe('the command palette', () => {
         'NL-SEVENTEENbob · Plan · Failed',
         'sevenseven@example.com',
         'seven-1192.0.2.4 · Paused',
-        'SevenNot offered'
+        'SevenNot on sale'
       ])
     )
     expect(requestsOf(home.search).map(({ query }) => query['q'])).toContain('NL-SEVEN')
@@ -145,7 +145,7 @@ describe('the command palette', () => {
     answer(settings.runNow, { asked: true })
     await user.keyboard('run expire')
     await user.click(await screen.findByRole('option', { name: /^Run now: orders.expire/ }))
-    await screen.findByText('A run waits to be taken up.')
+    await screen.findByText('Queued.')
     expect(requestsOf(settings.runNow)).toMatchObject([{ body: { queue: 'orders.expire' } }])
   })
 
@@ -196,7 +196,7 @@ describe('the command palette', () => {
     onTestFinished(guardLeaving({ ask: async () => false, isUnsaved: () => true }))
     answerRefused(home.search, 'internal')
     await user.keyboard('orders')
-    await screen.findByText('Orders, users, servers and products could not be searched.')
+    await screen.findByText('Could not search orders, users, servers and products.')
     await user.keyboard('{Enter}')
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
     expect(where()).toBe(here)

@@ -42,7 +42,7 @@ const shown = async () =>
   (await stack.admin.get<{ data: Server[] }>('/api/servers/servers/')).data.data.find(({ id }) => id === first.id)
 
 const notices = async () =>
-  (await raisedNotices(stack.ctx.db)).map(({ title }) => title).filter(title => title.includes('takes no changes'))
+  (await raisedNotices(stack.ctx.db)).map(({ title }) => title).filter(title => title.includes('accepts no changes'))
 
 async function change(id: number): Promise<void> {
   const asked = await stack.admin.post(`/api/orders/order_list/${id}/reset_proxy/`, {})

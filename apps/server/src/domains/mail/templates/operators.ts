@@ -23,7 +23,7 @@ export const operatorTemplates = {
     content: {
       en: (data, shop) => ({
         ...notice(data),
-        footer: `You get this mail as an operator of ${shop.shopUrl}. Notices in the console says who gets which.`
+        footer: `You get this email as an operator of ${shop.shopUrl}. To choose who gets which notices, open Notices in the console.`
       }),
       'zh-CN': (data, shop) => ({
         ...notice(data),
@@ -43,7 +43,7 @@ export const operatorTemplates = {
         subject: data.subject,
         heading: data.subject,
         paragraphs: data.text.split(/\n{2,}/),
-        footer: `You get this mail as an administrator of ${shop.shopUrl}`
+        footer: `You get this email as an operator of ${shop.shopUrl}`
       }),
       'zh-CN': (data, shop) => ({
         subject: data.subject,
@@ -58,19 +58,19 @@ export const operatorTemplates = {
     sample: { count: 3, since: '2026-01-05T10:00:00.000Z', reason: 'column "waits_for" does not exist' },
     content: {
       en: (data, shop) => ({
-        subject: `Events of the platform wait: ${data.count}`,
-        heading: 'Events of the platform cannot be handled',
+        subject: `Unprocessed platform events: ${data.count}`,
+        heading: 'The shop cannot process platform events',
         paragraphs: [
-          'Payments, refunds or products that the platform told of have waited for more than an hour, since the shop’s database does not let them be handled. They are handled by themselves once it does.',
-          'Health in the console shows how many wait. Look at the log of the workers, and whether all processes run the same version.'
+          'Payments, refunds or product changes from the platform have been waiting for more than 1 hour because of a database problem. The shop processes them automatically once the database works.',
+          'Health in the console shows how many are waiting. Check the workers’ log, and that all processes run the same version.'
         ],
         facts: [
           ['Events', String(data.count)],
-          ['The oldest came', day(data.since)],
+          ['Waiting since', day(data.since)],
           ['Reason', data.reason ?? 'unknown']
         ],
         button: { label: 'Open Health', url: `${shop.shopUrl}/dashboard/index/health` },
-        footer: `You get this mail as an administrator of ${shop.shopUrl}`
+        footer: `You get this email as an operator of ${shop.shopUrl}`
       }),
       'zh-CN': (data, shop) => ({
         subject: `${data.count} 个平台事件等待处理`,
@@ -94,9 +94,9 @@ export const operatorTemplates = {
     sample: { at: '2026-01-05T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
-        subject: 'The mail settings of your shop work',
-        heading: 'The mail settings work',
-        paragraphs: [`An administrator asked for this mail under Web Settings, ${day(data.at)}.`],
+        subject: 'Your shop’s email settings work',
+        heading: 'The email settings work',
+        paragraphs: [`An operator requested this email under Web Settings on ${day(data.at)}.`],
         footer: sender(shop)
       }),
       'zh-CN': (data, shop) => ({

@@ -216,7 +216,7 @@ test('it stops at a server that fails, notifies the administrators, and goes on 
     servers: { failed: 1, installing: 0, waiting: 3 }
   })
   const raised = await raisedNotices(world.ctx.db)
-  expect(raised.map(({ title }) => title)).toContain(`The upgrade of servers to ${version} stopped`)
+  expect(raised.map(({ title }) => title)).toContain(`The server upgrade to ${version} stopped`)
   const attention = await admin.get<{ what: string; count: number }[]>('/api/home/attention/')
   expect(attention.data.find(({ what }) => what === 'upgrades')?.count).toBe(1)
   // Nothing has succeeded yet, so it is one server again.
