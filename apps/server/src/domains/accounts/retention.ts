@@ -19,22 +19,22 @@ const expired = (what: Retained, table: PgTable, time: PgColumn, ms: number, why
 
 /** Removes sessions, codes and logins that have no effect any more. */
 export const accountRetention: RetentionEntry[] = [
-  expired('sessions', sessions, sessions.expiresAt, 0, 'A session that has expired opens nothing.'),
-  expired('logins', logins, logins.at, LOGINS_KEPT, 'From where an account was used, for a year: to tell a theft.'),
+  expired('sessions', sessions, sessions.expiresAt, 0, 'An expired session gives no access.'),
+  expired('logins', logins, logins.at, LOGINS_KEPT, 'Where an account was used in the last year, to detect theft.'),
   expired(
     'email_codes',
     emailCodes,
     emailCodes.expiresAt,
     CODES_KEPT,
-    'A day after it expired: the limits of codes count it, and who types an old code is told so.'
+    'Kept for 1 day after a code expires: rate limits count it, and a user who enters it learns that it expired.'
   ),
-  expired('captchas', captchas, captchas.expiresAt, 0, 'A captcha that has expired is not accepted.'),
+  expired('captchas', captchas, captchas.expiresAt, 0, 'An expired captcha is not accepted.'),
   expired(
     'login_failures',
     loginFailures,
     loginFailures.at,
     COUNTED_FOR,
-    'What failed, or was asked for, longer ago does not count any more.'
+    'Older failures and requests no longer count towards limits.'
   ),
   expired('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
   expired(
@@ -42,12 +42,12 @@ export const accountRetention: RetentionEntry[] = [
     secondFactorTickets,
     secondFactorTickets.expiresAt,
     0,
-    'A log-in, or a new second factor, that was not finished in time.'
+    'Logins and new second factors that users did not finish in time.'
   ),
   {
     what: 'api_key_networks',
     keep: { ms: NETWORKS_KEPT },
-    why: 'The networks that an API key was used from: the next use from one of them is told as new again.',
+    why: 'Networks that used each API key. After this time, the shop reports the same network as new again.',
     remove: (unit, before, limit) =>
       removeRows(unit, apiKeyNetworks, lt(apiKeyNetworks.lastUsedOn, dayOf(before)), limit),
     count: db => countRows(db, apiKeyNetworks, apiKeyNetworks.lastUsedOn)

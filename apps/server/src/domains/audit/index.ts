@@ -25,7 +25,7 @@ export const auditRetention: RetentionEntry[] = [
   {
     what: 'audit_log',
     keep: { setting: 'keep_audit_days' },
-    why: 'Who changed what: kept for as long as anyone may ask or dispute.',
+    why: 'Who changed what. Keep it for as long as questions or disputes can arise.',
     remove: removeAuditEntries,
     count: db => countRows(db, auditLog, auditLog.at)
   }

@@ -17,7 +17,7 @@ export const bulkJobs = (actions: BulkActions): Job[] => [
     }
   }),
   job(bulkResumeQueue, {
-    purpose: 'Takes up bulk runs that a process left behind.',
+    purpose: 'Resumes bulk actions that a stopped process left unfinished.',
     cron: '23 4 * * *',
     atStart: true,
     async run(ctx) {

@@ -6,7 +6,7 @@ export const bulkRetention: RetentionEntry[] = [
   {
     what: 'bulk_runs',
     keep: { setting: 'keep_bulk_runs_days' },
-    why: 'What a bulk action did to each of its rows; the audit log keeps what was changed.',
+    why: 'What a bulk action did to each row. The audit log keeps the changes.',
     // One at a time: each has up to 100,000 rows.
     async remove(unit, before) {
       const [old] = await unit.tx

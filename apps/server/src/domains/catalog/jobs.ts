@@ -14,21 +14,21 @@ export const readProductsQueue = queue<{ asked?: boolean }>('read-platform-produ
 
 export const catalogJobs: Job[] = [
   job(readPricesQueue, {
-    purpose: 'Reads all prices from the platform, follows those that differ, and lists what is left.',
+    purpose: 'Reads all prices from the platform, updates those that differ, and lists the rest.',
     cron: '7 * * * *',
     run: readPrices
   }),
   job(readProductsQueue, {
-    purpose: 'Reads all products again from the platform: what a webhook should have told, and what it did not.',
+    purpose: 'Rereads all products from the platform, to catch changes that no webhook reported.',
     cron: '37 4 * * *',
     run: readProducts
   }),
   job(readProductQueue, {
-    purpose: 'Reads a product of more than 100 variants again after its webhook, which describes only 100 of them.',
+    purpose: 'Rereads a product with more than 100 variants after its webhook, which describes only 100.',
     run: (ctx, { platformId }) => rereadProduct(ctx, platformId)
   }),
   job(syncQueue, {
-    purpose: 'Reads the platform for a sync that somebody asked for, or applies its plan.',
+    purpose: 'Reads the platform for a sync that an operator started, or applies its plan.',
     // A cancelled sync may still wait for the platform. The next one must not wait for it.
     concurrency: 2,
     run: (ctx, { runId }) => workOnSync(ctx, runId)

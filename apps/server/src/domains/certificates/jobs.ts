@@ -7,14 +7,14 @@ const publicCertificateQueue = queue<object>('look-at-certificate', { retryLimit
 
 export const certificateJobs: Job[] = [
   job(publicCertificateQueue, {
-    purpose: 'Looks which certificate visitors of the shop are shown, and when it ends.',
+    purpose: 'Checks which certificate the shop shows to visitors, and when it expires.',
     cron: '23 * * * *',
     importance: 'background',
     run: readPublicCertificate
   }),
   job(proxyNamesQueue, {
     purpose:
-      "Looks where the host names of servers' certificates lead: customers are shown those that lead to their proxies.",
+      'Checks where the host names of server certificates resolve. Customers see the names that resolve to their proxies.',
     cron: '*/10 * * * *',
     importance: 'background',
     run: (ctx, { serverId }) => (serverId === undefined ? resolveAllProxyNames(ctx) : resolveProxyNames(ctx, serverId))

@@ -8,7 +8,7 @@ export const chatRetention: RetentionEntry[] = [
   {
     what: 'chat_told',
     keep: { ms: 365 * DAY },
-    why: 'Members of the chat platform that the bot has told how to connect their account, so that each is told once.',
+    why: 'Chat platform members that the bot told how to connect an account, so that it tells each only once.',
     remove: (unit, before, limit) => removeRows(unit, chatTold, lt(chatTold.at, before), limit),
     count: db => countRows(db, chatTold, chatTold.at)
   }

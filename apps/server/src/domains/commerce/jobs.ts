@@ -20,37 +20,37 @@ import { sweepEvents } from './events.ts'
 
 export const commerceJobs = (handlers: EventHandlers): Job[] => [
   job(settlePaymentQueue, {
-    purpose: 'Settles a payment that the platform reported: payment, order, points and delivery in one transaction.',
+    purpose: 'Processes a payment from the platform: payment, order, points and delivery in one transaction.',
     concurrency: 4,
     importance: 'urgent',
     run: (ctx, { eventId }) => handleEvent(ctx, handlers, eventId)
   }),
   job(applyProductEventQueue, {
-    purpose: 'Lets the catalogue follow a change of a product on the platform: of many at once, the newest.',
+    purpose: 'Applies a product change from the platform to the catalogue. Of several changes, it applies the newest.',
     // An import of thousands of products must not delay payments.
     importance: 'background',
     run: (ctx, job) => handleProductEvents(ctx, handlers, job)
   }),
   job(sweepEventsQueue, {
-    purpose: 'Asks again for stored events of the platform that nobody has handled.',
+    purpose: 'Schedules stored platform events that are still unprocessed.',
     cron: '* * * * *',
     atStart: true,
     run: sweepEvents
   }),
   job(tagOrderQueue, {
-    purpose: "Tags the platform's order: delivered, renewed, or failed with a note.",
+    purpose: "Tags the platform's order as delivered, renewed, or failed with a note.",
     importance: 'background',
     run: tagOrder
   }),
   job(renewTokenQueue, {
     purpose:
-      "Renews the access token that the platform gave for the app's key and secret, hours before it ends, tries one that was refused again, and erases former webhook secrets whose time is over.",
+      "Renews the platform's access token hours before it expires, retries a refused one, and deletes expired webhook secrets.",
     cron: '*/5 * * * *',
     run: renewToken
   }),
   job(registerWebhooksQueue, {
     purpose:
-      'Compares where the platform sends its webhooks, and restores what it dropped: hourly, at the start and after its settings changed.',
+      "Checks the platform's webhook registrations and restores missing ones: hourly, at the start, and after a settings change.",
     cron: '17 * * * *',
     atStart: true,
     // At the start it only enqueues the work: a silent platform must not keep the worker from starting.

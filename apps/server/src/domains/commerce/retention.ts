@@ -16,7 +16,7 @@ export function commerceRetention(isUnresolved: SQL): RetentionEntry[] {
     {
       what: 'event_payloads',
       keep: { setting: 'keep_event_payloads_days' },
-      why: "What the platform's events said, buyers' names and addresses among it: only to look into a payment.",
+      why: "Contents of platform events, including buyers' names and addresses. Needed only to investigate a payment.",
       async remove({ tx }, before, limit) {
         const old = tx
           .select({ eventId: platformEvents.eventId })
@@ -36,7 +36,7 @@ export function commerceRetention(isUnresolved: SQL): RetentionEntry[] {
     {
       what: 'platform_events',
       keep: { setting: 'keep_events_days' },
-      why: 'Which events came and what came of them. One that comes again is known as long as it is here.',
+      why: 'Received events and their results. The shop recognises a repeated event for as long as it is kept.',
       remove: (unit, before, limit) =>
         removeRows(unit, platformEvents, and(lt(platformEvents.receivedAt, before), isSettled), limit),
       count: db => countRows(db, platformEvents, platformEvents.receivedAt)

@@ -37,23 +37,24 @@ export const convergenceJobs = ({
     run: (ctx, { serverId }) => convergeHealthy(ctx, serverId, confirm(ctx), probeMs)
   }),
   job(convergeFailingQueue, {
-    purpose: 'The same for servers whose agents failed to answer, with growing pauses: no other server waits for them.',
+    purpose:
+      'Does the same for servers whose agents do not answer, at growing intervals, so that other servers do not wait.',
     concurrency: 2,
     perGroup: 1,
     run: (ctx, { serverId }) => convergeFailing(ctx, serverId, confirm(ctx))
   }),
   job(healthQueue, {
-    purpose: 'Asks every agent whether it is there; tells the administrators of one that stays away.',
+    purpose: 'Checks whether every agent answers, and notifies operators about those that do not.',
     cron: '* * * * *',
     run: checkServers
   }),
   job(repairAllQueue, {
-    purpose: 'Asks for the repair of every server.',
+    purpose: 'Schedules a repair of every server.',
     cron: '*/3 * * * *',
     run: repairAll
   }),
   job(repairQueue, {
-    purpose: 'Compares one agent with its desired state, and repairs the difference.',
+    purpose: 'Compares one agent with its desired state, and repairs the differences.',
     concurrency: 2,
     run: (ctx, { serverId }) => repairInTurn(ctx, serverId, REPAIR_WAIT_MS)
   })

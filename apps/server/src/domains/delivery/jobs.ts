@@ -62,41 +62,42 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
 
 export const deliveryJobs = (ports: DeliveryPorts): Job[] => [
   job(orderTaskQueue, {
-    purpose: 'Does a task that someone asked for: new addresses, a new password, or delivers what is missing.',
+    purpose: 'Runs a requested order action: new addresses, a new password, or missing deliveries.',
     concurrency: 4,
     importance: 'urgent',
     perGroup: 1,
     run: (ctx, task) => runTask(ctx, ports, task)
   }),
   job(checkTaskQueue, {
-    purpose: "Checks an order's proxies because someone asked for it, for 5 seconds at a time.",
+    purpose: "Checks an order's proxies on request, for 5 seconds at a time.",
     concurrency: 4,
     perGroup: 1,
     run: (ctx, task) => runTask(ctx, ports, task)
   }),
   job(deliveredQueue, {
-    purpose: "Tells the customer and the platform that all of an order's proxies work.",
+    purpose: 'Informs the customer and the platform when all proxies of an order work.',
     importance: 'background',
     run: (ctx, { orderId }) => announceDelivery(ctx, orderId)
   }),
   job(expireQueue, {
-    purpose: 'Ends orders whose time is over: their proxies stop, and their addresses stay held for a grace.',
+    purpose: 'Ends expired orders: their proxies stop, and their addresses stay reserved for the grace period.',
     cron: '* * * * *',
     run: expireOrders
   }),
   job(graceQueue, {
-    purpose: 'Gives the addresses back of expired orders that nobody renewed in their grace.',
+    purpose: 'Frees the addresses of expired orders that were not renewed in the grace period.',
     cron: '* * * * *',
     run: endGraces
   }),
   job(sweepQueue, {
-    purpose: 'Takes up agents that are behind, deliveries that wait for no agent, and tasks whose job is gone.',
+    purpose: 'Resumes agents that are behind, stalled deliveries, and order actions whose job was lost.',
     cron: '* * * * *',
     atStart: true,
     run: sweep
   }),
   job(rescueQueue, {
-    purpose: 'Gives orders that wait for a silent server addresses of others, and takes orders off servers given up.',
+    purpose:
+      'Moves waiting orders from unreachable servers to other addresses, and moves orders off servers that were given up.',
     cron: '* * * * *',
     run: ctx => rescueOrders(ctx)
   }),

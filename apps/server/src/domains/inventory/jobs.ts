@@ -34,13 +34,12 @@ const restQueue = queue<object>('end-quarantine', { retryLimit: 0, deleteAfterSe
 
 export const inventoryJobs: Job[] = [
   job(restQueue, {
-    purpose: 'Returns addresses to stock that have rested for quarantine_hours.',
+    purpose: 'Returns addresses to stock after quarantine_hours.',
     cron: '* * * * *',
     run: ctx => endRests(ctx)
   }),
   job(auditQueue, {
-    purpose:
-      'Checks that what is derived from the leases agrees with them; tells the administrators where it does not.',
+    purpose: 'Checks that derived data matches the leases, and notifies operators if it does not.',
     cron: '23 3 * * *',
     run: auditNow
   })

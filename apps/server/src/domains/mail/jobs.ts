@@ -4,7 +4,7 @@ import { sendMail, sendMailQueue } from './send-mail.ts'
 export const mailJobs: Job[] = [
   job(sendMailQueue, {
     purpose:
-      'Sends a mail: codes first, then what is about one person’s matter, what many get at once, and reminders; while the mail service fails, it is tried for about a day.',
+      'Sends an email: codes first, then emails about one person’s matter, mass emails, and reminders. If the email service fails, it retries for about 24 hours.',
     concurrency: 4,
     importance: 'background',
     // Codes must leave even if many reminders wait and the mail service is slow.

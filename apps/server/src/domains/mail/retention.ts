@@ -20,7 +20,7 @@ export const mailRetention: RetentionEntry[] = [
   {
     what: 'mails',
     keep: { setting: 'keep_mails_days' },
-    why: 'Which mails went to whom. As long as one is here, its cause is not mailed about again.',
+    why: 'Who got which email. While an email is kept, the shop does not send another about the same event.',
     remove: (unit, before, limit) =>
       removeRows(unit, mails, and(lt(mails.createdAt, before), ne(mails.state, 'waiting')), limit),
     count: db => countRows(db, mails, mails.createdAt)
@@ -35,7 +35,7 @@ export const mailRetention: RetentionEntry[] = [
   {
     what: 'mail_report_tokens',
     keep: { ms: DAY },
-    why: 'Reports of the mail service that were taken: a signature counts once, and is too old after half a day.',
+    why: 'Accepted reports of the email service. Each signature counts once and expires after 12 hours.',
     remove: (unit, before, limit) => removeRows(unit, reportTokens, lt(reportTokens.createdAt, before), limit),
     count: db => countRows(db, reportTokens, reportTokens.createdAt)
   }

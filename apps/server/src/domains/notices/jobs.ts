@@ -61,11 +61,11 @@ const watchQueue = queue<object>('watch-notices', { retryLimit: 0, deleteAfterSe
 
 export const noticeJobs = (ports: NoticePorts): Job[] => [
   job(raiseNoticeQueue, {
-    purpose: 'Opens a notice to operators of what a command told of.',
+    purpose: 'Opens a notice to operators about a reported problem.',
     run: handleRaised
   }),
   job(watchQueue, {
-    purpose: 'Looks for what operators are to be told of, and for what has ended; once a day it makes the digests.',
+    purpose: 'Opens notices about new problems, closes ended ones, and creates the daily digests.',
     cron: '* * * * *',
     run: async ctx => {
       await watchNotices(ctx, ports.finders)
@@ -74,7 +74,7 @@ export const noticeJobs = (ports: NoticePorts): Job[] => [
     }
   }),
   job(sendNoticeQueue, {
-    purpose: 'Sends one notice to one channel; while the channel fails, it is tried for about a day.',
+    purpose: 'Sends one notice to one channel. If the channel fails, it retries for about 24 hours.',
     concurrency: 4,
     run: (ctx, { sendId }, jobId) => sendNotice(ctx, ports, sendId, jobId)
   })

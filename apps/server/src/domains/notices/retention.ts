@@ -7,7 +7,7 @@ export const noticeRetention: RetentionEntry[] = [
   {
     what: 'notices',
     keep: { ms: 366 * DAY },
-    why: 'What operators were told of, after it ended, with the messages about it: an occurrence that is here is not told of again.',
+    why: 'Ended notices and their messages. While one is kept, the same occurrence opens no new notice.',
     async remove(unit, before, limit) {
       const removed = await removeRows(
         unit,

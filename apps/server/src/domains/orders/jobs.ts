@@ -12,17 +12,17 @@ const foldFiguresQueue = queue<object>('fold-order-figures', { retryLimit: 0, de
 
 export const orderJobs: Job[] = [
   job(foldFiguresQueue, {
-    purpose: 'Adds what changed in the figures of orders to the days they belong to.',
+    purpose: 'Adds changed order figures to their days.',
     cron: '* * * * *',
     run: ctx => foldFigures(ctx)
   }),
   job(timeOutQueue, {
-    purpose: 'Gives the addresses back of orders that nobody paid, or not in full, in time.',
+    purpose: 'Frees the addresses of orders that are not fully paid in time.',
     cron: '* * * * *',
     run: ctx => timeOutOrders(ctx)
   }),
   job(remindQueue, {
-    purpose: 'Mails customers before their order expires: some days before, and on the last day.',
+    purpose: 'Emails customers before an order expires: some days before, and on the last day.',
     cron: '7,27,47 * * * *',
     run: ctx => remindExpiries(ctx)
   })

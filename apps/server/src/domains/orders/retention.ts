@@ -18,7 +18,7 @@ export const orderRetention: RetentionEntry[] = [
   {
     what: 'checkout_keys',
     keep: { ms: CHECKOUT_KEYS_KEPT },
-    why: 'Replies to checkouts with an Idempotency-Key: a repeat after that is a new order.',
+    why: 'Replies to checkouts with an Idempotency-Key. A later repeat creates a new order.',
     remove: (unit, before, limit) => removeRows(unit, checkoutKeys, lt(checkoutKeys.createdAt, before), limit),
     count: db => countRows(db, checkoutKeys, checkoutKeys.createdAt)
   }

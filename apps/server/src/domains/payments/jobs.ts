@@ -15,7 +15,7 @@ export const queueOrderRead = (unit: Unit, platformOrderId: string): void =>
 
 export const paymentJobs: Job[] = [
   job(queue<object>('compare-order-figures', { expireInSeconds: 600, deleteAfterSeconds: 86_400 }), {
-    purpose: 'Counts the figures of orders again and logs where the stored ones differ.',
+    purpose: 'Recounts order figures, and logs where the stored ones differ.',
     cron: '41 3 * * *',
     run: async ctx => {
       const days = await compareFigures(ctx.db)

@@ -12,7 +12,7 @@ export const paymentRetention: RetentionEntry[] = [
   {
     what: 'unpaid_orders',
     keep: { setting: 'keep_unpaid_orders_days' },
-    why: 'Orders that timed out or were cancelled and that no money ever came for, with their history and reservations.',
+    why: 'Timed-out or cancelled orders that were never paid, with their history and reservations.',
     async remove(unit, before, limit) {
       const one = { one: sql`1` }
       const old = await unit.tx

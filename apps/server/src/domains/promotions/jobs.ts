@@ -8,29 +8,29 @@ import { checkCodesQueue } from './queues.ts'
 
 export const promotionsJobs: Job[] = [
   job(codeQueue, {
-    purpose: 'Looks at a promo code, gift card or level code on the platform, and creates or changes its discount.',
+    purpose: 'Checks a promo code, gift card or level code on the platform, and creates or updates its discount.',
     concurrency: 2,
     importance: 'background',
     run: checkCodeOnPlatform
   }),
   job(endCodeQueue, {
-    purpose: "Ends the shop's discount on the platform of a code that was deleted, renamed or marked as used.",
+    purpose: "Ends the platform's discount for a code that was deleted, renamed or marked as used.",
     importance: 'background',
     run: endCode
   }),
   job(checkCodesQueue, {
-    purpose: 'Compares all codes that are not used with the discounts of the platform.',
+    purpose: "Compares all unused codes with the platform's discounts.",
     cron: '47 3 * * *',
     importance: 'background',
     run: (ctx, from) => checkCodes(ctx, from)
   }),
   job(levelTagQueue, {
-    purpose: "Tags the platform's customer with the level of the user.",
+    purpose: "Tags the platform's customer with the user's level.",
     importance: 'background',
     run: tagCustomer
   }),
   job(levelTagsQueue, {
-    purpose: 'Finds customers of the platform whose tags differ from the level of their user, and corrects them.',
+    purpose: "Finds platform customers whose tags do not match their user's level, and corrects them.",
     cron: '17 5 * * *',
     importance: 'background',
     run: (ctx, from) => compareCustomers(ctx, from)

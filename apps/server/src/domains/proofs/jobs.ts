@@ -8,14 +8,15 @@ const proveDueQueue = queue<object>('prove-due-access', { retryLimit: 0, deleteA
 
 export const proofJobs: Job[] = [
   job(proveQueue, {
-    purpose: "Tries credentials at a server's proxies: old ones have to be refused, new ones to reach the check site.",
+    purpose:
+      "Tests credentials on a server's proxies: old ones must be refused, and new ones must reach the check site.",
     concurrency: 4,
     importance: 'background',
     perGroup: 1,
     run: (ctx, { serverId }) => proveAccess(ctx, serverId)
   }),
   job(proveDueQueue, {
-    purpose: 'Asks for tries of credentials that are due, of every server.',
+    purpose: 'Schedules credential tests that are due on every server.',
     cron: '* * * * *',
     run: proveDue
   })

@@ -16,7 +16,7 @@ export const proofRetention: RetentionEntry[] = [
   {
     what: 'access_proofs',
     keep: { ms: PROOFS_KEPT },
-    why: 'Tries of new credentials and of former passwords, which belong to the history of orders. Those of credentials whose lease ended are kept like the leases.',
+    why: 'Checks of new credentials and old passwords, which are part of the order history. Checks after the end of a lease are kept as long as the lease.',
     remove: (unit, before, limit) =>
       removeRows(unit, accessProofs, and(lt(accessProofs.askedAt, before), isPassing), limit),
     count: db => countRows(db, accessProofs, accessProofs.askedAt, isPassing)

@@ -21,11 +21,11 @@ export const provisioningJobs: Job[] = [
     }
   }),
   job(upgradeQueue, {
-    purpose: 'Begins the next servers of an upgrade, once those before are done.',
+    purpose: 'Starts the next servers of an upgrade after the previous ones are done.',
     run: (ctx, { upgradeId }) => advanceUpgrade(ctx, upgradeId)
   }),
   job(upgradesQueue, {
-    purpose: 'The same for whatever upgrade goes on, where a process left one behind.',
+    purpose: 'Does the same for any running upgrade that a stopped process left unfinished.',
     cron: '* * * * *',
     atStart: true,
     run: advanceUpgrades

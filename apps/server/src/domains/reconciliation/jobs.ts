@@ -9,7 +9,7 @@ import { reconcilePayments } from './reconcile.ts'
 export const reconciliationJobs: Job[] = [
   job(queue<object>('reconcile-payments', { retryLimit: 0, deleteAfterSeconds: 3600 }), {
     purpose:
-      'Asks the platform for payments, refunds, disputes and cancellations, and records those that no webhook told of.',
+      'Reads payments, refunds, disputes and cancellations from the platform, and records those that no webhook reported.',
     cron: '*/5 * * * *',
     async run(ctx) {
       await queueUnreadOrders(ctx)
@@ -23,13 +23,12 @@ export const reconciliationJobs: Job[] = [
     run: recover
   }),
   job(queue<object>('reconcile-disputes', { retryLimit: 0, deleteAfterSeconds: 3600 }), {
-    purpose: 'Asks the platform for disputes, and records those that no webhook reported.',
+    purpose: 'Reads disputes from the platform, and records those that no webhook reported.',
     cron: '23 * * * *',
     run: async ctx => void (await reconcileDisputes(ctx))
   }),
   job(readOrderQueue, {
-    purpose:
-      'Asks the platform what became of a refund or dispute that it told of; a payment that was held is judged again.',
+    purpose: 'Reads the result of a reported refund or dispute from the platform, and reassesses held payments.',
     run: readOrder
   })
 ]

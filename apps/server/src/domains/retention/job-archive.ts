@@ -6,7 +6,7 @@ import type { RetentionEntry } from '../../infra/retention.ts'
 export const jobArchive: RetentionEntry = {
   what: 'jobs',
   keep: { ms: DAY },
-  why: 'Finished jobs show what ran and what failed; many are removed after minutes or an hour, since they hold addresses.',
+  why: 'Finished jobs show what ran and what failed. Many are deleted within an hour because they contain addresses.',
   remove: async () => 0,
   async count(db) {
     const { rows } = await db.execute<{ rows: number; oldest: string | null }>(

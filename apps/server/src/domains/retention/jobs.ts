@@ -16,7 +16,7 @@ const retentionQueue = queue<{ from?: string }>('apply-retention', {
 export const retentionJobs = (entries: readonly RetentionEntry[], pace: RetentionPace = {}): Job[] => [
   job(retentionQueue, {
     purpose:
-      'Removes what is kept long enough, in batches; docs/RETENTION.md says what and how long. What a run has no time for the next one begins with.',
+      'Deletes data after its retention period, in batches. docs/RETENTION.md lists the periods. The next run continues where this one stops.',
     cron: '*/10 * * * *',
     run: (ctx, { from }) => runRetention(ctx, entries, { ...pace, from })
   })

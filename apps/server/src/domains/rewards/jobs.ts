@@ -12,12 +12,12 @@ const decayQueue = queue('decay-level-points', { expireInSeconds: 900 })
 
 export const rewardsJobs: Job[] = [
   job(holderCodesQueue, {
-    purpose: "Takes the discounts of a holder's unused promo codes along, after a change of the e-mail address.",
+    purpose: "Updates the discounts of a customer's unused promo codes after a change of email address.",
     importance: 'background',
     run: followCodesOf
   }),
   job(decayQueue, {
-    purpose: "Lowers everyone's level points once a month, from the day that the settings name.",
+    purpose: "Reduces every user's level points once a month, on the day set in Web Settings.",
     // Every hour, so that a shop that was down on the day catches up.
     cron: '7 * * * *',
     async run(ctx) {

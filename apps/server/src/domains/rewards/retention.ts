@@ -8,7 +8,7 @@ export const rewardsRetention: RetentionEntry[] = [
   {
     what: 'chat_reports',
     keep: { ms: 2 * DAY },
-    why: 'Reports of the chat bot, so that none counts twice; older ones are refused by their age.',
+    why: 'Chat bot reports, so that none counts twice. Older ones are refused because of their age.',
     remove: (unit, before, limit) => removeRows(unit, chatEvents, lt(chatEvents.receivedAt, before), limit),
     count: db => countRows(db, chatEvents, chatEvents.receivedAt)
   },

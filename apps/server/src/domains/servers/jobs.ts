@@ -5,12 +5,12 @@ import { denyListsQueue, limitsQueue } from './queues.ts'
 
 export const serverJobs: Job[] = [
   job(limitsQueue, {
-    purpose: "Gives an order's limits to its agents, after a renewal or its refund changed them.",
+    purpose: "Sends an order's new limits to its agents after a renewal or a refund of one.",
     importance: 'urgent',
     run: (ctx, { orderId }) => renewOrderLimits(ctx, orderId)
   }),
   job(denyListsQueue, {
-    purpose: 'Gives every agent its deny lists again, after an edit of the access rules.',
+    purpose: 'Sends every agent its deny lists after a change to access rules.',
     run: renewDenyLists
   })
 ]

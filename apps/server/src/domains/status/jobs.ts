@@ -12,7 +12,7 @@ type Ports = { proxyChecks: (config: AppContext['config']) => ReadProxyChecks }
 /** @param ports.proxyChecks recent results of proxy checks */
 export const statusJobs = ({ proxyChecks }: Ports): Job[] => [
   job(sampleStatusQueue, {
-    purpose: 'Folds the state of every server into the day of the status page; ends planned work whose time is over.',
+    purpose: 'Adds the state of every server to the status page, and ends planned maintenance on time.',
     cron: '* * * * *',
     async run(ctx) {
       await sampleStatus(ctx, proxyChecks(ctx.config))
@@ -20,7 +20,7 @@ export const statusJobs = ({ proxyChecks }: Ports): Job[] => [
     }
   }),
   job(statusMailsQueue, {
-    purpose: 'Mails the subscribers of the status page what is new of an incident, 100 at a time.',
+    purpose: 'Emails an incident update to status page subscribers, 100 at a time.',
     importance: 'background',
     run: mailUpdate
   })

@@ -9,14 +9,14 @@ export const statusRetention: RetentionEntry[] = [
   {
     what: 'status_days',
     keep: { ms: STATUS_DAYS * DAY },
-    why: 'For how long each server worked on each day: the bars of the status page, which go no further back.',
+    why: 'Uptime of each server per day, shown as bars on the status page.',
     remove: (unit, before, limit) => removeRows(unit, statusDays, lt(statusDays.day, iso(before).slice(0, 10)), limit),
     count: db => countRows(db, statusDays, statusDays.day)
   },
   {
     what: 'status_subscribers',
     keep: { ms: UNCONFIRMED_FOR },
-    why: 'Addresses that were entered for mails about incidents, and that nobody confirmed. Confirmed ones stay until they unsubscribe.',
+    why: 'Subscribers to incident emails who did not confirm their address. Confirmed ones stay until they unsubscribe.',
     remove: (unit, before, limit) =>
       removeRows(unit, statusSubscribers, and(isUnconfirmed, lt(statusSubscribers.askedAt, before)), limit),
     count: db => countRows(db, statusSubscribers, statusSubscribers.askedAt, isUnconfirmed)

@@ -6,12 +6,12 @@ import type { TrafficPorts } from './record.ts'
 /** @param ports makes what finds the order of each traffic row, and informs customers of quotas */
 export const trafficJobs = (ports: (ctx: AppContext) => TrafficPorts): Job[] => [
   job(trafficQueue, {
-    purpose: 'Has the traffic counters of every server fetched, spread over the minute.',
+    purpose: "Schedules the collection of every server's traffic counters, spread over 1 minute.",
     cron: '* * * * *',
     run: collectTraffic
   }),
   job(serverTrafficQueue, {
-    purpose: "Fetches what changed of one agent's traffic counters, and adds it up by hour and day.",
+    purpose: 'Collects changed traffic counters from one agent, and adds them up by hour and day.',
     // A slow agent takes up to half a minute, and must not keep the others from being counted.
     concurrency: 8,
     perGroup: 1,

@@ -29,7 +29,7 @@ export const trafficRetention: RetentionEntry[] = [
   {
     what: 'traffic_days',
     keep: { ms: DAYS_KEPT },
-    why: 'The same by day: what a customer asks about, and how the shop grows.',
+    why: "Daily traffic, for customers' questions and growth figures.",
     remove: async (unit, before, limit) =>
       (await removeRows(unit, trafficDays, lt(trafficDays.at, before), limit)) +
       (await removeRows(unit, orderTrafficDays, lt(orderTrafficDays.at, before), limit)) +
@@ -39,7 +39,7 @@ export const trafficRetention: RetentionEntry[] = [
   {
     what: 'traffic_marks',
     keep: { ms: HOURS_KEPT },
-    why: 'The last figures that an agent told of users that are gone: it forgets them after a day itself. Those of present users stay, or their traffic would be counted again.',
+    why: 'The last counters of users deleted from an agent, which forgets them after 1 day. Counters of current users are kept, so that traffic is not counted twice.',
     remove: (unit, before, limit) =>
       removeRows(
         unit,

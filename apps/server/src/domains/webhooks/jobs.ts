@@ -14,8 +14,7 @@ const BATCH = 500
 
 export const webhookJobs = (sending: Sending): Job[] => [
   job(sendWebhookQueue, {
-    purpose:
-      "Posts an event to a customer's or the operators' endpoint; a failed try is repeated for about three days.",
+    purpose: 'Sends an event to an endpoint of a customer or the operators. If it fails, it retries for about 3 days.',
     // Slow endpoints share these places, one for each customer.
     concurrency: 4,
     perGroup: 1,

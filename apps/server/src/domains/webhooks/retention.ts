@@ -9,7 +9,7 @@ export const webhookRetention: RetentionEntry[] = [
   {
     what: 'webhook_events',
     keep: { ms: KEPT_MS },
-    why: 'What webhook endpoints were told, with each try and the start of its answer. What is gone cannot be sent again.',
+    why: 'Events sent to webhook endpoints, with each attempt and the start of its answer. Deleted events cannot be resent.',
     remove: (unit, before, limit) =>
       removeRows(
         unit,
@@ -25,7 +25,7 @@ export const webhookRetention: RetentionEntry[] = [
   {
     what: 'webhook_endpoints',
     keep: { ms: KEPT_MS },
-    why: 'Webhook endpoints that were deleted: the log names their addresses.',
+    why: 'Deleted webhook endpoints. The log shows their addresses.',
     remove: (unit, before, limit) => removeRows(unit, webhookEndpoints, lt(webhookEndpoints.deletedAt, before), limit),
     count: db =>
       countRows(db, webhookEndpoints, webhookEndpoints.deletedAt, sql`${webhookEndpoints.deletedAt} is not null`)

@@ -7,7 +7,7 @@ export const syncRetention: RetentionEntry[] = [
   {
     what: 'catalog_sync_runs',
     keep: { ms: 7 * DAY },
-    why: 'How syncs with the platform ended, and what was read for one that nobody applied. What was changed is in the audit log.',
+    why: 'Results of platform syncs, and the data of syncs that were never applied. The audit log keeps the changes.',
     remove: (unit, before, limit) => removeRows(unit, syncRuns, lt(syncRuns.createdAt, before), limit),
     count: db => countRows(db, syncRuns, syncRuns.createdAt)
   }

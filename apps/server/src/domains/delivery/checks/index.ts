@@ -16,7 +16,7 @@ const checkShareQueue = queue<object>('check-proxies', {
 
 export const checkJobs: Job[] = [
   job(checkShareQueue, {
-    purpose: 'Checks the next share of all live proxies: each of them once a day.',
+    purpose: 'Checks the next share of all live proxies, each once a day.',
     cron: `*/${SLOT_MINUTES} * * * *`,
     async run(ctx) {
       const minute = Math.floor(ctx.now().getTime() / 60_000)
