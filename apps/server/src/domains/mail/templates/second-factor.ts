@@ -4,11 +4,11 @@ import { day, sender, template } from './define.ts'
 type What = 'added' | 'removed' | 'reset' | 'codes_made' | 'code_used'
 
 const SUBJECT: Record<What, Record<Language, string>> = {
-  added: { en: 'A second factor was added to your account', 'zh-CN': '您的账号添加了第二重验证' },
-  removed: { en: 'A second factor was removed from your account', 'zh-CN': '您的账号移除了一项第二重验证' },
-  reset: { en: 'The second factors of your account were removed', 'zh-CN': '您账号的第二重验证已全部移除' },
-  codes_made: { en: 'Your account has new recovery codes', 'zh-CN': '您的账号生成了新的恢复代码' },
-  code_used: { en: 'A recovery code of your account was used', 'zh-CN': '您账号的一个恢复代码已被使用' }
+  added: { en: 'A second factor was added to your account', 'zh-CN': '您的账户添加了双重验证' },
+  removed: { en: 'A second factor was removed from your account', 'zh-CN': '您的账户移除了一项双重验证' },
+  reset: { en: 'The second factors of your account were removed', 'zh-CN': '您账户的双重验证已全部移除' },
+  codes_made: { en: 'Your account has new recovery codes', 'zh-CN': '您的账户生成了新的恢复代码' },
+  code_used: { en: 'A recovery code of your account was used', 'zh-CN': '您账户的一个恢复代码已被使用' }
 }
 
 const BODY: Record<What, Record<Language, string>> = {
@@ -41,7 +41,7 @@ const NAME: Record<Language, (what: What, name: string) => [string, string][]> =
 
 const NOT_YOU =
   'If it was not you, set a new password at once: "Forgot password" on the log-in page ends every session. Then check your second factors.'
-const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。然后检查您的第二重验证。'
+const NOT_YOU_ZH = '如非本人操作，请立即在登录页点击“忘记密码”设置新密码，所有会话将随之结束。然后检查您的双重验证。'
 
 /** Mails about second factors. They cannot be switched off. */
 export const secondFactorTemplates = {
@@ -84,7 +84,7 @@ export const secondFactorTemplates = {
         subject: '有人知道您的密码',
         heading: `${data.username}，您好，有人知道您的密码`,
         paragraphs: [
-          '有人输入了您的正确密码，随后多次输入错误的验证码。第二重验证阻止了登录。',
+          '有人输入了您的正确密码，随后多次输入错误的验证码。双重验证阻止了登录。',
           '如非本人操作，请立即设置新密码。'
         ],
         facts: [['时间', day(data.at)]],
