@@ -159,6 +159,7 @@ export async function createDiscount(
     {
       discount: {
         ...input.value,
+        title: wanted.title,
         startsAt: new Date(at.getTime() - AHEAD_MS).toISOString(),
         combinesWith: { orderDiscounts: true }
       }
@@ -168,7 +169,10 @@ export async function createDiscount(
   return reply.ok ? outcomeOf(reply.value.discountCodeBasicCreate) : reply
 }
 
-/** Changes a discount of the shop to what is wanted, and reactivates it if it had ended. */
+/**
+ * Changes a discount of the shop to what is wanted, and reactivates it if it had ended. Its title stays, and so does who
+ * may use it if that is as wanted: an operator may have restricted it to segments or markets.
+ */
 export async function updateDiscount(
   execute: Execute,
   found: FoundDiscount,
@@ -202,30 +206,30 @@ async function inputOf(
   wanted: WantedDiscount,
   found: FoundDiscount | null
 ): Promise<ShopifyResult<Record<string, unknown>>> {
-  const context = await contextOf(execute, wanted, found)
+  const isKept = wanted.holder === null && found?.basic && isFor(found.basic.context, found.holderId, wanted)
+  const context = isKept ? done({}) : await contextOf(execute, wanted, found)
   if (!context.ok) return context
   const value =
     wanted.unit === 'percent'
       ? { percentage: Math.round(Number(wanted.value) * 100) / 10_000 }
       : { discountAmount: { amount: wanted.value, appliesOnEachItem: false } }
   return done({
-    title: wanted.title,
     code: wanted.code,
     tags: [...new Set([...(found?.basic?.tags ?? []), SHOP_DISCOUNT_TAG])],
     customerGets: { value, items: { all: true } },
     usageLimit: wanted.uses,
     appliesOncePerCustomer: wanted.oncePerCustomer,
-    context: context.value
+    ...context.value
   })
 }
 
-/** The customer in the platform's format. A holder who never bought becomes a customer there. */
+/** Who may use it, in the platform's format. A holder who never bought becomes a customer there. */
 async function contextOf(
   execute: Execute,
   { holder }: WantedDiscount,
   found: FoundDiscount | null
 ): Promise<ShopifyResult<object>> {
-  if (holder === null) return done({ all: 'ALL' })
+  if (holder === null) return done({ context: { all: 'ALL' } })
   const reply = await execute(
     documents.setCustomer,
     { email: holder },
@@ -239,5 +243,5 @@ async function contextOf(
   if (!set.customer) return failed('rejected', set.userErrors.map(error => error.message).join('; '))
   const id = set.customer.id
   const others = customersOf(found?.basic?.context).filter(one => one !== id)
-  return done({ customers: { add: [id], remove: others } })
+  return done({ context: { customers: { add: [id], remove: others } } })
 }

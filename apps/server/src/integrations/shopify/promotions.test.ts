@@ -89,6 +89,39 @@ test('an update changes it to what is wanted now, and reactivates it', async () 
   expect(await differences(open)).toEqual([])
 })
 
+/** What an update of a discount changes on the platform, if an operator restricted its use to `context`. */
+async function changedWith(context: string, wanted: WantedDiscount) {
+  await client().createDiscount(gift('LIMITED', { holder: null }), NOW)
+  const there = await found('LIMITED', null)
+  if (!there?.basic) throw new Error('it was not made')
+  const restricted = { ...there, basic: { ...there.basic, context: { __typename: context } } }
+  let sent: Record<string, unknown> = {}
+  const shop = createShopify({
+    shopUrl: sandbox.url,
+    accessToken: secrets.accessToken,
+    apiSecret: secrets.appSecret,
+    async fetch(url, init) {
+      sent = (JSON.parse(String(init?.body)) as { variables: { discount: typeof sent } }).variables.discount
+      return fetch(url, init)
+    }
+  })
+  expect(value(await shop.updateDiscount(restricted, wanted))).toBe('written')
+  return sent
+}
+
+test.each(['DiscountCustomerSegments', 'DiscountMarkets'])(
+  'an update of a code that an operator restricted (%s) changes neither that nor its title',
+  async context => {
+    const level = gift('LIMITED', { holder: null, uses: null, oncePerCustomer: false, value: '9.00', unit: 'percent' })
+    const sent = await changedWith(context, level)
+    expect(sent).toMatchObject({ customerGets: { value: { percentage: 0.09 } } })
+    expect(Object.keys(sent)).not.toContain('context')
+    expect(Object.keys(sent)).not.toContain('title')
+    // A gift card has to work for anyone.
+    expect(await changedWith(context, gift('LIMITED', { holder: null }))).toMatchObject({ context: { all: 'ALL' } })
+  }
+)
+
 test('many codes are looked up together, and every one is answered', async () => {
   const codes = Array.from({ length: 23 }, (_, at) => (at % 5 === 0 ? 'WELCOME10' : `NONE-${at}`))
   const all = value(await client().discounts([...new Set(codes)].map(code => ({ code, holder: null }))))
