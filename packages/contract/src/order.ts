@@ -100,7 +100,7 @@ export const Order = z.object({
       params: ReasonParams
     })
     .nullable(),
-  /** Unpaid, but the platform says that its payment is on its way: pending with its provider, or not captured. */
+  /** The platform says that its payment, or that of a renewal, is on its way: pending with its provider, or not captured. */
   payment_pending: z.boolean(),
   /** Where an unpaid order can still be paid. */
   checkout_url: z.string().nullable(),

@@ -26,6 +26,7 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
       payAmount: amount,
       lastAmount: amount,
       paidAt: unit.now,
+      pendingUntil: null,
       proxyTime: days,
       platformOrderId,
       platformOrderNumber

@@ -71,7 +71,8 @@ export {
   type FailedTask
 } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'
-export { holdForPayment, timeOutOrders } from './time-out.ts'
+export { holdForPayment, holdForRenewal, type Untaken } from './pending.ts'
+export { timeOutOrders } from './time-out.ts'
 export { trafficPorts } from './traffic.ts'
 export { emitOrderEvent } from './transition.ts'
 export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'

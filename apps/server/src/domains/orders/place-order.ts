@@ -45,7 +45,8 @@ export async function largestOrder(ctx: AppContext, caller: UserActor | VisitorA
   return isKnown ? settings.max_unpaid_addresses : newCustomerLimit(settings)
 }
 
-async function hasPaid(db: Executor, userId: number): Promise<boolean> {
+/** Has a payment of this customer ever counted? */
+export async function hasPaid(db: Executor, userId: number): Promise<boolean> {
   const [paid] = await db
     .select({ id: orders.id })
     .from(orders)
@@ -138,8 +139,11 @@ const unsettled = sql`(${orders.paidAt} is null
 async function unpaidOf(db: Executor, userId: number, now: Date): Promise<Unpaid> {
   const since = new Date(now.getTime() - DAY)
   const open = sql`${orders.state} in ('placed', 'failed') and ${orders.reservedUntil} > ${now}`
-  // An order whose payment is on its way is held for days. It counts above as held now, and here as any other.
-  const until = sql`least(${orders.reservedUntil}, ${orders.createdAt} + make_interval(mins => ${RESERVATION_MINUTES}))`
+  // An order whose payment is on its way is held for days. It counts above as held now, and here as any other, unless
+  // nothing proves that it will be paid: then it is held for a day, all of which counts.
+  const held = sql`case when ${orders.pendingUntil} <= ${orders.createdAt} + interval '1 day' then interval '1 day'
+    else make_interval(mins => ${RESERVATION_MINUTES}) end`
+  const until = sql`least(${orders.reservedUntil}, ${orders.createdAt} + ${held})`
   const minutes = sql`greatest(0, extract(epoch from ${until} - greatest(${orders.createdAt}, ${since})) / 60)`
   const { rows } = await db.execute<Unpaid>(sql`
     select count(*) filter (where ${open}) as open,

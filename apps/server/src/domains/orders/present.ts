@@ -2,7 +2,6 @@ import {
   CUSTOMER_FAILURES,
   type LevelDiscount,
   ORDER_FAILURES,
-  RESERVATION_MINUTES,
   type Order,
   type OrderFailure,
   type Params,
@@ -11,11 +10,11 @@ import {
   fillIn,
   refuse
 } from '@netlet/contract'
-import { iso, isoOrNull, MINUTE } from '../../infra/clock.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
 import { quotaLeft, type Quotas } from './quotas.ts'
 import { orderTranslations, rulesIn, type Called } from './plan-names.ts'
-import { isOver, isUnsettled, renewableUntil } from './renew.ts'
+import { isOver, isUnsettled, renewable, renewableUntil } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 import { and, eq } from 'drizzle-orm'
 import type { Executor } from '../../infra/db/client.ts'
@@ -46,8 +45,9 @@ export async function paymentStatus(
       failCode: orders.failCode,
       failParams: orders.failParams,
       paidAt: orders.paidAt,
-      createdAt: orders.createdAt,
       reservedUntil: orders.reservedUntil,
+      graceUntil: orders.graceUntil,
+      pendingUntil: orders.pendingUntil,
       deliveryNum: orders.deliveryNum,
       quantity: orders.quantity
     })
@@ -60,7 +60,7 @@ export async function paymentStatus(
   return ok({
     status: paid ? 'success' : late ? 'timeout' : 'pending',
     is_cancelled: order.state === 'cancelled',
-    payment_pending: isPayable(order, now) && isPaymentPending(order),
+    payment_pending: isPaymentPending(order, now),
     pay_status: paid ? 1 : 0,
     delivery_num: order.deliveryNum,
     proxy_num: order.quantity,
@@ -85,9 +85,12 @@ export type OrderWithPeople = {
 export const isPayable = ({ state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>, now: Date): boolean =>
   state === 'placed' && reservedUntil > now
 
-/** Is the payment of an order that `isPayable` on its way? See `holdForPayment`. */
-const isPaymentPending = ({ createdAt, reservedUntil }: Pick<OrderRow, 'createdAt' | 'reservedUntil'>): boolean =>
-  reservedUntil.getTime() > createdAt.getTime() + RESERVATION_MINUTES * MINUTE
+/** Is the payment of an order, or of a renewal, on its way? See pending.ts. */
+const isPaymentPending = (
+  order: Pick<OrderRow, 'state' | 'paidAt' | 'reservedUntil' | 'graceUntil' | 'pendingUntil'>,
+  now: Date
+): boolean =>
+  order.pendingUntil !== null && order.pendingUntil > now && (isPayable(order, now) || renewable(order, now).ok)
 
 export type Viewer = 'customer' | 'admin'
 
@@ -106,7 +109,7 @@ export function presentOrder(
   { now, viewer, quotas, discounts }: Context
 ): Order {
   const open = isPayable(order, now)
-  const isPending = open && isPaymentPending(order)
+  const isPending = isPaymentPending(order, now)
   const failure = order.failCode && sayFailure(ORDER_FAILURES, order.failCode, order.failParams, viewer)
   const taskFailure =
     order.taskErrorCode && sayFailure(TASK_FAILURES, order.taskErrorCode, order.taskErrorParams, viewer)

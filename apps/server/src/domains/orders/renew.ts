@@ -67,12 +67,19 @@ export function renewableUntil(order: OrderRow, days: number, now: Date): Date |
   return end && end < graceUntil ? end : graceUntil
 }
 
+/** How long after its expiry an order is held at most for a renewal whose payment is on its way. */
+export const PENDING_GRACE = 7 * DAY
+
 /**
  * How long the addresses of an order that ends now stay held. A grace exists for renewals only, so it ends when one for
- * `days` is no longer possible.
+ * `days` is no longer possible. It lasts longer while the payment of one is on its way.
  */
 export function heldUntil(order: OrderRow, grace: Date | null, days: number, now: Date): Date | null {
-  const ended: OrderRow = { ...order, state: 'expired', endedAt: order.endedAt ?? now, graceUntil: grace }
+  const { expiredAt, pendingUntil } = order
+  const most = expiredAt && expiredAt.getTime() + PENDING_GRACE
+  const pending = most && pendingUntil && new Date(Math.min(pendingUntil.getTime(), most))
+  const graceUntil = pending && (!grace || grace < pending) ? pending : grace
+  const ended: OrderRow = { ...order, state: 'expired', endedAt: order.endedAt ?? now, graceUntil }
   return renewableUntil(ended, days, now)
 }
 
@@ -93,6 +100,7 @@ export async function renewOrder(
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,
     lastReminderSentAt: null,
+    pendingUntil: null,
     payAmount: sql`${orders.payAmount} + ${amount}::numeric` as never,
     lastAmount: amount,
     ...NOTHING_USED

@@ -108,6 +108,8 @@ export const orders = pgTable(
     checkoutUrl: text(),
     discountCode: text(),
     reservedUntil: instant().notNull(),
+    /** Until when a payment that is on its way, its own or a renewal's, holds its addresses at most. Null: none is. */
+    pendingUntil: instant(),
     createdAt: createdAt(),
     paidAt: instant(),
     /** Null until all addresses work for the first time, which starts the term. */

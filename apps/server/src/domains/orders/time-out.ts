@@ -1,13 +1,12 @@
 import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
 import { inBatches } from '../../infra/batches.ts'
-import { DAY, MINUTE } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
-import { lockOrder, lockOrderByPublicId, note, transition, updateOrder, type OrderRow } from './transition.ts'
-import { refuse, RESERVATION_MINUTES } from '@netlet/contract'
+import { lockOrder, note, transition, updateOrder } from './transition.ts'
+import { refuse } from '@netlet/contract'
 import { type Actor, actsAsAdmin } from '../../infra/actor.ts'
 import { type Result, done } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -36,25 +35,6 @@ async function cancelOrderIn(unit: Unit, id: number, userId: number | null): Pro
   if (mail) enqueueMail(unit, { ...mail, template: 'order-cancelled', key: `cancelled:${id}` })
   await release(unit.tx, { orderId: id })
   return done
-}
-
-/** The platform gives most payments that are pending or authorised a week. */
-const HELD_FOR_PAYMENT = 7 * DAY
-
-/**
- * Holds the addresses of an unpaid order for as long as its payment may take that is on its way, or as long as those of
- * any order if it is not.
- */
-export async function holdForPayment(
-  unit: Unit,
-  publicId: string,
-  isOnItsWay: (order: OrderRow) => boolean
-): Promise<void> {
-  const order = await lockOrderByPublicId(unit, publicId)
-  if (order?.state !== 'placed') return
-  const time = isOnItsWay(order) ? HELD_FOR_PAYMENT : RESERVATION_MINUTES * MINUTE
-  const reservedUntil = new Date(order.createdAt.getTime() + time)
-  if (order.reservedUntil.getTime() !== reservedUntil.getTime()) await updateOrder(unit, order.id, { reservedUntil })
 }
 
 const BATCH = 100

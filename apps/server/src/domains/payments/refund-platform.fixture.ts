@@ -121,7 +121,9 @@ export async function startRefundPlatform() {
       nodes: changedSince(orders.known, variables.query),
       pageInfo: { hasNextPage: false, endCursor: null }
     }
-    const order = isReading ? (orders.known.get(idOf(variables.id)) ?? null) : { transactions: [sale] }
+    const there = orders.known.get(idOf(variables.id))
+    const open = there?.['displayFinancialStatus'] === 'PENDING' ? { ...sale, status: 'PENDING' } : sale
+    const order = isReading ? (there ?? null) : { transactions: there?.['transactions'] ?? [open] }
     const known = made.find(({ id }) => variables.id === `gid://shopify/Refund/${id}`)
     const status = known ? { transactions: { nodes: [{ status: known.status }] } } : null
     const refund = { id: `gid://shopify/Refund/${ids.get(key)}` }

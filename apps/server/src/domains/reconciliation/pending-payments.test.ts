@@ -1,7 +1,9 @@
 import type { Order } from '@netlet/contract'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { endGraces, expireOrders } from '../delivery/index.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
+import { writeSettings } from '../settings/index.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { reconcile, says } from './reconciling.fixture.ts'
 
@@ -15,9 +17,13 @@ beforeEach(async () => {
 })
 afterAll(() => b?.world.close())
 
+/** When each checkout ended, on the platform. */
+const begun = new Map<number, string>()
 /** The platform has the payment in this status, and the shop reads it. */
-async function read(paid: Paid, status: string, more: { cancelledAt?: string } = {}): Promise<void> {
-  says(b, paid, [], { displayFinancialStatus: status, fullyPaid: false, ...more })
+async function read(paid: Paid, status: string, more: NonNullable<Parameters<typeof says>[3]> = {}): Promise<void> {
+  const createdAt = begun.get(paid.id) ?? b.now().toISOString()
+  begun.set(paid.id, createdAt)
+  says(b, paid, [], { createdAt, displayFinancialStatus: status, fullyPaid: false, ...more })
   await reconcile(b)
 }
 /** What the buyer sees of the order some time later. */
@@ -61,7 +67,6 @@ test('a payment that stays pending holds its addresses for a week', async () => 
 })
 
 test.for([
-  { name: 'has expired', status: 'EXPIRED', more: {} },
   { name: 'is voided', status: 'VOIDED', more: {} },
   { name: 'is cancelled with its order', status: 'PENDING', more: { cancelledAt: '2026-01-02T00:00:00Z' } }
 ])('a pending payment that $name lets go of its addresses', async ({ status, more }) => {
@@ -83,8 +88,65 @@ test('a payment that failed within the reservation shortens nothing, and a secon
   // The first one is read again with it.
   await read(second, 'PENDING')
   expect(await after(HOUR, placed)).toEqual(HELD)
-  await read(second, 'EXPIRED')
+  await read(second, 'VOIDED')
   expect(await after(MINUTE, placed)).toEqual(GONE)
+})
+
+test('a pending payment that expired, which the buyer is asked to repeat, leaves half an hour for it', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  await read(paid, 'PENDING')
+  await b.world.advance(DAY)
+  for (let times = 0; times < 2; times++) {
+    await read(paid, 'EXPIRED')
+    expect(await after(14 * MINUTE, placed)).toEqual(UNPAID)
+  }
+  expect(await after(2 * MINUTE, placed)).toEqual(GONE)
+})
+
+const PAID_PART = { kind: 'SALE', status: 'SUCCESS' }
+
+test.for(['PENDING', 'AWAITING_RESPONSE'])(
+  'a gift card and a rest that is %s hold the addresses for a week',
+  async status => {
+    const placed = await b.world.place(await b.world.customer(`gifted ${status}`))
+    const transactions = [PAID_PART, { kind: 'SALE', status, manualPaymentGateway: true }]
+    await read(b.paymentFor(placed), 'PARTIALLY_PAID', { transactions })
+    expect((await b.world.row(placed.id)).reservedUntil).toEqual(new Date(placed.createdAt.getTime() + 7 * DAY))
+  }
+)
+
+test('a gift card without the rest holds nothing', async () => {
+  const placed = await b.world.place(b.buyer)
+  const transactions = [PAID_PART, { kind: 'SALE', status: 'FAILURE' }]
+  await read(b.paymentFor(placed), 'PARTIALLY_PAID', { transactions })
+  expect(await after(HOUR, placed)).toEqual(GONE)
+})
+
+const BY_HAND = { transactions: [{ kind: 'SALE', status: 'PENDING', manualPaymentGateway: true }] }
+
+test('a bank deposit that is only announced holds the addresses of a new account for a day, all of which counts', async () => {
+  const buyer = await b.world.customer('newcomer')
+  await writeSettings(b.world.shop.ctx, { max_unpaid_addresses: 64 })
+  const placed = await b.world.place(buyer, 16)
+  await read(b.paymentFor(placed, { lines: { '11': 16, '901': 16 } }), 'PENDING', BY_HAND)
+  expect((await b.world.row(placed.id)).pendingUntil).toEqual(new Date(placed.createdAt.getTime() + DAY))
+  await after(23 * HOUR, placed)
+  expect((await b.world.row(placed.id)).state).toBe('placed')
+  await after(HOUR, placed)
+  expect((await b.world.row(placed.id)).state).toBe('timed_out')
+  expect(await buyer.post('/api/orders/checkout', b.world.wanted())).toMatchObject({
+    data: { reason: 'unpaid_too_often' }
+  })
+  await b.world.advance(DAY)
+  expect(await buyer.post('/api/orders/checkout', b.world.wanted())).toMatchObject({ code: 2000 })
+})
+
+test('a bank deposit of a customer who has paid before holds the addresses for a week', async () => {
+  await b.delivered()
+  const placed = await b.world.place(b.buyer)
+  await read(b.paymentFor(placed), 'PENDING', BY_HAND)
+  expect(await after(6 * DAY, placed)).toEqual(HELD)
 })
 
 test('a pending payment for less than was ordered holds nothing', async () => {
@@ -100,4 +162,73 @@ test('an order whose payment is pending does not keep its buyer from ordering mo
   await b.world.advance(HOUR)
   const next = await buyer.post('/api/orders/checkout', b.world.wanted())
   expect(next).toMatchObject({ code: 2000 })
+})
+
+describe('a renewal whose payment is pending', () => {
+  const hoursUntil = async ({ id }: OrderRow, when: number) =>
+    Math.round((when - ((await b.world.row(id)).expiredAt?.getTime() ?? 0)) / HOUR)
+  const graceOf = async (order: OrderRow) =>
+    hoursUntil(order, (await b.world.row(order.id)).graceUntil?.getTime() ?? Number.NaN)
+
+  /** An order whose renewal, by `status`, was begun an hour before its expiry; it has expired since. */
+  async function renewedLate(status: string, lines?: Record<string, number>) {
+    const { order } = await b.delivered()
+    const renewal = b.paymentFor(order, { renewal: true, ...(lines && { lines }) })
+    await b.world.advance((order.expiredAt?.getTime() ?? 0) - b.now().getTime() - HOUR)
+    await read(renewal, status)
+    await b.world.advance(2 * HOUR)
+    await expireOrders(b.world.shop.ctx)
+    await b.world.confirm()
+    return { order, renewal }
+  }
+  async function pass(milliseconds: number): Promise<void> {
+    await b.world.advance(milliseconds)
+    await endGraces(b.world.shop.ctx)
+    await b.world.confirm()
+  }
+
+  test.for(['PENDING', 'AUTHORIZED'])('(%s) keeps its addresses beyond the grace, until it is paid', async status => {
+    const { order, renewal } = await renewedLate(status)
+    const free = await b.world.stock()
+    await pass(3 * DAY)
+    await read(renewal, status)
+    expect(await b.world.stock()).toBe(free)
+    expect(await after(0, order)).toMatchObject({ state: 'expired', pending: true })
+    expect(await b.tell('orders/paid', { ...renewal, financial_status: 'paid' })).toBe('settled')
+    await b.world.confirm()
+    expect(await after(0, order)).toMatchObject({ state: 'delivered', pending: false })
+  })
+
+  test('keeps them for a week after the expiry at most, whatever else is ordered', async () => {
+    const { order } = await renewedLate('PENDING')
+    await pass(6 * DAY)
+    await read(b.paymentFor(order, { renewal: true }), 'PENDING')
+    expect(await graceOf(order)).toBe(7 * 24)
+    await pass(DAY)
+    expect(await after(0, order)).toMatchObject({ state: 'expired', pending: false })
+    expect((await b.world.row(order.id)).graceUntil).toBeNull()
+  })
+
+  test('and was begun in the grace prolongs it, and is voided: then it ends', async () => {
+    const { order } = await renewedLate('PAID_ELSEWHERE')
+    expect(await graceOf(order)).toBe(25)
+    const renewal = b.paymentFor(order, { renewal: true })
+    await read(renewal, 'PENDING')
+    expect(await graceOf(order)).toBeGreaterThan(6 * 24)
+    await read(renewal, 'VOIDED')
+    expect(await graceOf(order)).toBe(25)
+    await pass(DAY)
+    expect((await b.world.row(order.id)).graceUntil).toBeNull()
+  })
+
+  test('for fewer addresses prolongs nothing', async () => {
+    const { order } = await renewedLate('PENDING', { '11': 8, '901': 7 })
+    expect(await graceOf(order)).toBe(25)
+  })
+
+  test('of an order that was paid does not count for the purchase that is read again', async () => {
+    const { order, paid } = await b.delivered()
+    await read(paid, 'PENDING')
+    expect(await after(0, order)).toMatchObject({ pending: false })
+  })
 })

@@ -17,7 +17,8 @@ import {
   queueOrderRead,
   refundRowsOf
 } from '../payments/index.ts'
-import { asEvent, findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
+import { asEvent } from './as-event.ts'
+import { findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
 import { endAwaitedRefunds, isRefundDue, readRefundOutcomes } from './pending-refunds.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 

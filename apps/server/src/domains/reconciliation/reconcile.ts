@@ -15,19 +15,19 @@ import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } fr
 import { users } from '../accounts/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import {
-  compareLines,
   counted,
   downToCents,
-  missing,
   type PaymentRow,
   paymentStateOf,
   type RefundRow,
   rowsOf,
   sumRefunds
 } from '../payments/index.ts'
+import { asEvent } from './as-event.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
+import { holdPending } from './pending-payments.ts'
 import { amountOf, differences, restOf, toldOf } from './refund-differences.ts'
-import { holdForPayment, type OrderRow, ourVariants } from '../orders/index.ts'
+import { ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 /** How far back the first run looks. The platform retries a webhook for some hours before it gives up. */
@@ -64,7 +64,7 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   }
   const { orders, unreadable, until, more } = changed.value
   const ours = await selectOurOrders(ctx, orders)
-  await holdPending(ctx, ours)
+  await holdPending(ctx, platform.data, ours)
   const missed = [...(await findMissedEvents(ctx, ours)), ...unreadable.flatMap(order => unreadableEvent(ctx, order))]
   let found = 0
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
@@ -77,34 +77,6 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
     unreadable: unreadable.length
   })
   return found
-}
-
-/** Statuses of a payment that is on its way: its provider needs time, or the shop has to capture it. */
-const ON_ITS_WAY = new Set(['PENDING', 'AUTHORIZED'])
-/** Statuses of a payment that was never taken and will not be. */
-const GONE = new Set(['EXPIRED', 'VOIDED'])
-
-/**
- * Holds the addresses of orders whose payment is on its way, and lets go of those whose payment is not any more. Names
- * one that is authorised on the health page: without a capture it is never paid.
- */
-async function holdPending(ctx: AppContext, ours: readonly ShopifyOrder[]): Promise<void> {
-  // One order may be paid at two checkouts, of which one has expired.
-  const coming = new Map<string, ShopifyOrder[]>()
-  for (const order of ours) {
-    const status = order.financialStatus ?? ''
-    const isOnItsWay = ON_ITS_WAY.has(status) && order.cancelledAt === null
-    if (isOnItsWay && status === 'AUTHORIZED') await noteCheck(ctx, 'authorized', { order: order.name })
-    const named = readOrderReference(asEvent(order))
-    if (!named || named.isRenewal || !(ON_ITS_WAY.has(status) || GONE.has(status))) continue
-    coming.set(named.order, [...(coming.get(named.order) ?? []), ...(isOnItsWay ? [order] : [])])
-  }
-  for (const [publicId, found] of coming) {
-    // A payment for less would be held, not settle the order.
-    const covers = (order: OrderRow) =>
-      found.some(one => missing(compareLines(order.lines, asEvent(one)), order) === null)
-    await command(ctx, SYSTEM, unit => holdForPayment(unit, publicId, covers))
-  }
 }
 
 type Position = { until?: string; more?: boolean }
@@ -270,35 +242,4 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
     events.push({ eventId, topic: 'refunds/create', payload })
   }
   return events
-}
-
-/** The order in the shape of its webhook. */
-export function asEvent(order: ShopifyOrder) {
-  return {
-    id: order.id,
-    order_number: order.number,
-    name: order.name,
-    email: order.email,
-    currency: order.currency,
-    financial_status: order.financialStatus?.toLowerCase(),
-    total_price: order.received,
-    total_price_set: { presentment_money: order.buyerReceived },
-    subtotal_price: order.subtotalPrice ?? order.received,
-    total_discounts: order.totalDiscounts,
-    discount_codes: order.discountCodes.map(code => ({ code, amount: '0.00' })),
-    note: order.note,
-    note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
-    line_items: order.lines.map(({ id, title, variantId, quantity, currentQuantity, price }) => ({
-      id,
-      title,
-      variant_id: variantId,
-      quantity,
-      current_quantity: currentQuantity,
-      price
-    })),
-    created_at: order.createdAt,
-    cancelled_at: order.cancelledAt,
-    updated_at: order.updatedAt,
-    test: order.test
-  }
 }

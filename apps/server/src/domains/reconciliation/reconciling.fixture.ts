@@ -12,8 +12,9 @@ export function says(
   { world, now }: Books,
   paid: Paid,
   refunds: Parameters<typeof platformOrder>[1] & object,
-  more: Partial<Pick<Order, 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid' | 'disputes'>> & {
+  more: Partial<Pick<Order, 'createdAt' | 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid' | 'disputes'>> & {
     cancelledAt?: string
+    transactions?: { kind: string; status: string; manualPaymentGateway?: boolean }[]
   } = {}
 ): void {
   const order = platformOrder(paid, refunds)

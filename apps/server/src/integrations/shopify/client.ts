@@ -13,6 +13,7 @@ import {
 import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
 import { orderNotShown } from './old-orders.ts'
+import { readOpenPayments, type OpenPayments } from './open-payments.ts'
 import { readRefundOutcome, readRefundInput, refundOrder, type RefundOutcome, type RefundInput } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
@@ -209,6 +210,9 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
      */
     refund: (input: RefundInput, key: string): Promise<ShopifyResult<string | null>> =>
       refundOrder(execute, input, key),
+
+    /** Payments of an order that have no result yet. */
+    openPayments: (orderId: string): Promise<ShopifyResult<OpenPayments>> => readOpenPayments(execute, orderId),
 
     /** The state of a refund that `refund` started, by its id. */
     refundOutcome: (refundId: string): Promise<ShopifyResult<RefundOutcome>> => readRefundOutcome(execute, refundId),

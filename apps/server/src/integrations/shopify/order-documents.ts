@@ -146,6 +146,17 @@ export const orderDocuments = {
       }
     }
   `,
+  openPayments: /* GraphQL */ `
+    query OpenPayments($id: ID!) {
+      order(id: $id) {
+        transactions(first: 50) {
+          kind
+          status
+          manualPaymentGateway
+        }
+      }
+    }
+  `,
   refund: /* GraphQL */ `
     mutation Refund($input: RefundInput!, $key: String!) {
       refundCreate(input: $input) @idempotent(key: $key) {

@@ -1,0 +1,87 @@
+import {
+  type PaidOrder,
+  readOrderReference,
+  type Shopify,
+  type ShopifyOrder
+} from '../../integrations/shopify/index.ts'
+import { SYSTEM } from '../../infra/actor.ts'
+import { command, type Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { noteCheck } from '../commerce/index.ts'
+import { holdForPayment, holdForRenewal, lockOrderByPublicId, soldToday, type Untaken } from '../orders/index.ts'
+import { compareLines, missing } from '../payments/index.ts'
+import { readSettings } from '../settings/index.ts'
+import { asEvent } from './as-event.ts'
+
+type Read = { order: ShopifyOrder; untaken: Untaken }
+
+/**
+ * Holds the addresses of orders whose payment is on its way, and lets go of those whose payment is not any more. Names
+ * one that is authorised on the health page: without a capture it is never paid.
+ */
+export async function holdPending(
+  ctx: AppContext,
+  platform: Pick<Shopify, 'openPayments'>,
+  ours: readonly ShopifyOrder[]
+): Promise<void> {
+  // One order may be paid at two checkouts, of which one has expired.
+  const read = new Map<string, Read[]>()
+  for (const order of ours) {
+    if (order.financialStatus === 'AUTHORIZED' && order.cancelledAt === null)
+      await noteCheck(ctx, 'authorized', { order: order.name })
+    const named = readOrderReference(asEvent(order))
+    const untaken = named && (await untakenOf(platform, order))
+    if (named && untaken) read.set(named.order, [...(read.get(named.order) ?? []), { order, untaken }])
+  }
+  for (const [publicId, found] of read) {
+    const told = found.map(({ order, untaken }) => ({ paid: asEvent(order), untaken }))
+    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, publicId, told))
+  }
+}
+
+/** What the platform says of an order that it has not been paid for; null if there is nothing to hold or let go of. */
+async function untakenOf(platform: Pick<Shopify, 'openPayments'>, order: ShopifyOrder): Promise<Untaken | null> {
+  const { id, financialStatus: status } = order
+  if (status === 'VOIDED') return 'gone'
+  if (status === 'EXPIRED') return 'expired'
+  if (status !== 'PENDING' && status !== 'AUTHORIZED' && status !== 'PARTIALLY_PAID') return null
+  if (order.cancelledAt !== null) return 'gone'
+  if (status === 'AUTHORIZED') return 'coming'
+  const open = await platform.openPayments(id)
+  // The next run asks again.
+  if (!open.ok) return status === 'PENDING' ? 'unproven' : null
+  // A gift card has paid the first part, and the rest is on its way or was not made.
+  if (status === 'PARTIALLY_PAID') return open.value === 'none' ? 'expired' : 'coming'
+  return open.value === 'some' ? 'coming' : 'unproven'
+}
+
+type Told = { paid: Pick<PaidOrder, 'line_items' | 'note_attributes' | 'note' | 'created_at'>; untaken: Untaken }
+
+/** Holds our order for the payments that the platform has of it. */
+export async function holdOrder(
+  unit: Unit,
+  ctx: Pick<AppContext, 'secrets'>,
+  publicId: string,
+  told: readonly Told[]
+): Promise<void> {
+  const order = await lockOrderByPublicId(unit, publicId)
+  if (!order) return
+  const isRenewal = order.paidAt !== null
+  const sold = isRenewal ? await soldToday(unit.tx, order) : null
+  const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
+  // What a purchase left on the platform does not concern its renewal.
+  const about = told.filter(({ paid }) => !isRenewal || readOrderReference(paid)?.isRenewal)
+  // A payment for less would be held, not settle the order.
+  const covering = about.filter(({ paid }) => !withdrawn && missing(compareLines(lines, paid), order) === null)
+  const best =
+    covering.findLast(({ untaken }) => untaken === 'coming') ??
+    covering.findLast(({ untaken }) => untaken === 'unproven') ??
+    // They come oldest change first.
+    about.at(-1)
+  if (!best) return
+  const untaken = covering.includes(best) || best.untaken === 'expired' ? best.untaken : 'gone'
+  if (!sold) return holdForPayment(unit, order, untaken)
+  const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
+  const since = new Date(best.paid.created_at ?? unit.now)
+  await holdForRenewal(unit, order, untaken, { since, days: sold.days, graceHours })
+}
