@@ -97,7 +97,7 @@ test("an operator's day: from the first start of an empty shop to the month's fi
     await connectMail(page)
     await openScreen(page, 'Health')
     await page.getByRole('button', { name: 'Check now' }).click()
-    await expect(page.getByRole('region', { name: 'Webhooks' })).toContainText('8 / 8')
+    await expect(page.getByRole('region', { name: 'Webhooks' })).toContainText('10 / 10')
   })
 
   await test.step('product types and tags are taken from the platform', async () => {

@@ -19,7 +19,13 @@ import {
   refundPayment,
   settlePayment
 } from './domains/payments/index.ts'
-import { changeRefund, doubtRefund, reconciliationJobs } from './domains/reconciliation/index.ts'
+import {
+  changeRefund,
+  doubtRefund,
+  holdCreated,
+  readTransaction,
+  reconciliationJobs
+} from './domains/reconciliation/index.ts'
 import { promotionsJobs } from './domains/promotions/index.ts'
 import { provisioningJobs } from './domains/provisioning/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
@@ -36,9 +42,11 @@ import type { JobQueue } from './infra/jobs.ts'
 
 /** The domains' handlers of the platform's events. */
 export const eventHandlers: EventHandlers = {
+  'orders/create': holdCreated,
   'orders/paid': settlePayment,
   'orders/cancelled': cancelPayment,
   'refunds/create': refundPayment,
+  'order_transactions/create': readTransaction,
   'disputes/create': disputePayment,
   'disputes/update': disputePayment,
   'reconciled/refund': changeRefund,

@@ -103,7 +103,8 @@ export const orders = {
     })
   }),
   payWebhook: route('POST', '/api/orders/pay_webhook', {
-    summary: "The platform's webhooks about money: orders/paid, orders/cancelled, refunds, disputes (signed)",
+    summary:
+      "The platform's webhooks about money: orders created, paid and cancelled, refunds, transactions, disputes (signed)",
     access: 'public',
     signed: true,
     bodyLimit: WEBHOOK_BYTES,

@@ -137,8 +137,8 @@ export function createCheckouts(options: {
       checkout.orderId = order.id
       state.orders.push(order)
       for (const product of lowered(state, order, at)) await deliveries.emit('products/update', productPayload(product))
-      if (order.authorized) await store.save()
-      else await deliveries.emit('orders/paid', orderPayload(order, base()))
+      // The platform sends `orders/create` of paid orders too, which says no more than `orders/paid`.
+      await deliveries.emit(order.authorized ? 'orders/create' : 'orders/paid', orderPayload(order, base()))
       return { ok: true, order, paidBefore: false }
     }
   }

@@ -4,9 +4,11 @@ import { trim, WEBHOOK_WRONGS, type Delivery, type PlatformState, type WebhookWr
 import { secretsOf, webhookRequest } from './webhook-request.ts'
 
 const WEBHOOK_PATHS: Record<string, string> = {
+  'orders/create': '/api/orders/pay_webhook',
   'orders/paid': '/api/orders/pay_webhook',
   'orders/cancelled': '/api/orders/pay_webhook',
   'refunds/create': '/api/orders/pay_webhook',
+  'order_transactions/create': '/api/orders/pay_webhook',
   'disputes/create': '/api/orders/pay_webhook',
   'disputes/update': '/api/orders/pay_webhook',
   'products/create': '/api/orders/product_webhook',

@@ -4,7 +4,7 @@ import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
 import type { Deliveries } from './deliveries.ts'
 import { leftOf, leftOfAll, paymentsOf, spread } from './order-money.ts'
-import { disputePayload, orderPayload, refundPayload } from './payloads.ts'
+import { disputePayload, orderPayload, refundPayload, transactionPayloads } from './payloads.ts'
 import {
   DISPUTE_STATUSES,
   DISPUTE_TYPES,
@@ -96,12 +96,13 @@ export function createGiveBack(options: {
     return refundParts(order, spread(order, cents), { pending })
   }
 
-  /** Gives a pending refund its result. No webhook reports it, and its order does not count as changed. */
+  /** Gives a pending refund its result. Its order does not count as changed. */
   async function endRefund(refundId: string, status: 'success' | 'failure'): Promise<OrderRefund | undefined> {
-    const made = store.data.orders.flatMap(({ refunds }) => refunds).find(({ id }) => id === refundId)
-    if (made?.status !== 'pending') return undefined
+    const order = store.data.orders.find(({ refunds }) => refunds.some(({ id }) => id === refundId))
+    const made = order?.refunds.find(({ id }) => id === refundId)
+    if (!order || made?.status !== 'pending') return undefined
     made.status = status
-    await store.save()
+    await deliveries.emit('order_transactions/create', ...transactionPayloads(order, made))
     return made
   }
 

@@ -32,10 +32,18 @@ async function buy(cart: string, pay: object = {}): Promise<PlatformOrder> {
 const plan = demoPlans[0]?.variants[1]?.id
 const full = `/cart/${plan}:8,${demoRules[0]?.variantId}:8?checkout[email]=a@example.test&note=n&attributes[order_id]=7&discount=GOLD8`
 
-test('every body has the platform’s shape: orders paid in parts, refunded, cancelled, disputed, and products', async () => {
+test('every body has the platform’s shape: orders placed, paid in parts, refunded, cancelled, disputed, and products', async () => {
+  await control(sandbox, 'POST', '/payment_capture', { later: true })
+  await buy(`/cart/${plan}:1`)
+  await control(sandbox, 'POST', '/payment_capture', { later: false })
   const paid = await buy(full)
   await buy(`/cart/${plan}:1`)
   await control(sandbox, 'POST', `/orders/${paid.id}/refund`, { amount: '1.50' })
+  const pending = await control<{ id: string }>(sandbox, 'POST', `/orders/${paid.id}/refund`, {
+    amount: '0.50',
+    pending: true
+  })
+  await control(sandbox, 'POST', `/refunds/${pending.id}`, { status: 'success' })
   const dispute = await control<{ id: string }>(sandbox, 'POST', `/orders/${paid.id}/dispute`)
   await control(sandbox, 'POST', `/orders/${paid.id}/dispute`, { id: dispute.id, status: 'won' })
   await control(sandbox, 'POST', `/orders/${paid.id}/cancel`)
@@ -48,7 +56,7 @@ test('every body has the platform’s shape: orders paid in parts, refunded, can
   await control(sandbox, 'DELETE', `/products/${made.id}`)
 
   await bodies('orders/paid', 2)
-  await bodies('refunds/create', 2)
+  await bodies('refunds/create', 3)
   for (const topic of SHOP_TOPICS)
     for (const body of await bodies(topic)) expect(faultsOf(topic, body), topic).toEqual([])
 })

@@ -251,6 +251,26 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
   }
 }
 
+/** The parts of a refund as transactions of their own, with how each was paid. */
+export const transactionPayloads = (order: PlatformOrder, refund: OrderRefund) =>
+  refundPayload(order, refund).transactions.map(part => ({
+    ...part,
+    authorization: '',
+    payment_details: {
+      avs_result_code: null,
+      buyer_action_info: null,
+      credit_card_bin: null,
+      credit_card_company: 'Bogus',
+      credit_card_expiration_month: null,
+      credit_card_expiration_year: null,
+      credit_card_name: null,
+      credit_card_number: '•••• •••• •••• 1',
+      credit_card_wallet: null,
+      cvv_result_code: null,
+      payment_method_name: part.gateway
+    }
+  }))
+
 export function disputePayload(order: PlatformOrder, dispute: OrderDispute, at: string) {
   const { id, type, status, amount, initiatedAt, finalizedOn } = dispute
   return {

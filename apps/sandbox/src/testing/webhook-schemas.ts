@@ -7,9 +7,11 @@ const VERSION = '2026-07'
 
 /** All topics that the shop subscribes to. */
 export const SHOP_TOPICS = [
+  'orders/create',
   'orders/paid',
   'orders/cancelled',
   'refunds/create',
+  'order_transactions/create',
   'disputes/create',
   'disputes/update',
   'products/create',

@@ -38,6 +38,8 @@ async function stored(topic = 'orders/paid', payload: unknown = paidEvent({ publ
 }
 
 const settling = (settle: (unit: Unit) => Promise<EventResult>): EventHandlers => ({
+  'orders/create': settle,
+  'order_transactions/create': settle,
   'orders/paid': settle,
   'orders/cancelled': settle,
   'refunds/create': settle,

@@ -88,9 +88,9 @@ export async function finishEvent(
       processedAt: unit.now,
       outcome,
       detail: detail ?? null,
-      needsResolution: isMoney(topic) && needsAttention(outcome),
+      needsResolution: isReport(topic) && needsAttention(outcome),
       // The catalogue already has a product event's data, and the payloads of an import would take gigabytes.
-      ...(isMoney(topic) || outcome === 'unreadable' ? {} : { payload: {} }),
+      ...(isReport(topic) || (outcome === 'unreadable' && !isAnnouncement(topic)) ? {} : { payload: {} }),
       platformOrderId: about?.platformOrderId ?? null,
       platformOrderName: about?.platformOrderName ?? null,
       orderPublicId: about?.orderPublicId ?? null,
@@ -98,7 +98,7 @@ export async function finishEvent(
     })
     .where(eq(platformEvents.eventId, eventId))
     .returning({ id: platformEvents.id })
-  if (isMoney(topic)) unit.publish('platform_event', finished?.id)
+  if (isReport(topic)) unit.publish('platform_event', finished?.id)
 }
 
 /** Has the platform reported, in a handled event, that its order was cancelled? */
@@ -110,6 +110,12 @@ export async function isCancelledThere(db: Executor, platformOrderId: string): P
 
 /** Is the topic about orders and their money, not about the catalogue? */
 export const isMoney = (topic: string): boolean => !topic.startsWith('products/')
+
+/** Does it announce what is reported or read later? Then nothing has to be decided or kept. */
+const isAnnouncement = (topic: string): boolean => topic === 'orders/create' || topic === 'order_transactions/create'
+
+/** Does the event report money, and is it listed in the inbox? See `isAboutMoney`. */
+export const isReport = (topic: string): boolean => isMoney(topic) && !isAnnouncement(topic)
 
 export type EventRow = typeof platformEvents.$inferSelect
 

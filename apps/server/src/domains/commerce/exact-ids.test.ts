@@ -23,9 +23,16 @@ afterAll(() => shop?.close())
 // As JavaScript numbers all of these would change their last digit.
 const [a, b, c, d] = ['9007199254740993', '820982911946154509', '9223372036854775807', '9007199254740995']
 const order = `"id": ${a}, "name": "#1"`
+const PLACED = `{${order}, "order_number": 1, "currency": "USD", "total_price": "1.00", "subtotal_price": "1.00",
+  "total_discounts": "0.00"}`
 
 /** The platform's bodies, and all the ids that we read from each. */
 const bodies: Record<Exclude<Topic, `reconciled/${string}`>, { body: string; read: object }> = {
+  'orders/create': { body: PLACED, read: { id: a } },
+  'order_transactions/create': {
+    body: `{"id": ${a}, "order_id": ${b}, "kind": "refund", "status": "success"}`,
+    read: { id: a, order_id: b }
+  },
   'orders/paid': {
     body: `{${order}, "order_number": 1, "currency": "USD", "total_price": "1.00", "subtotal_price": "1.00",
       "total_discounts": "0.00", "customer": {"id": ${b}},

@@ -6,7 +6,7 @@ import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { startOf } from '../../infra/text.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { giveUpEvent, isFaultOfDatabase, noteWaiting } from './waiting-events.ts'
-import { finishEvent, isMoney, lockEvent } from './events.ts'
+import { finishEvent, isReport, lockEvent } from './events.ts'
 import { type EventResult, attentionSentence, needsAttention } from './outcomes.ts'
 import { isTopic, TOPICS, type EventHandlers } from './topics.ts'
 import type { EventOutcome } from '@netlet/contract'
@@ -62,8 +62,8 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
     if (!event) return null
     const result = await handle(unit, ctx, handlers, event)
     await finishEvent(unit, event, result)
-    if (isMoney(event.topic)) await emitPaymentEvent(unit, event.topic, result)
-    const sentence = isMoney(event.topic) && !result.resolved ? attentionSentence(result) : null
+    if (isReport(event.topic)) await emitPaymentEvent(unit, event.topic, result)
+    const sentence = isReport(event.topic) && !result.resolved ? attentionSentence(result) : null
     if (sentence !== null) {
       const reasons = { reason: sentence, reason_zh: attentionSentence(result, 'zh-CN') ?? sentence }
       const order = nameOf(result, event.payload)

@@ -8,7 +8,14 @@ import { noteUnreadable, receiveEvent } from './receive-event.ts'
 import { takeOverWebhooks } from './register-webhooks.ts'
 import { endFormerSecrets, readWebhookSecrets } from './webhook-secrets.ts'
 
-const MONEY_TOPICS = ['orders/paid', 'orders/cancelled', 'refunds/', 'disputes/']
+const MONEY_TOPICS = [
+  'orders/create',
+  'orders/paid',
+  'orders/cancelled',
+  'refunds/',
+  'order_transactions/',
+  'disputes/'
+]
 const PRODUCT_TOPICS = ['products/']
 
 /**

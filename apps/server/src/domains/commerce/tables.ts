@@ -15,8 +15,12 @@ import { EVENT_OUTCOMES, RESOLUTIONS, type Params } from '@netlet/contract'
 import type { ShopifyFailure } from '../../integrations/shopify/index.ts'
 import { bytes, createdAt, id, instant, oneOf } from '../../infra/db/columns.ts'
 
-/** Is an event about money? All that are not about a product are. @param topic its column */
-export const isAboutMoney = (topic: AnyPgColumn): SQL => sql`${topic} not like 'products/%'`
+/**
+ * Does an event report money, and is it listed in the inbox? All do that are neither about a product nor an
+ * announcement (`isAnnouncement`). @param topic its column
+ */
+export const isAboutMoney = (topic: AnyPgColumn): SQL =>
+  sql`(${topic} not like 'products/%' and ${topic} not in ('orders/create', 'order_transactions/create'))`
 
 /** The platform's id of a product event's product, or the first characters of an invalid id. */
 export const productOf = (payload: AnyPgColumn): SQL<string | null> => sql<string | null>`left(${payload} ->> 'id', 30)`

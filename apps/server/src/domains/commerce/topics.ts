@@ -5,7 +5,8 @@ import {
   PaidOrder,
   ProductDeletedEvent,
   ProductEvent,
-  RefundEvent
+  RefundEvent,
+  TransactionEvent
 } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -46,9 +47,11 @@ export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>
 
 /** The payloads of topics that have an effect. New products have none until an administrator adds them. */
 export const TOPICS = {
+  'orders/create': PaidOrder,
   'orders/paid': PaidOrder,
   'orders/cancelled': CancelledOrder,
   'refunds/create': RefundEvent,
+  'order_transactions/create': TransactionEvent,
   'disputes/create': DisputeEvent,
   'disputes/update': DisputeEvent,
   'reconciled/refund': ChangedRefund,

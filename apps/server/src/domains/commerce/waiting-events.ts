@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { type Executor, sqlState } from '../../infra/db/client.ts'
 import { platformEvents } from './tables.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { finishEvent, isMoney, lockEvent } from './events.ts'
+import { finishEvent, isReport, lockEvent } from './events.ts'
 import { TOPICS } from './topics.ts'
 
 /** How many lasting failures an event may have. */
@@ -34,7 +34,7 @@ export async function giveUpEvent(ctx: AppContext, eventId: string, error: unkno
       platformOrderName: paid.data.name.slice(0, 100)
     }
     await finishEvent(unit, event, { outcome: 'unreadable', detail: { reason }, ...(about ? { about } : {}) })
-    if (isMoney(event.topic))
+    if (isReport(event.topic))
       await notifyAdmins(unit, {
         words: 'payment_unreadable',
         params: { reason, event: eventId.slice(0, 100) },

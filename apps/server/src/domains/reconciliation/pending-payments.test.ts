@@ -4,6 +4,9 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { writeSettings } from '../settings/index.ts'
+import { eq } from 'drizzle-orm'
+import { platformEvents } from '../commerce/tables.ts'
+import { work } from './platform-orders.fixture.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { reconcile, says } from './reconciling.fixture.ts'
 
@@ -120,6 +123,51 @@ test('a gift card without the rest holds nothing', async () => {
   const placed = await b.world.place(b.buyer)
   const transactions = [PAID_PART, { kind: 'SALE', status: 'FAILURE' }]
   await read(b.paymentFor(placed), 'PARTIALLY_PAID', { transactions })
+  expect(await after(HOUR, placed)).toEqual(GONE)
+})
+
+const created = (paid: Paid, more: object = {}) =>
+  b.tell('orders/create', { ...paid, financial_status: 'pending', ...more })
+
+test('a payment that becomes pending in the last minutes holds the addresses at once, until it is known how it is paid', async () => {
+  const placed = await b.world.place(await b.world.customer('late'))
+  const paid = b.paymentFor(placed)
+  await b.world.advance(28 * MINUTE)
+  says(b, paid, [], { displayFinancialStatus: 'PENDING', fullyPaid: false })
+  expect(await created(paid)).toBe('not_paid')
+  const until = async () => ((await b.world.row(placed.id)).reservedUntil.getTime() - placed.createdAt.getTime()) / DAY
+  expect(await until()).toBe(1)
+  await work(b.world)
+  expect(await until()).toBe(7)
+  // It came late and once more.
+  expect(await created(paid)).toBe('not_paid')
+  await work(b.world)
+  expect(await until()).toBe(7)
+  const [event] = await b.db().select().from(platformEvents).where(eq(platformEvents.topic, 'orders/create'))
+  expect(event).toMatchObject({ payload: {}, needsResolution: false })
+  expect(await b.entriesOf(paid)).toEqual([])
+})
+
+test('a created order holds nothing if it is paid, cancelled, too small, or not ours', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  expect(await created(paid, { financial_status: 'paid' })).toBe('ignored')
+  expect(await created(paid, { cancelled_at: b.now().toISOString() })).toBe('ignored')
+  expect(await created(b.paymentFor({ ...placed, publicId: 'NL-none' }))).toBe('not_paid')
+  expect(await created({ ...paid, note_attributes: [] })).toBe('ignored')
+  expect(await created({ ...paid, line_items: paid.line_items.slice(1) })).toBe('not_paid')
+  expect(await b.tell('orders/create', { id: 'none' })).toBe('unreadable')
+  expect(await after(HOUR, placed)).toEqual(GONE)
+})
+
+test('a created order that was paid or cancelled before it was reported changes nothing', async () => {
+  const { order, paid } = await b.delivered()
+  expect(await created(paid)).toBe('ignored')
+  expect((await b.world.row(order.id)).pendingUntil).toBeNull()
+  const placed = await b.world.place(b.buyer)
+  const gone = b.paymentFor(placed)
+  await b.tell('orders/cancelled', { id: gone.id, name: gone.name, financial_status: 'voided' })
+  expect(await created(gone)).toBe('ignored')
   expect(await after(HOUR, placed)).toEqual(GONE)
 })
 

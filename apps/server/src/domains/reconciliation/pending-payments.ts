@@ -7,9 +7,10 @@ import {
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { noteCheck } from '../commerce/index.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { type EventResult, isCancelledThere, noteCheck } from '../commerce/index.ts'
 import { holdForPayment, holdForRenewal, lockOrderByPublicId, soldToday, type Untaken } from '../orders/index.ts'
-import { compareLines, missing } from '../payments/index.ts'
+import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { asEvent } from './as-event.ts'
 
@@ -58,7 +59,7 @@ async function untakenOf(platform: Pick<Shopify, 'openPayments'>, order: Shopify
 type Told = { paid: Pick<PaidOrder, 'line_items' | 'note_attributes' | 'note' | 'created_at'>; untaken: Untaken }
 
 /** Holds our order for the payments that the platform has of it. */
-export async function holdOrder(
+async function holdOrder(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
   publicId: string,
@@ -84,4 +85,22 @@ export async function holdOrder(
   const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
   const since = new Date(best.paid.created_at ?? unit.now)
   await holdForRenewal(unit, order, untaken, { since, days: sold.days, graceHours })
+}
+
+const OPEN = new Set<unknown>(['pending', 'authorized', 'partially_paid'])
+
+/**
+ * `orders/create`: a checkout has ended, and its payment may need days. Holds the addresses at once, as for a payment
+ * without proof, and reads from the platform how it is paid.
+ */
+export async function holdCreated(unit: Unit, created: PaidOrder, ctx: AppContext): Promise<EventResult> {
+  const named = readOrderReference(created)
+  if (!named || !OPEN.has(created.financial_status) || created.cancelled_at) return { outcome: 'ignored' }
+  await lock(unit.tx, 'platformOrder', created.id)
+  // Webhooks come in any sequence.
+  if ((await paymentOf(unit.tx, created.id)) || (await isCancelledThere(unit.tx, created.id)))
+    return { outcome: 'ignored' }
+  await holdOrder(unit, ctx, named.order, [{ paid: created, untaken: 'unproven' }])
+  queueOrderRead(unit, created.id)
+  return { outcome: 'not_paid' }
 }

@@ -6,6 +6,7 @@ import { askRefund } from '../payments/ask-refund.fixture.ts'
 import { startBooks, type Books } from '../payments/books.fixture.ts'
 import { paymentRefunds } from '../payments/tables.ts'
 import { pendingIn } from './pending-refunds.fixture.ts'
+import { work } from './platform-orders.fixture.ts'
 import { reconcile, says } from './reconciling.fixture.ts'
 
 let b: Books
@@ -202,6 +203,28 @@ test('a pending refund that fails, whole or in part, waits for an administrator'
   // It was paid back by bank.
   expect((await b.act(failed, 'refunded', { note: 'by bank' })).status).toBe(200)
   expect(await b.world.row(part.order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
+
+test('the result of a pending refund counts as soon as its transaction is reported', async () => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  const transaction = (kind: string) =>
+    b.tell('order_transactions/create', { id: 1, order_id: paid.id, kind, status: 'failure' })
+  await tell(paid, made, [['pending', '20.00']])
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await readFor(20 * MINUTE)
+  made.status = 'FAILURE'
+  // Nor does a payment of the order, or a refund of an unknown one, cause a read.
+  expect(await transaction('capture')).toBe('ignored')
+  expect(await b.tell('order_transactions/create', { id: 2, order_id: 4711, kind: 'refund', status: 'failure' })).toBe(
+    'ignored'
+  )
+  await work(b.world)
+  expect(await b.openOf(paid)).toEqual([])
+  for (let times = 0; times < 2; times++) expect(await transaction('refund')).toBe('ignored')
+  await work(b.world)
+  expect(await b.openOf(paid)).toMatchObject([{ outcome: 'refund_failed', params: { amount: '20.00' } }])
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered' })
 })
 
 test('a pending refund of an order that is not ours is read once, and nothing more', async () => {

@@ -2,12 +2,13 @@ import { and, isNull, lte, or, sql } from 'drizzle-orm'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { RefundOutcome, Shopify, ShopifyOrder } from '../../integrations/shopify/index.ts'
-import { type DoubtfulRefund, RECONCILED, storeEvent } from '../commerce/index.ts'
+import type { RefundOutcome, Shopify, ShopifyOrder, TransactionEvent } from '../../integrations/shopify/index.ts'
+import { type DoubtfulRefund, type EventResult, RECONCILED, storeEvent } from '../commerce/index.ts'
 import {
   MOST_PENDING,
   moveRefund,
   pendingKey,
+  queueOrderRead,
   recordRead,
   refundIdOf,
   refundRowsOf,
@@ -48,6 +49,13 @@ export async function readRefundOutcomes(
     outcomes.set(id, outcome.ok ? outcome.value : 'pending')
   }
   return outcomes
+}
+
+/** A refund was made or has failed: its order is read if one is pending. */
+export async function readTransaction(unit: Unit, { order_id, kind }: TransactionEvent): Promise<EventResult> {
+  const isAwaited = kind === 'refund' && (await refundRowsOf(unit.tx, order_id)).some(({ awaitsRead }) => awaitsRead)
+  if (isAwaited) queueOrderRead(unit, order_id)
+  return { outcome: 'ignored' }
 }
 
 /** After an order was read: ends the wait for refunds with a result. An administrator looks at one that has none. */

@@ -19,6 +19,7 @@ import {
 } from '../payments/index.ts'
 import { asEvent } from './as-event.ts'
 import { findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
+import { holdPending } from './pending-payments.ts'
 import { endAwaitedRefunds, isRefundDue, readRefundOutcomes } from './pending-refunds.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
@@ -27,7 +28,7 @@ const MOST_ORDERS = 50
 const EVERY = 5 * MINUTE
 
 /**
- * Reads a platform's order after a refund or dispute was reported. Stores what no webhook reported as events, and
+ * Reads a platform's order after its checkout ended without a payment, or a refund or dispute was reported. Stores what no webhook reported as events, and
  * judges a held payment, or one that grew, again. If the platform does not answer, the next reconciliation asks again.
  */
 export async function readOrder(ctx: AppContext, { platformOrderId }: { platformOrderId: string }): Promise<void> {
@@ -47,6 +48,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
     await command(ctx, SYSTEM, unit => endAwaitedRead(unit, platformOrderId, undefined))
     return
   }
+  await holdPending(ctx, platform.data, ours)
   const missed = await findMissedEvents(ctx, ours)
   for (const event of missed) await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   // Refunds can be compared only after the missed events are handled.

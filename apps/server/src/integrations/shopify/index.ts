@@ -28,6 +28,7 @@ export {
   ProductDeletedEvent,
   ProductEvent,
   RefundEvent,
+  TransactionEvent,
   readOrderReference,
   purchaseNote,
   renewalNote,

@@ -10,9 +10,11 @@ const PRODUCT_WEBHOOK_PATH = '/api/orders/product_webhook'
 
 /** The topics that the shop subscribes to, with their paths. */
 const wanted = [
+  { topic: 'ORDERS_CREATE', path: PAY_WEBHOOK_PATH },
   { topic: 'ORDERS_PAID', path: PAY_WEBHOOK_PATH },
   { topic: 'ORDERS_CANCELLED', path: PAY_WEBHOOK_PATH },
   { topic: 'REFUNDS_CREATE', path: PAY_WEBHOOK_PATH },
+  { topic: 'ORDER_TRANSACTIONS_CREATE', path: PAY_WEBHOOK_PATH },
   { topic: 'DISPUTES_CREATE', path: PAY_WEBHOOK_PATH },
   { topic: 'DISPUTES_UPDATE', path: PAY_WEBHOOK_PATH },
   { topic: 'PRODUCTS_CREATE', path: PRODUCT_WEBHOOK_PATH },

@@ -13,13 +13,16 @@ import {
   parseExact,
   ProductDeletedEvent,
   ProductEvent,
-  RefundEvent
+  RefundEvent,
+  TransactionEvent
 } from './index.ts'
 
 const shapes = {
+  'orders/create': PaidOrder,
   'orders/paid': PaidOrder,
   'orders/cancelled': CancelledOrder,
   'refunds/create': RefundEvent,
+  'order_transactions/create': TransactionEvent,
   'disputes/create': DisputeEvent,
   'disputes/update': DisputeEvent,
   'products/create': ProductEvent,
@@ -86,6 +89,13 @@ const meant: Record<ShopTopic, object> = {
     line_items: expect.arrayContaining([
       expect.objectContaining({ title: 'Coffee table', quantity: 1, current_quantity: 1, price: '119.99' })
     ])
+  },
+  'orders/create': { id: '820982911946154500', note_attributes: [] },
+  'order_transactions/create': {
+    id: '120560818172775260',
+    order_id: '820982911946154500',
+    kind: 'authorization',
+    status: 'success'
   },
   'orders/cancelled': { id: '820982911946154500', name: '#9999', financial_status: 'voided' },
   'refunds/create': {

@@ -72,7 +72,7 @@ const LineItem = z.object({
   total_discount: Money.optional()
 })
 
-/** The `orders/paid` event. Money is decimal strings, ids are strings; unknown fields are ignored. */
+/** The `orders/paid` event, and `orders/create`, which comes before the payment. Money is decimal strings, ids are strings; unknown fields are ignored. */
 export const PaidOrder = z.object({
   id: NumericId,
   order_number: z.number().int(),
@@ -143,6 +143,10 @@ export const RefundEvent = z.object({
     .default([])
 })
 export type RefundEvent = z.infer<typeof RefundEvent>
+
+/** The `order_transactions/create` event: a payment or a refund was made or failed, also one that was pending before. */
+export const TransactionEvent = z.object({ id: NumericId, order_id: NumericId, kind: Name, status: Name })
+export type TransactionEvent = z.infer<typeof TransactionEvent>
 
 /** The `disputes/create` and `disputes/update` events: a buyer's bank takes the money back, or asks about it. */
 export const DisputeEvent = z.object({
