@@ -101,7 +101,8 @@ async function changedWith(context: string, wanted: WantedDiscount) {
     accessToken: secrets.accessToken,
     apiSecret: secrets.appSecret,
     async fetch(url, init) {
-      sent = (JSON.parse(String(init?.body)) as { variables: { discount: typeof sent } }).variables.discount
+      if (typeof init?.body !== 'string') throw new Error('the call has no body')
+      sent = (JSON.parse(init.body) as { variables: { discount: typeof sent } }).variables.discount
       return fetch(url, init)
     }
   })
