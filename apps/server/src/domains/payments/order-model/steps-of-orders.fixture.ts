@@ -139,6 +139,8 @@ export const payShort = (nth: number): Step =>
 /** Renews in time, in the grace, too late, or before the delivery. */
 export const renew = (nth: number): Step =>
   onOrder('renew', nth, async (order, model, real) => {
+    // What is paid for an unpaid order is its purchase.
+    if (!order.paid) return
     const payment = addPayment(model, order, 'renewal')
     const { outcome } = await real.world.pay(order, { id: payment.id, renewal: true })
     const inGrace = order.state === 'expired' && order.graceUntil !== null && order.graceUntil > model.now
