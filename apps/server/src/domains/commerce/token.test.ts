@@ -5,10 +5,11 @@ import { requestToken } from '../../integrations/shopify/index.ts'
 import { HOUR, MINUTE, SECOND } from '../../infra/clock.ts'
 import { noticePorts } from '../../notice-ports.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
-import { writeSettings } from '../settings/index.ts'
+import { readSettings, writeSettings } from '../settings/index.ts'
 import { openPlatform } from './platform.ts'
 import { renewToken } from './renew-token.ts'
 import { platformTokens } from './tables.ts'
+import { openTokens } from './token.ts'
 import { asked, call, fails, resetTokens, sandbox, shop, startTokenShop, stopTokenShop } from './token.fixture.ts'
 
 beforeAll(startTokenShop)
@@ -63,6 +64,22 @@ test('one that ended while a job was at work is renewed, and the call goes again
   }
   expect((await platform.data.collections()).ok).toBe(true)
   expect((await asked()) - before).toBe(2)
+  expect(await raised()).toEqual([])
+})
+
+test('one that lacks a permission is replaced once it is ten minutes old, and the permission may have come since', async () => {
+  const tokens = openTokens(shop.ctx, await readSettings(shop.ctx.db, shop.ctx.secrets))
+  const first = await tokens.current()
+  if (!first.ok) throw new Error(first.message)
+  const before = await asked()
+  shop.advance(9 * MINUTE)
+  expect(await tokens.withNewScopes(first.value)).toEqual(first)
+  shop.advance(MINUTE)
+  const [next, again] = await Promise.all([1, 2].map(() => tokens.withNewScopes(first.value)))
+  expect(next).not.toEqual(first)
+  expect(again).toEqual(next)
+  expect(await tokens.current()).toEqual(next)
+  expect((await asked()) - before).toBe(1)
   expect(await raised()).toEqual([])
 })
 

@@ -28,6 +28,9 @@ const MOST_AWAY = 10 * MINUTE
 /** If a token this fresh is refused, another one would be refused too. */
 const FRESH = 10 * SECOND
 
+/** A token keeps the permissions that the app had when it was granted. A newer one has no others yet. */
+const SCOPES_STAND = 10 * MINUTE
+
 /**
  * How the shop gets access: with the saved access token, or else with tokens for the app's key and secret; null: the
  * settings have neither.
@@ -67,6 +70,14 @@ export const renewalOf = ({ obtainedAt, endsAt }: { obtainedAt: Date; endsAt: Da
 export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
   const refused = (_token: string, message: string) => noteRefused(ctx, 'platform', credentialsOf(settings), message)
   if (accessOf(settings) === 'token') return { ...fixedToken(settings.shopify_app_key), refused }
+  /** The token after this one, if that is at least this old. */
+  const next = (token: string, age: number) =>
+    obtain(ctx, settings, {
+      cause: `${age} ${token}`,
+      waitMs: PATIENCE,
+      isNeeded: (row, now) =>
+        !row?.obtainedAt || (openToken(ctx, row) === token && now.getTime() - row.obtainedAt.getTime() >= age)
+    })
   return {
     refused,
     async current() {
@@ -81,20 +92,15 @@ export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
         })
       if (renewalOf({ obtainedAt: row.obtainedAt, endsAt: row.endsAt }) > now) return { ok: true, value: token }
       if (isUnderWay(ctx, settings, 'due')) return { ok: true, value: token }
-      const next = await obtain(ctx, settings, {
+      const due = await obtain(ctx, settings, {
         cause: 'due',
         waitMs: 0,
         isNeeded: one => one === undefined || !isNewer(one, row)
       })
-      return next.ok ? next : { ok: true, value: token }
+      return due.ok ? due : { ok: true, value: token }
     },
-    renewed: async token =>
-      obtain(ctx, settings, {
-        cause: `refused ${token}`,
-        waitMs: PATIENCE,
-        isNeeded: (row, now) =>
-          !row?.obtainedAt || (openToken(ctx, row) === token && now.getTime() - row.obtainedAt.getTime() >= FRESH)
-      })
+    renewed: token => next(token, FRESH),
+    withNewScopes: token => next(token, SCOPES_STAND)
   }
 }
 

@@ -9,6 +9,8 @@ export type AccessTokens = {
   current(): Promise<ShopifyResult<string>>
   /** The next token after the platform refused this one; the same one if there is no other. */
   renewed(refused: string): Promise<ShopifyResult<string>>
+  /** The next token after this one lacked a permission, which the app may have got since; the same one if it is new. */
+  withNewScopes(denied: string): Promise<ShopifyResult<string>>
   /** Called if the platform refused this token and there is no other. */
   refused(token: string, message: string): Promise<void>
 }
@@ -20,6 +22,7 @@ export const fixedToken = (token: string): AccessTokens => ({
       ? failed('not_configured', 'Enter the shop address and the access token under Web Settings, Shopify.')
       : done(token),
   renewed: async () => done(token),
+  withNewScopes: async () => done(token),
   refused: async () => undefined
 })
 

@@ -19,7 +19,7 @@ const shop = useStarted(startReceiver)
 const sandbox: Sandbox = useStarted(() => launchAlone(shop.url))
 const slept: number[] = []
 /** How many topics the shop subscribes to. */
-const wanted = 8
+const wanted = 10
 
 const client = (options: Partial<Parameters<typeof createShopify>[0]> = {}) =>
   createShopify({
@@ -274,6 +274,35 @@ function answering(first: object) {
   const tags = { productTags: { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } } }
   return client({ fetch: async () => Response.json(asked++ === 0 ? first : { data: tags }) })
 }
+
+test('a call that an old token may not make is repeated once with a new one, unless it changed something', async () => {
+  const asked: string[] = []
+  const denied = (path: string[]) => ({ message: 'Access denied', path, extensions: { code: 'ACCESS_DENIED' } })
+  const call = (next: string, errors: object[]) =>
+    client({
+      accessToken: {
+        current: async () => ({ ok: true, value: 'old' }),
+        renewed: async () => ({ ok: true, value: 'old' }),
+        withNewScopes: async () => ({ ok: true, value: next }),
+        refused: async () => undefined
+      },
+      async fetch(_url, init) {
+        const token = new Headers(init?.headers).get('x-shopify-access-token') ?? ''
+        asked.push(token)
+        const data = { customerByIdentifier: null, productTags: null, refundCreate: null }
+        return Response.json({ data, ...(token === 'new' ? {} : { errors }) })
+      }
+    })
+  expect(value(await call('new', [denied(['customerByIdentifier'])]).customer('a@example.test'))).toBeNull()
+  expect(asked.splice(0)).toEqual(['old', 'new'])
+  for (const next of ['old', 'older'])
+    expect(await call(next, [denied(['productTags'])]).productTags()).toMatchObject({ reason: 'unauthorized' })
+  expect(asked.splice(0)).toEqual(['old', 'old', 'older'])
+  const input = { orderId: 'gid://shopify/Order/1', note: '', notify: false as const, transactions: [] }
+  const executed = [denied(['refundCreate']), denied(['refundCreate', 'order', 'email'])]
+  expect(await call('new', executed).refund(input, 'key')).toMatchObject({ reason: 'unauthorized' })
+  expect(asked).toEqual(['old'])
+})
 
 const throttled = [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }]
 const costOf = (requestedQueryCost: unknown, currentlyAvailable: number, restoreRate: number) => ({

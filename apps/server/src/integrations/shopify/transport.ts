@@ -61,6 +61,8 @@ type Exchange =
   | { kind: 'reply'; data: unknown; denied?: ShopifyFailure }
   | { kind: 'throttled'; waitMs: number }
   | { kind: 'refused'; failure: ShopifyFailure }
+  /** The token lacks a permission, and nothing was changed. */
+  | { kind: 'denied'; failure: ShopifyFailure }
   | ShopifyFailureKind
 type ShopifyFailureKind = { kind: 'failure'; failure: ShopifyFailure }
 
@@ -78,7 +80,7 @@ const inactive = failure('inactive', 'The shop is frozen or locked at the shop p
 
 /**
  * The platform's GraphQL endpoint as a function. Throttled calls wait as the platform requests and retry, at most 6
- * times and a minute in all. A call whose token is refused retries once with the next one.
+ * times and a minute in all. A call whose token is refused, or lacks a permission, retries once with the next one.
  */
 export function createTransport(options: ShopifyOptions): Execute {
   const { shopUrl, accessToken, fetch: request = fetch, timeoutMs = 15_000, sleep = ms => wait(ms) } = options
@@ -121,6 +123,13 @@ export function createTransport(options: ShopifyOptions): Execute {
           await tokens.refused(token, outcome.failure.message)
           return outcome.failure
         }
+        isRenewed = true
+        token = next.value
+        continue
+      }
+      if (outcome.kind === 'denied') {
+        const next = isRenewed ? done(token) : await tokens.withNewScopes(token)
+        if (!next.ok || next.value === token) return outcome.failure
         isRenewed = true
         token = next.value
         continue
@@ -172,7 +181,9 @@ function readReply({ status, headers, text }: HttpReply, about: { base: string; 
     return failure('server_error', `The shop platform answered: ${list.map(error => error.message).join('; ')}`)
   if (code('ACCESS_DENIED')) {
     const denied = failed('unauthorized', `The access token lacks a permission: ${list[0]?.message ?? ''}`)
-    if (!list.every(isWithheld)) return { kind: 'failure', failure: denied }
+    // A write of which a field below was denied has been executed.
+    if (!list.every(isWithheld))
+      return { kind: isWrite && list.some(isWithheld) ? 'failure' : 'denied', failure: denied }
     for (const { path } of list) leaveOut(data, path ?? [])
     return { kind: 'reply', data, denied }
   }
