@@ -109,7 +109,7 @@ export async function isCancelledThere(db: Executor, platformOrderId: string): P
 }
 
 /** Is the topic about orders and their money, not about the catalogue? */
-export const isMoney = (topic: string): boolean => !topic.startsWith('products/')
+const isMoney = (topic: string): boolean => !topic.startsWith('products/')
 
 /** Does it announce what is reported or read later? Then nothing has to be decided or kept. */
 const isAnnouncement = (topic: string): boolean => topic === 'orders/create' || topic === 'order_transactions/create'
