@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { refuse, type Refusal } from '@netlet/contract'
+import { refuse } from '@netlet/contract'
 import { eq } from 'drizzle-orm'
 import type { RefundInput, Shopify, ShopifyFailure } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
@@ -50,9 +50,9 @@ export async function refundOnPlatform(
   const opened = await openPlatform(ctx)
   if (!opened.ok) return opened
   const platform = opened.data
-  const former = await refusedByEarlierRefund(ctx, by, platform, meant)
-  if (former) return former
-  const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form }))
+  const failed = await failedRefunds(ctx, by, platform, meant)
+  if (!failed.ok) return failed
+  const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form, failed: failed.data }))
   if (!asked.ok && asked.reason === 'refund_unanswered' && (await endUnmade(ctx, by, platform, meant)))
     return refundOnPlatform(ctx, by, meant, form)
   if (!asked.ok) return asked
@@ -70,14 +70,15 @@ export async function refundOnPlatform(
     return platformRefusal(made)
   }
   const refundId = made.ok ? made.value : null
-  await command(ctx, by, unit => answered(unit, row, refundId))
+  await command(ctx, by, async unit => {
+    await answered(unit, row, refundId)
+    // Until another refund takes their place, reading the order tells an administrator that they failed.
+    if (refundId && !isRepeated) for (const one of failed.data) await refused(unit, one)
+  })
   // The platform answers a repeat as it answered the first request. That refund may have failed since.
   if (isRepeated && refundId) {
     const outcome = await platform.refundOutcome(refundId)
-    if (outcome.ok && outcome.value === 'failed') {
-      await command(ctx, by, unit => refused(unit, row))
-      return refundOnPlatform(ctx, by, meant, form)
-    }
+    if (outcome.ok && outcome.value === 'failed') return refundOnPlatform(ctx, by, meant, form)
   }
   if (made.ok) return ok({ amount, platform_order, by_hand: input.data.byHand ?? null })
   // The refund may have been made. The request stays under way until the platform reports it or its time is over.
@@ -111,34 +112,33 @@ async function inputOf(
 
 /**
  * Asks the platform about earlier refunds that it has begun but not reported as made. If one is pending, made or
- * unknown, another request is refused. A failed one ends here.
+ * unknown, another request is refused.
+ * @returns their rows if all have failed
  */
-async function refusedByEarlierRefund(
+async function failedRefunds(
   ctx: AppContext,
   by: UserActor,
   platform: Shopify,
   meant: PaymentToRefund
-): Promise<Refusal | null> {
+): Promise<Result<RefundRow[]>> {
   const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
   const payment = platformOrderId && (await paymentOf(ctx.db, platformOrderId))
-  if (!payment) return null
-  const rows = await refundRowsOf(ctx.db, platformOrderId)
-  if (recentRequestOf(rows, ctx.now())) return null
-  for (const row of rows.filter(({ state }) => state === 'answered')) {
+  if (!payment) return ok([])
+  const begun = (await refundRowsOf(ctx.db, platformOrderId)).filter(({ state }) => state === 'answered')
+  for (const row of begun) {
     const outcome = await platform.refundOutcome(refundIdOf(row) ?? '')
+    if (outcome.ok && outcome.value === 'failed') continue
+    if (recentRequestOf([row], ctx.now())) return ok([])
     if (!outcome.ok) return platformRefusal(outcome)
     const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
-    if (outcome.value === 'pending') return refuse('refund_pending', { params })
-    if (outcome.value === 'made') {
-      await command(ctx, by, async unit => {
-        await recordRead(unit, row, true)
-        queueOrderRead(unit, platformOrderId)
-      })
-      return refuse('refund_uncounted', { params })
-    }
-    await command(ctx, by, unit => refused(unit, row))
+    if (outcome.value !== 'made') return refuse('refund_pending', { params })
+    await command(ctx, by, async unit => {
+      await recordRead(unit, row, true)
+      queueOrderRead(unit, platformOrderId)
+    })
+    return refuse('refund_uncounted', { params })
   }
-  return null
+  return ok(begun)
 }
 
 /** The platform lists at most this many refunds of an order. */
@@ -164,13 +164,14 @@ async function endUnmade(ctx: AppContext, by: UserActor, platform: Shopify, mean
   })
 }
 
-type Request = { by: UserActor; meant: PaymentToRefund; form: RefundAsked }
+/** `failed`: see `failedRefunds`. They block nothing. */
+type Request = { by: UserActor; meant: PaymentToRefund; form: RefundAsked; failed: readonly RefundRow[] }
 type Requested = { row: RefundRow; amount: string; platform_order: string; isRepeated: boolean }
 
 async function request(
   unit: Unit,
   { secrets }: Pick<AppContext, 'secrets'>,
-  { by: { username: askedBy }, meant, form }: Request
+  { by: { username: askedBy }, meant, form, failed }: Request
 ): Promise<Result<Requested>> {
   const { tx, now } = unit
   const platformOrderId = await selectPaymentToRefund(tx, meant)
@@ -182,7 +183,8 @@ async function request(
   const payment = await paymentOf(tx, platformOrderId)
   if (!payment || payment.refundedAt || payment.orderId !== known?.orderId) return refuse('order_without_payment')
   const refunds = await refundRowsOf(tx, platformOrderId)
-  const blocker = blockingRefundOf(refunds, now)
+  const open = refunds.filter(({ id }) => !failed.some(one => one.id === id))
+  const blocker = blockingRefundOf(open, now)
   if (blocker) return refusedByRequest(blocker, payment)
   const applied = await refusedByApplication(unit, payment, askedBy)
   if (applied) return applied

@@ -288,7 +288,11 @@ test('a pending refund of another amount does not answer the request without an 
   world.refundReplies.as = 'half'
   expect(await ask()).toMatchObject({ status: 503 })
   world.refundReplies.as = 'whole'
-  await toldPending('4.00')
+  const own = world.refundsMade.at(-1)
+  if (!own) throw new Error('no refund was made')
+  const id = (ids += 1)
+  world.refundsMade.push({ ...own, amount: '4.00', id, status: 'FAILURE' })
+  await toldPending('4.00', id)
   await world.advance(11 * MINUTE)
   expect(await ask('1.00')).toMatchObject({ status: 409, data: { reason: 'refund_unanswered' } })
 })

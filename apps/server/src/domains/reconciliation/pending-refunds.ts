@@ -66,7 +66,7 @@ export async function endAwaitedRefunds(
 ): Promise<void> {
   for (const row of await awaitedRefunds(unit.tx, platformOrderId, unit.now)) {
     const id = refundIdOf(row)
-    const outcome = outcomes.get(id ?? '')
+    const outcome = resultFor(row, outcomes.get(id ?? ''))
     // The platform was not asked about it: it has just become due.
     if (id !== undefined && outcome === undefined) continue
     // The platform may have made it after its order was read, which is then read again.
@@ -81,6 +81,12 @@ export async function endAwaitedRefunds(
     if (isOpen && isOver && row.state === 'answered')
       await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
   }
+}
+
+/** A refund without transactions may have none yet. Without an amount it returned goods only. */
+function resultFor({ state, amount }: RefundRow, told: RefundOutcome | undefined): RefundOutcome | undefined {
+  if (told !== 'unknown') return told
+  return state === 'answered' && Number(amount) > 0 ? 'pending' : 'failed'
 }
 
 type Doubt = Pick<DoubtfulRefund, 'name' | 'status' | 'days'>

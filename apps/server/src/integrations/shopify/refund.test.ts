@@ -61,7 +61,8 @@ test.for([
   { statuses: ['AWAITING_RESPONSE'], outcome: 'pending' },
   { statuses: ['a status of tomorrow'], outcome: 'pending' },
   { statuses: ['FAILURE', 'ERROR'], outcome: 'failed' },
-  { statuses: null, outcome: 'failed' }
+  { statuses: [], outcome: 'unknown' },
+  { statuses: null, outcome: 'unknown' }
 ])('a refund of $statuses is $outcome', async ({ statuses, outcome }) => {
   const nodes = statuses?.map(status => ({ status }))
   const platform = createShopify({

@@ -98,16 +98,18 @@ const FAILED_KEY = /previous request with this idempotency key failed/i
 /** Errors about the key, which have no code: the same key with another input, or its first call still runs. */
 const isAboutKey = ({ message }: { message: string }): boolean => /idempotency key|currently in progress/i.test(message)
 
-export type RefundOutcome = 'made' | 'pending' | 'failed'
+/** 'unknown': the platform names no transaction of it. Some refunds have none, such as goods returned without money. */
+export type RefundOutcome = 'made' | 'pending' | 'failed' | 'unknown'
 
 const Transactions = z.object({ nodes: z.array(z.object({ status: Name })) })
 const AskedRefund = z.object({ refund: z.object({ transactions: Transactions }).nullable() })
 
-/** @returns 'pending' while any transaction is open; 'failed' also if the platform has no such refund */
+/** @returns 'pending' while any transaction is open */
 export async function readRefundOutcome(execute: Execute, refundId: string): Promise<ShopifyResult<RefundOutcome>> {
   const reply = await execute(documents.refundStatus, { id: toGid('Refund', refundId) }, AskedRefund)
   if (!reply.ok) return reply
   const statuses = new Set(reply.value.refund?.transactions.nodes.map(({ status }) => status))
+  if (statuses.size === 0) return done('unknown')
   const isOver = [...statuses].every(status => status === 'SUCCESS' || status === 'FAILURE' || status === 'ERROR')
   return done(!isOver ? 'pending' : statuses.has('SUCCESS') ? 'made' : 'failed')
 }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { askRefund } from '../payments/ask-refund.fixture.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { WHOLE_REPLIES } from '../payments/refund-platform.fixture.ts'
+import { paymentRefunds } from '../payments/tables.ts'
+import { pendingIn } from './pending-refunds.fixture.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+beforeEach(async () => {
+  await b.world.endAll()
+  b.world.platformOrders.known.clear()
+  Object.assign(b.world.refundReplies, WHOLE_REPLIES)
+  await b.db().update(paymentRefunds).set({ awaitsRead: false })
+})
+afterAll(() => b?.world.close())
+const { begin, list, tell, readFor, statesOf } = pendingIn(() => b)
+const outcomes = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
+const lastMade = () => {
+  const made = b.world.refundsMade.at(-1)
+  if (!made) throw new Error('no refund was made')
+  return made
+}
+
+/** A delivered order with a refund of this amount, asked for in the console, that the platform has as pending. */
+async function asked(amount: string) {
+  const { order, paid } = await b.delivered()
+  expect(await askRefund(b.admin, order, { amount })).toMatchObject({ code: 2000 })
+  const made = lastMade()
+  made.status = 'PENDING'
+  list(paid, [])
+  await b.world.advance(11 * MINUTE)
+  return { order, paid, made }
+}
+
+test.for(['is refused by the platform', 'is out of date'])(
+  'a refund that failed waits for an administrator if the next request %s, and only then',
+  async why => {
+    const { order, paid, made } = await asked('10.00')
+    // While the first is pending, the second is no reason to ask about the lease.
+    const second = begin(paid, '10.00')
+    list(paid, [{ id: second.id, amount: '10.00' }])
+    expect(await tell(paid, second, [['success', '10.00']])).toBe('refunded')
+    expect(await outcomes(paid)).toEqual([])
+    second.status = 'SUCCESS'
+    made.status = 'FAILURE'
+    const isStale = why === 'is out of date'
+    b.world.refundReplies.as = 'refused'
+    expect((await askRefund(b.admin, order, isStale ? { version: 'old' } : {})).status).toBe(isStale ? 409 : 503)
+    await readFor(2 * HOUR)
+    expect(await b.openOf(paid)).toMatchObject([{ outcome: 'refund_failed', params: { amount: '10.00' } }])
+  }
+)
+
+test('a refund that failed waits for nobody once another one was made in its place', async () => {
+  const { order, paid, made } = await asked('20.00')
+  made.status = 'FAILURE'
+  expect(await askRefund(b.admin, order)).toMatchObject({ code: 2000 })
+  expect(await statesOf(paid)).toMatchObject([{ state: 'refused' }, { state: 'answered' }])
+  expect(await tell(paid, lastMade(), [['success', '20.00']])).toBe('refunded')
+  list(paid, [{ id: lastMade().id, amount: '20.00' }])
+  await readFor(2 * HOUR)
+  expect((await b.entriesOf(paid)).map(({ outcome }) => outcome)).not.toContain('refund_failed')
+})
+
+test('a refund whose answer was lost, and that turns out to have failed when it is repeated, is not lost', async () => {
+  const { order, paid } = await b.delivered()
+  b.world.refundReplies.as = 'half'
+  expect(await askRefund(b.admin, order, { amount: '5.00' })).toMatchObject({ data: { reason: 'refund_unknown' } })
+  lastMade().status = 'FAILURE'
+  list(paid, [])
+  await b.world.advance(11 * MINUTE)
+  b.world.refundReplies.as = 'whole'
+  b.world.refundReplies.afterReading = () => void (b.world.refundReplies.as = 'refused')
+  expect((await askRefund(b.admin, order, { amount: '5.00' })).status).toBe(503)
+  await readFor(2 * HOUR)
+  expect(await b.openOf(paid)).toMatchObject([{ outcome: 'refund_failed', params: { amount: '5.00' } }])
+})
+
+test('a refund of which the platform says nothing is pending, and is not made again', async () => {
+  const { order, paid } = await asked('5.00')
+  const [made] = b.world.refundsMade.splice(-1)
+  if (!made) throw new Error('no refund was made')
+  const count = b.world.refundsMade.length
+  await readFor(2 * HOUR)
+  expect(await askRefund(b.admin, order, { amount: '5.00' })).toMatchObject({ data: { reason: 'refund_pending' } })
+  expect(b.world.refundsMade).toHaveLength(count)
+  b.world.refundsMade.push({ ...made, status: 'SUCCESS' })
+  list(paid, [{ id: made.id, amount: '5.00' }])
+  await readFor(2 * HOUR)
+  expect(await statesOf(paid)).toMatchObject([{ state: 'counted', amount: '5.00' }])
+})
