@@ -36,7 +36,7 @@ export {
   refundIdOf,
   refundRowsOf,
   rowsOf,
-  shrinkRefund,
+  setRefundAmount,
   sumRefunds,
   totalOf,
   type RefundRow,

@@ -43,6 +43,7 @@ import {
   pendingKey,
   refundRowsOf,
   rowsOf,
+  setRefundAmount,
   sumRefunds,
   totalOf,
   type RefundRow,
@@ -108,10 +109,13 @@ export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refund
  */
 async function awaitRefund(
   unit: Unit,
-  { platformOrderId, key, amount }: Pick<RefundReport, 'platformOrderId' | 'key' | 'amount'>
+  { platformOrderId, key, amount }: Pick<RefundReport, 'platformOrderId' | 'key'> & { amount: string }
 ): Promise<void> {
   const rows = await refundRowsOf(unit.tx, platformOrderId)
-  if (rows.some(row => row.key === key)) return
+  const known = rows.find(row => row.key === key)
+  // The order was read first, and lists a pending refund without its money.
+  if (known?.state === 'answered' && known.amount === '0.00') await setRefundAmount(unit, known, amount)
+  if (known) return
   const asked = requestOf(rows, { key, amount, now: unit.now })
   const answered = { key, awaitsRead: true }
   if (asked) await moveRefund(unit, asked, 'answer', answered)

@@ -141,8 +141,8 @@ export async function addRefund({ tx, now }: Unit, added: Added): Promise<Refund
   return row
 }
 
-/** A part of a refund came back. @param amount what is left of it */
-export const shrinkRefund = ({ tx }: Unit, { id }: Pick<RefundRow, 'id'>, amount: string) =>
+/** The amount of a refund was found, or a part of it came back. @param amount what it is now */
+export const setRefundAmount = ({ tx }: Unit, { id }: Pick<RefundRow, 'id'>, amount: string) =>
   tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, id))
 
 /** Does the platform report this key's money in its list of refunds or by its status? */

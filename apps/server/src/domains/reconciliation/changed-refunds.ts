@@ -19,7 +19,7 @@ import {
   refundRowsOf,
   type RefundRow,
   rowsOf,
-  shrinkRefund,
+  setRefundAmount,
   totalOf
 } from '../payments/index.ts'
 import { restOf } from './refund-differences.ts'
@@ -64,7 +64,7 @@ async function awaitRest(
   { id, key: awaited, platformOrderId, askedBy, askedPart }: RefundRow,
   { key, rest: amount }: { key: string; rest: string }
 ): Promise<void> {
-  if (awaited !== key) await shrinkRefund(unit, { id }, amount)
+  if (awaited !== key) await setRefundAmount(unit, { id }, amount)
   else
     await addRefund(unit, {
       key: pendingKey(key),
@@ -92,7 +92,7 @@ async function reverse(
     if (cents <= rest) await moveRefund(unit, row, 'return', { reversedAt })
     else {
       await addRefund(unit, { key, platformOrderId, amount: fromCents(rest), state: 'returned', createdAt, reversedAt })
-      await shrinkRefund(unit, row, fromCents(cents - rest))
+      await setRefundAmount(unit, row, fromCents(cents - rest))
     }
     rest -= cents
   }

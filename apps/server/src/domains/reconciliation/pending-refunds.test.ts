@@ -127,6 +127,27 @@ test('a pending refund that no webhook reported is found with its order, and a r
   expect(await b.world.row(goods.order.id)).toMatchObject({ state: 'delivered', refundedAmount: '0.00' })
 })
 
+test.for(['FAILURE', 'PENDING'] as const)(
+  'a pending refund that is found before its report has the amount of that report when it is %s',
+  async status => {
+    const { order, paid } = await b.delivered()
+    const made = begin(paid)
+    says(b, paid, [{ id: made.id, amount: '0.00' }])
+    await reconcile(b)
+    expect(await statesOf(paid)).toMatchObject([{ state: 'answered', amount: '0.00' }])
+    for (let times = 0; times < 2; times++) expect(await tell(paid, made, [['pending', '20.00']])).toBe('ignored')
+    expect(await statesOf(paid)).toMatchObject([{ state: 'answered', amount: '20.00' }])
+    made.status = status
+    await b.world.advance(status === 'PENDING' ? 14 * DAY : 0)
+    await readFor(2 * HOUR)
+    const [event] = await b.openOf(paid)
+    const outcome = status === 'PENDING' ? 'refund_stuck' : 'refund_failed'
+    expect(event).toMatchObject({ outcome, params: { amount: '20.00' } })
+    expect(await b.act(event, 'refunded', { note: 'by bank' })).toMatchObject({ code: 2000 })
+    expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  }
+)
+
 test('a pending refund that fails ends, and another one can be asked for', async () => {
   const { order, paid } = await b.delivered()
   const made = begin(paid)
