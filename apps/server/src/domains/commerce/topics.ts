@@ -24,6 +24,8 @@ export const ChangedRefund = z.object({
   known: Cents,
   /** The platform's amount; null: all of the payment. */
   amount: Cents.nullable(),
+  /** '3.85 GBP': what it is more in the buyer's currency, if all of the refund was reported in that. */
+  foreign: z.string().nullish(),
   /** The platform's status of its order at that time. */
   status: z.string().nullish()
 })

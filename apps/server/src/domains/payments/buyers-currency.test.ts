@@ -143,6 +143,26 @@ test.for([
   expect(await row()).toMatchObject({ refundedAmount: '4.67' })
 })
 
+test('a refund that is made in parts stays as it is when more is paid at another rate', async () => {
+  const { paid, row } = await delivered()
+  const id = (ids += 1)
+  const part = (status: string) => ({ kind: 'refund', status, amount: '3.85', currency: 'GBP' })
+  const transactions = [part('success'), part('pending')]
+  expect(await b.tell('refunds/create', { id, order_id: paid.id, transactions })).toBe('partly_refunded')
+  await b.world.advance(11 * MINUTE)
+  const refunds = [{ id, amount: '10.00', buyer: { amount: '7.70', currency: 'GBP' } }]
+  says(b, paid, refunds)
+  await reconcile(b)
+  expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '10.00' })
+  await b.world.advance(11 * MINUTE)
+  const grown = { ...inPounds(paid, '33.00'), total_price: '40.00', updated_at: b.now().toISOString() }
+  await b.tell('orders/paid', grown)
+  says(b, grown, refunds)
+  await reconcile(b)
+  expect(await row()).toMatchObject({ state: 'delivered', refundedAmount: '10.00' })
+  expect((await b.openOf(paid)).map(({ outcome }) => outcome)).not.toContain('refund_failed')
+})
+
 test('the refund that the console asked for is the one that the platform tells of in the buyer’s currency', async () => {
   const { order, paid } = await delivered()
   expect(await askRefund(b.admin, order, { amount: '5.00' })).toMatchObject({ code: 2000 })

@@ -29,7 +29,7 @@ import { restOf } from './refund-differences.ts'
  * came back. Does nothing if our rows have changed since the comparison: the next run compares again.
  */
 export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refunding): Promise<EventResult> {
-  const { order_id: platformOrderId, key, known, amount } = changed
+  const { order_id: platformOrderId, key, known, amount, foreign: foreignAmount = null } = changed
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const { payment, about } = await paymentAndOrderOf(unit, platformOrderId)
   const rows = rowsOf(await refundRowsOf(unit.tx, platformOrderId), key)
@@ -53,6 +53,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
     platformOrderId,
     key: awaited && !(isPart && awaited.key !== key) ? awaited.key : keyAfter(rows, key),
     amount: more === null ? null : fromCents(more),
+    foreignAmount,
     reason: 'refund',
     ...(refundId === undefined ? {} : { refundId })
   })

@@ -41,7 +41,9 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
   const changes = keys.flatMap(key => {
     const own = rowsOf(rows, key)
     const known = totalOf(counted(own), payment.charged)
-    const says = isAsReported(order, key, counted(own)) ? known : saidOf(order, key, payment)
+    const foreign = foreignMore(order, key, counted(own))
+    const isAsReported = known > 0n && foreign?.cents === 0n
+    const says = isAsReported ? known : saidOf(order, key, payment)
     if (says === null) return []
     // What an operator marked as refunded counts, whether the platform lists it or not.
     const marked = totalOf(own.filter(isMarked), payment.charged)
@@ -49,7 +51,10 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     if (says <= known && says >= known - marked) return isLess ? [markedDoubt(order, key, says)] : []
     // The platform's list may lag, so a smaller amount counts only after some time.
     if (says < known && !own.every(row => isSettled(row, now))) return []
-    return [changeOf(order, { key, known, amount: fromCents(says < known ? says + marked : says) })]
+    if (says < known) return [changeOf(order, { key, known, amount: fromCents(says + marked) })]
+    const isForeign = foreign && foreign.currency !== payment.currency && foreign.cents > 0n
+    const more = isForeign ? `${fromCents(foreign.cents)} ${foreign.currency}` : undefined
+    return [changeOf(order, { key, known, amount: fromCents(says), foreign: more })]
   })
   if (changes.length > 0) return changes
   if (order.financialStatus === 'REFUNDED') return allBack(order, compared)
@@ -66,13 +71,17 @@ function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, pay
   return financialStatus === 'PAID' && refunds.length < LISTED ? 0n : null
 }
 
-/** Do our rows say the same in the buyer's currency? The payment's rate has changed if its order was edited since. */
-function isAsReported({ refunds }: ShopifyOrder, key: string, rows: readonly RefundRow[]): boolean {
+/**
+ * What the platform lists of a refund beyond our rows, in the buyer's currency; undefined if either does not say. The
+ * payment's rate has changed if its order was edited since.
+ */
+function foreignMore({ refunds }: ShopifyOrder, key: string, rows: readonly RefundRow[]) {
   const buyer = refunds.find(({ id }) => `refund:${id}` === key)?.buyer
-  if (!buyer || rows.length === 0 || rows.some(isUnconverted)) return false
   const told = rows.map(({ foreignAmount }) => foreignAmount?.split(' ') ?? [])
+  if (!buyer || rows.some(isUnconverted) || told.some(([, currency]) => currency !== buyer.currency_code))
+    return undefined
   const sum = told.reduce((cents, [amount = '0']) => cents + toCents(amount), 0n)
-  return told.every(([, currency]) => currency === buyer.currency_code) && sum === toCents(downToCents(buyer.amount))
+  return { cents: toCents(downToCents(buyer.amount)) - sum, currency: buyer.currency_code }
 }
 
 type Listed = ShopifyOrder['refunds'][number]
@@ -101,13 +110,13 @@ export function restOf(awaited: Pick<RefundRow, 'amount'> | undefined, made: big
   return rest > ROUNDED ? rest : 0n
 }
 
-type Change = { key: string; known: bigint; amount: string | null }
+type Change = { key: string; known: bigint; amount: string | null; foreign?: string | undefined }
 
 function changeOf(
   { id, name, updatedAt, financialStatus: status }: ShopifyOrder,
-  { key, known, amount }: Change
+  { key, known, amount, foreign }: Change
 ): Difference {
-  const payload = { order_id: id, name, key, known: fromCents(known), amount, status }
+  const payload = { order_id: id, name, key, known: fromCents(known), amount, foreign, status }
   const eventId = `${key}:${payload.known}:${amount ?? 'all'}:${updatedAt}`
   return { eventId, topic: 'reconciled/refund', payload }
 }
