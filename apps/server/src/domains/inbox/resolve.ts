@@ -46,7 +46,13 @@ type Form = {
   note?: string | undefined
 }
 /** A locked event that is still open, its payment, and the platform's report of it. */
-type OpenEvent = { event: EventRow; entry: InboxEntry; paid: PaidOrder | null; payment: PaymentRow | null }
+type OpenEvent = {
+  event: EventRow
+  entry: InboxEntry
+  paid: PaidOrder | null
+  payment: PaymentRow | null
+  isNew: boolean
+}
 
 type Decided = { ctx: AppContext; open: OpenEvent; form: Form }
 
@@ -230,12 +236,12 @@ async function takeOpen(
   const known = platformOrderId ? await paymentOf(tx, platformOrderId) : undefined
   const running = known && (await refusedByRefund(tx, known, unit.now))
   if (running) return running
-  if (known || !paid) return ok({ event, entry, paid, payment: known ?? null })
+  if (known || !paid) return ok({ event, entry, paid, payment: known ?? null, isNew: false })
   // A report that could not be handled, or an old one that names no order, has no payment row yet.
   const money = await readSettings(tx, ctx.secrets)
   const refunds = await convertRefunds(unit, paid.id, rateOf(paid))
   const payment = await recordPayment(unit, { paid, kind: 'purchase', payment: null, about: null, money, refunds })
-  return ok({ event, entry, paid, payment })
+  return ok({ event, entry, paid, payment, isNew: true })
 }
 
 type Ending = { resolution: Resolution; note: string | null; orderPublicId?: string }

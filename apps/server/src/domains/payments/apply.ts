@@ -15,7 +15,7 @@ import {
   replacePayment,
   type OrderRow
 } from '../orders/index.ts'
-import { grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
+import { countCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { countCodes, recordFullRefund } from './refund-payment.ts'
@@ -35,9 +35,16 @@ export async function applyDecision(
   facts: Facts,
   decision: Exclude<Decision, { do: 'grow' }>
 ): Promise<EventResult> {
-  if (decision.do === 'nothing') return { outcome: decision.outcome }
-  if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   const { paid, payment: known, about } = facts
+  const codes = codesOf(paid)
+  if (decision.do === 'nothing') {
+    if (!known && paid.financial_status === 'expired') {
+      await useCoupons(unit, about?.order.userId ?? null, codes)
+      await countCoupons(unit, paid.id, false)
+    }
+    return { outcome: decision.outcome }
+  }
+  if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   if (decision.do === 'refund' && known) return recordFullRefund(unit, ctx, paid)
   // As if the refund had come before the payment.
   const reported = decision.do === 'refund' && isRefundedOrVoided(paid) ? await addReported(unit, paid) : undefined
@@ -45,8 +52,8 @@ export async function applyDecision(
   const payment = await recordPayment(unit, { ...facts, refunds })
   const order = about && (known && decision.do === 'record' ? about.order : await restoreDeleted(unit, about.order))
   const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
-  // The platform counted the promo codes as used, even if the payment settles nothing.
-  if (!(known && decision.do === 'record')) await useCoupons(unit, order?.userId ?? null, codesOf(paid))
+  // The platform counted the promo codes as used, once, even if the payment settles nothing.
+  if (!known) await useCoupons(unit, order?.userId ?? null, codes)
   if (decision.do === 'refund') await countCodes(unit, { payment, order, refunds })
   return result
 }

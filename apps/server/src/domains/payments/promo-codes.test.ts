@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { OrderRow } from '../orders/index.ts'
+import { wantedCode } from '../rewards/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
@@ -201,6 +202,59 @@ test('a code of a payment that was given back before the shop heard of it is fre
   const { rows } = await ctx.db.execute(sql`select is_used, used_by, freed_by from coupons where code = ${code()}`)
   expect(rows).toEqual([{ is_used: false, used_by: [], freed_by: [String(event.id)] }])
 })
+
+const codeRow = async () => {
+  const { db } = world.shop.ctx
+  const { rows } = await db.execute<{ id: number; is_used: boolean }>(
+    sql`select id, is_used from coupons where code = ${code()}`
+  )
+  return rows[0] ?? { id: 0, is_used: false }
+}
+/** How often the code should work on the platform, with the uses that it has counted. */
+const uses = async () => (await wantedCode(world.shop.ctx.db, { kind: 'coupon', id: (await codeRow()).id }))?.uses
+/** An administrator says whether the code is used. */
+async function decide(is_used: boolean) {
+  const path = `/api/rewards/coupon_code/${(await codeRow()).id}/`
+  const form = { username: buyer.user.username, code: code(), discount: '5', code_type: 1, is_used }
+  expect((await admin.put(path, form)).code).toBe(2000)
+}
+
+test('a code of a payment that names no order is used, and works once more after all was refunded', async () => {
+  const { ctx } = world.shop
+  const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
+  const event = { ...paidOrder('NL-NOSUCHORDER0000', '10.00'), discount_codes }
+  expect(await tell(ctx, 'orders/paid', event)).toBe('unknown_order')
+  expect(await isUsed()).toBe(true)
+  for (let times = 0; times < 2; times++) {
+    await tellRefund(ctx, event.id, '10.00')
+    expect(await isUsed()).toBe(false)
+    expect(await uses()).toBe(2)
+  }
+  for (const used of [true, false]) await decide(used)
+  expect(await uses()).toBe(2)
+})
+
+test.for(['is edited', 'is applied by hand'])(
+  'a use that an administrator has freed counts once if its payment %s, and is refunded undelivered',
+  async how => {
+    const { ctx } = world.shop
+    const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
+    const right = { ...paidOrder(order.publicId, '10.00'), discount_codes, updated_at: '2030-01-01T00:00:00Z' }
+    const short = { ...right, line_items: paidOrder('', '10.00', { lines: NOTHING }).line_items }
+    expect(await tell(ctx, 'orders/paid', { ...short, updated_at: '2026-01-01T00:00:00Z' })).toBe('lines_missing')
+    await decide(false)
+    expect(await uses()).toBe(2)
+    if (how === 'is edited') expect(await tell(ctx, 'orders/paid', right)).toBe('settled')
+    else {
+      const { data } = await admin.get<{ data: { id: number }[] }>('/api/payments/inbox/?unresolved=1')
+      const path = `/api/payments/inbox/${data.data[0]?.id}/apply/`
+      expect((await admin.post(path, { order: order.publicId })).code).toBe(2000)
+    }
+    await tellRefund(ctx, right.id, '10.00')
+    expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
+    expect(await uses()).toBe(2)
+  }
+)
 
 test.each(['İNDİRİM', 'ΚΩΔΙΚΟΣ'])('%s is used by who pays by it, and a gift card with it by anybody', async word => {
   const { db } = world.shop.ctx

@@ -18,7 +18,8 @@ import { gatherOrder } from './settle.ts'
 import { ENDED_BY_DELIVERY } from './states.ts'
 import { payments } from './tables.ts'
 
-type Open = { event: Pick<EventRow, 'outcome'>; paid: PaidOrder | null; payment: PaymentRow | null }
+/** `isNew`: the payment was recorded for this decision. */
+type Open = { event: Pick<EventRow, 'outcome'>; paid: PaidOrder | null; payment: PaymentRow | null; isNew: boolean }
 
 /** Outcomes for money that the shop has after all. Their events carry no paid order, but their payment is known. */
 const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed', 'refund_stuck'])
@@ -27,7 +28,7 @@ const CAME_BACK = new Set<EventRow['outcome']>(['dispute_won', 'refund_failed', 
 export async function applyToNamedOrder(
   unit: Unit,
   ctx: Settling,
-  { event, paid, payment }: Open,
+  { event, paid, payment, isNew }: Open,
   publicId: string
 ): Promise<Result<OrderRow>> {
   if (!payment || (!paid && !CAME_BACK.has(event.outcome))) return refuse('payment_not_applicable')
@@ -56,7 +57,7 @@ export async function applyToNamedOrder(
     await note(unit, order.id, 'payment_applied', { platform_order, amount })
     enqueueTags(unit, { platformOrderId, tags: ['payment_applied'], note: `Settled order ${publicId}` }, 'applied')
   }
-  if (paid) await useCoupons(unit, order.userId, codesOf(paid))
+  if (paid && isNew) await useCoupons(unit, order.userId, codesOf(paid))
   return ok(order)
 }
 

@@ -46,7 +46,7 @@ export function platformOrder(paid: ReturnType<typeof paidEvent>, refunds: reado
       }
     })),
     disputes: [] as object[],
-    discountCodes: [],
+    discountCodes: [] as string[],
     customAttributes: paid.note_attributes.map(({ name, value }) => ({ key: name, value })),
     fullyPaid: true,
     totalReceivedSet: money(paid.total_price),

@@ -206,7 +206,7 @@ function isOutdated(payment: PaymentRow, order: ShopifyOrder, rows: readonly Ref
 }
 
 function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows: readonly RefundRow[]): Event[] {
-  if (!payment && !isPaid(order)) return []
+  if (!payment && !isPaid(order)) return endedUnpaid(order)
   const { id, name, updatedAt } = order
   const events: Event[] = []
   const payload = asEvent(order)
@@ -242,4 +242,13 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
     events.push({ eventId, topic: 'refunds/create', payload })
   }
   return events
+}
+
+/** The platform has counted the promo codes of an order that is never paid. An expired one may still be. */
+function endedUnpaid(order: ShopifyOrder): Event[] {
+  const { id, financialStatus, cancelledAt, discountCodes } = order
+  const isOver = financialStatus === 'VOIDED' || cancelledAt !== null
+  if (!isOver || discountCodes.length === 0) return []
+  const payload = { ...asEvent(order), financial_status: 'expired' }
+  return [{ eventId: `${EDITED}${id}:unpaid`, topic: 'orders/paid', payload }]
 }

@@ -12,7 +12,9 @@ export function says(
   { world, now }: Books,
   paid: Paid,
   refunds: Parameters<typeof platformOrder>[1] & object,
-  more: Partial<Pick<Order, 'createdAt' | 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid' | 'disputes'>> & {
+  more: Partial<
+    Pick<Order, 'createdAt' | 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid' | 'disputes' | 'discountCodes'>
+  > & {
     cancelledAt?: string
     transactions?: { kind: string; status: string; manualPaymentGateway?: boolean }[]
   } = {}

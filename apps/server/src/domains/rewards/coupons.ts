@@ -137,8 +137,8 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
 }
 
 /**
- * Marks the holder's promo codes that a paid order used. Others' codes: see `markUsedByOthers`.
- * @param holderId null: the order has no user of the shop
+ * Marks the promo codes that an order used. Others' codes: see `markUsedByOthers`.
+ * @param holderId null: the buyer is not known. A code works for its holder alone, so its holder used it
  * @param payment the platform's id of that order: see `countCoupons`
  */
 export async function useCoupons(
@@ -149,21 +149,20 @@ export async function useCoupons(
   if (codes.length === 0) return
   const named = codes.map(code => code.trim())
   await markUsedByOthers(unit, named, holderId)
-  if (holderId === null) return
   const used = await unit.tx
     .update(coupons)
     .set({ isUsed: true, ...movedTo(payment, 'usedBy') })
     .where(
       and(
-        eq(coupons.holderId, holderId),
+        holderId === null ? undefined : eq(coupons.holderId, holderId),
         // A code that an administrator marked as used stays used, independent of payments.
         or(not(coupons.isUsed), sql`cardinality(${coupons.usedBy}) > 0`),
         oneOfCodes(coupons.code, named)
       )
     )
-    .returning({ id: coupons.id, code: coupons.code })
-  for (const { id, code } of used) {
-    unit.publish('coupon', id, holderId)
+    .returning({ id: coupons.id, code: coupons.code, by: coupons.holderId })
+  for (const { id, code, by } of used) {
+    unit.publish('coupon', id, by)
     // After an earlier refund its limit on the platform was raised, so it may still work there.
     endCode(unit, code)
   }
