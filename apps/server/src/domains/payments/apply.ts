@@ -36,14 +36,11 @@ export async function applyDecision(
   decision: Exclude<Decision, { do: 'grow' }>
 ): Promise<EventResult> {
   const { paid, payment: known, about } = facts
-  const codes = codesOf(paid)
-  if (decision.do === 'nothing') {
-    if (!known && paid.financial_status === 'expired') {
-      await useCoupons(unit, about?.order.userId ?? null, codes)
-      await countCoupons(unit, paid.id, false)
-    }
-    return { outcome: decision.outcome }
+  if (decision.do === 'nothing' && !known && paid.financial_status === 'expired') {
+    await useCoupons(unit, about?.order.userId ?? null, paid)
+    await countCoupons(unit, paid.id, false)
   }
+  if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
   if (decision.do === 'refund' && known) return recordFullRefund(unit, ctx, paid)
   // As if the refund had come before the payment.
@@ -53,7 +50,7 @@ export async function applyDecision(
   const order = about && (known && decision.do === 'record' ? about.order : await restoreDeleted(unit, about.order))
   const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, once, even if the payment settles nothing.
-  if (!known) await useCoupons(unit, order?.userId ?? null, codes)
+  if (!known) await useCoupons(unit, order?.userId ?? null, paid)
   if (decision.do === 'refund') await countCodes(unit, { payment, order, refunds })
   return result
 }
@@ -241,12 +238,6 @@ const RENEWAL_FAILURES = {
   renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
   renewal_too_late: 'Order {order} could not be renewed any more'
 }
-
-/** A payment's promo codes in the shape that `useCoupons` takes. */
-export const codesOf = ({ id: payment, discount_codes }: PaidOrder): { codes: string[]; payment: string } => ({
-  codes: discount_codes.map(({ code }) => code),
-  payment
-})
 
 /** A payment in the shape that `orders` takes. */
 const detailsOf = ({ amount, platformOrderId, platformOrderNumber }: PaymentRow) => ({

@@ -96,12 +96,7 @@ const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
 ])
 
 /** The input to send: made from the order's payments the first time, and the same in every repeat. */
-async function inputOf(
-  ctx: AppContext,
-  by: UserActor,
-  platform: Shopify,
-  requested: Requested
-): Promise<Result<RefundInput>> {
+async function inputOf(ctx: AppContext, by: UserActor, platform: Shopify, requested: Requested) {
   const { row, amount } = requested
   if (row.input) return ok(row.input)
   const read = await platform.refundInput(row.platformOrderId, { amount, note: `Refund by ${by.username}` })
@@ -115,16 +110,10 @@ async function inputOf(
  * unknown, another request is refused.
  * @returns their rows if all have failed
  */
-async function failedRefunds(
-  ctx: AppContext,
-  by: UserActor,
-  platform: Shopify,
-  meant: PaymentToRefund
-): Promise<Result<RefundRow[]>> {
-  const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
-  const payment = platformOrderId && (await paymentOf(ctx.db, platformOrderId))
+async function failedRefunds(ctx: AppContext, by: UserActor, platform: Shopify, meant: PaymentToRefund) {
+  const payment = await selectPaymentToRefund(ctx.db, meant)
   if (!payment) return ok([])
-  const begun = (await refundRowsOf(ctx.db, platformOrderId)).filter(({ state }) => state === 'answered')
+  const begun = (await refundRowsOf(ctx.db, payment.platformOrderId)).filter(({ state }) => state === 'answered')
   for (const row of begun) {
     const outcome = await platform.refundOutcome(refundIdOf(row) ?? '')
     if (outcome.ok && outcome.value === 'failed') continue
@@ -134,7 +123,7 @@ async function failedRefunds(
     if (outcome.value !== 'made') return refuse('refund_pending', { params })
     await command(ctx, by, async unit => {
       await recordRead(unit, row, true)
-      queueOrderRead(unit, platformOrderId)
+      queueOrderRead(unit, payment.platformOrderId)
     })
     return refuse('refund_uncounted', { params })
   }
@@ -149,7 +138,7 @@ const LISTED = 20
  * @returns false if it may have been made
  */
 async function endUnmade(ctx: AppContext, by: UserActor, platform: Shopify, meant: PaymentToRefund): Promise<boolean> {
-  const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
+  const platformOrderId = (await selectPaymentToRefund(ctx.db, meant))?.platformOrderId
   const read = platformOrderId && (await platform.order(platformOrderId))
   if (!read || !read.ok) return false
   const { refunds } = read.value
@@ -174,14 +163,14 @@ async function request(
   { by: { username: askedBy }, meant, form, failed }: Request
 ): Promise<Result<Requested>> {
   const { tx, now } = unit
-  const platformOrderId = await selectPaymentToRefund(tx, meant)
-  if (!platformOrderId) return refuse('order_without_payment')
+  const known = await selectPaymentToRefund(tx, meant)
+  if (!known) return refuse('order_without_payment')
+  const { platformOrderId, orderId } = known
   // Other changes to the payment's money wait for this lock.
   await lock(tx, 'platformOrder', platformOrderId)
-  const known = await paymentOf(tx, platformOrderId)
-  const order = known?.orderId ? ((await lockOrder(unit, known.orderId)) ?? null) : null
+  const order = orderId === null ? null : ((await lockOrder(unit, orderId)) ?? null)
   const payment = await paymentOf(tx, platformOrderId)
-  if (!payment || payment.refundedAt || payment.orderId !== known?.orderId) return refuse('order_without_payment')
+  if (!payment || payment.refundedAt || payment.orderId !== orderId) return refuse('order_without_payment')
   const refunds = await refundRowsOf(tx, platformOrderId)
   const open = refunds.filter(({ id }) => !failed.some(one => one.id === id))
   const blocker = blockingRefundOf(open, now)

@@ -14,7 +14,7 @@ import { balanceOf } from './refund-payment.ts'
 import { judgeRefund, type RefundDecision } from './judge-refund.ts'
 import { counted, refundRowsOf, totalOf, recentRequestOf, type RefundRow } from './refund-rows.ts'
 import { refusedByRequest } from './refusals.ts'
-import { paymentOf, type PaymentRow } from './rows.ts'
+import type { PaymentRow } from './rows.ts'
 import { payments } from './tables.ts'
 
 type Reading = Pick<AppContext, 'secrets'> & { tx: Executor; now: Date }
@@ -26,8 +26,7 @@ export async function planRefund(
   { amount }: { amount?: string | undefined }
 ): Promise<Result<RefundPlan>> {
   const { tx, now } = reading
-  const platformOrderId = await selectPaymentToRefund(tx, meant)
-  const payment = platformOrderId && (await paymentOf(tx, platformOrderId))
+  const payment = await selectPaymentToRefund(tx, meant)
   if (!payment) return refuse('order_without_payment')
   const [order = null] = payment.orderId ? await tx.select().from(orders).where(eq(orders.id, payment.orderId)) : []
   const refunds = await refundRowsOf(tx, payment.platformOrderId)
@@ -43,9 +42,9 @@ export async function showRefund(
 ): Promise<Result<RefundPlan>> {
   const planned = await planRefund({ tx: ctx.db, now: ctx.now(), secrets: ctx.secrets }, meant, form)
   const platform = await openPlatform(ctx)
-  const platformOrderId = await selectPaymentToRefund(ctx.db, meant)
-  if (!planned.ok || !platform.ok || !platformOrderId) return planned
-  const input = await platform.data.refundInput(platformOrderId, { amount: planned.data.amount, note: '' })
+  const payment = await selectPaymentToRefund(ctx.db, meant)
+  if (!planned.ok || !platform.ok || !payment) return planned
+  const input = await platform.data.refundInput(payment.platformOrderId, { amount: planned.data.amount, note: '' })
   return ok({ ...planned.data, by_hand: (input.ok && input.value.byHand) || null })
 }
 
@@ -99,19 +98,19 @@ function endOf(decision: RefundDecision | null, order: OrderRow | null): End {
 /** An order's latest payment with this platform number, or its purchase without one; or an event's payment. */
 export type PaymentToRefund = { orderId: number; named?: string | undefined } | { eventId: number }
 
-/** The platform's id of that payment; undefined if there is none or it was fully refunded. */
-export async function selectPaymentToRefund(db: Executor, meant: PaymentToRefund): Promise<string | undefined> {
+/** That payment; undefined if there is none or it was fully refunded. */
+export async function selectPaymentToRefund(db: Executor, meant: PaymentToRefund): Promise<PaymentRow | undefined> {
   if ('eventId' in meant) {
-    const [payment] = await db
-      .select({ platformOrderId: payments.platformOrderId })
+    const [found] = await db
+      .select({ payment: payments })
       .from(payments)
       .innerJoin(platformEvents, eq(platformEvents.platformOrderId, payments.platformOrderId))
       .where(and(eq(platformEvents.id, meant.eventId), isNull(payments.refundedAt)))
-    return payment?.platformOrderId
+    return found?.payment
   }
   const { orderId, named } = meant
-  const [payment] = await db
-    .select({ platformOrderId: payments.platformOrderId })
+  const [found] = await db
+    .select({ payment: payments })
     .from(payments)
     .innerJoin(orders, eq(orders.id, payments.orderId))
     .where(
@@ -126,5 +125,5 @@ export async function selectPaymentToRefund(db: Executor, meant: PaymentToRefund
     )
     .orderBy(desc(payments.id))
     .limit(1)
-  return payment?.platformOrderId
+  return found?.payment
 }

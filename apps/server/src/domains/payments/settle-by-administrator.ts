@@ -10,7 +10,7 @@ import { enqueueTags, resolveEventsOf, type EventRow } from '../commerce/index.t
 import { restoreDeleted, lockOrderByPublicId, note, taskRequesterOf, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { useCoupons } from '../rewards/index.ts'
-import { accept, codesOf, deliver, renew, type Settling } from './apply.ts'
+import { accept, deliver, renew, type Settling } from './apply.ts'
 import { judgeApplication } from './judge.ts'
 import { refusedByRefund } from './refusals.ts'
 import type { PaymentRow } from './rows.ts'
@@ -57,7 +57,7 @@ export async function applyToNamedOrder(
     await note(unit, order.id, 'payment_applied', { platform_order, amount })
     enqueueTags(unit, { platformOrderId, tags: ['payment_applied'], note: `Settled order ${publicId}` }, 'applied')
   }
-  if (paid && isNew) await useCoupons(unit, order.userId, codesOf(paid))
+  if (paid && isNew) await useCoupons(unit, order.userId, paid)
   return ok(order)
 }
 

@@ -81,7 +81,7 @@ test('a gift counts once, for its holder; after a payment that was given back on
   await world.codes()
   expect(await world.discount(made.code)).toMatchObject({ usageLimit: 1, oncePerCustomer: true })
   const { ctx } = world.shop
-  await command(ctx, SYSTEM, unit => useCoupons(unit, holder.user.id, { codes: [made.code], payment: '901' }))
+  await command(ctx, SYSTEM, unit => useCoupons(unit, holder.user.id, { discount_codes: [made], id: '901' }))
   expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
   expect(await world.ask('coupon', made.id, 'check')).toMatchObject({ code: 409, data: { reason: 'code_used' } })
   for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => countCoupons(unit, '901', false))

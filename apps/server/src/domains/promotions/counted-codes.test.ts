@@ -46,7 +46,7 @@ const edit = async (id: number, more: Partial<z.input<typeof CouponForm>>) => {
   await world.codes()
 }
 const use = (userId: number, payment: string) =>
-  command(world.shop.ctx, SYSTEM, unit => useCoupons(unit, userId, { codes: [code], payment }))
+  command(world.shop.ctx, SYSTEM, unit => useCoupons(unit, userId, { discount_codes: [{ code }], id: payment }))
 
 test.each([1, 2] as const)('a promo code of type %i counts once', async code_type => {
   const made = await present({ code_type })

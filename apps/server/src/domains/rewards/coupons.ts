@@ -139,15 +139,15 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
 /**
  * Marks the promo codes that an order used. Others' codes: see `markUsedByOthers`.
  * @param holderId null: the buyer is not known. A code works for its holder alone, so its holder used it
- * @param payment the platform's id of that order: see `countCoupons`
+ * @param order its id is that of the platform: see `countCoupons`
  */
 export async function useCoupons(
   unit: Unit,
   holderId: number | null,
-  { codes, payment }: { codes: readonly string[]; payment: string }
+  { id: payment, discount_codes }: { id: string; discount_codes: readonly { code: string }[] }
 ): Promise<void> {
-  if (codes.length === 0) return
-  const named = codes.map(code => code.trim())
+  if (discount_codes.length === 0) return
+  const named = discount_codes.map(({ code }) => code.trim())
   await markUsedByOthers(unit, named, holderId)
   const used = await unit.tx
     .update(coupons)
