@@ -244,10 +244,10 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
   return events
 }
 
-/** The platform has counted the promo codes of an order that is never paid. An expired one may still be. */
+/** The platform has counted the promo codes of an order whose payment has expired, was voided or cancelled. */
 function endedUnpaid(order: ShopifyOrder): Event[] {
   const { id, financialStatus, cancelledAt, discountCodes } = order
-  const isOver = financialStatus === 'VOIDED' || cancelledAt !== null
+  const isOver = financialStatus === 'EXPIRED' || financialStatus === 'VOIDED' || cancelledAt !== null
   if (!isOver || discountCodes.length === 0) return []
   const payload = { ...asEvent(order), financial_status: 'expired' }
   return [{ eventId: `${EDITED}${id}:unpaid`, topic: 'orders/paid', payload }]
