@@ -39,7 +39,7 @@ test('a customer adds a passkey and an app, and logs in with each', async ({ pag
     await page.getByRole('textbox', { name: 'Username or email' }).fill('factor1')
     await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD)
     await page.locator('main form').getByRole('button', { name: 'Login' }).click()
-    await expect(page.getByRole('heading', { name: 'Confirm that it is you' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Two-factor authentication' })).toBeVisible()
   }
   const { cdp, authenticatorId } = await addAuthenticator(page)
   await page.goto(`${shop.url}/createAccount`)
@@ -48,7 +48,7 @@ test('a customer adds a passkey and an app, and logs in with each', async ({ pag
   await test.step('adds a passkey, and keeps the recovery codes', async () => {
     await page.goto(settings)
     await security.getByRole('button', { name: 'Add a passkey' }).click()
-    await dialog.getByRole('textbox', { name: 'Your password, once more' }).fill(PASSWORD)
+    await dialog.getByRole('textbox', { name: 'Enter your password again' }).fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Laptop')
     await accessible('a new passkey')

@@ -46,7 +46,7 @@ describe('the invite screen', () => {
     answerRefused(accounts.inviteCode, 'unavailable')
     answer(accounts.inviteLog, pageOf(bob))
     const { user } = open()
-    expect((await screen.findByRole('alert')).textContent).toContain('The service is not available right now')
+    expect((await screen.findByRole('alert')).textContent).toContain('The service is unavailable right now')
     answer(accounts.inviteCode, invite)
     await user.click(screen.getByRole('button', { name: 'Try again' }))
     expect(await screen.findByText(invite.invite_code)).toBeTruthy()

@@ -159,7 +159,7 @@ describe('the selection', () => {
     await yes(user)
     const again = await screen.findByRole('textbox', { name: 'Type 1,250 to continue' })
     expect(
-      screen.getByText(/^Other rows match by now: 1250\..*Delete \?\s+1,250 selected\s+1,250 of 1,250 are deleted/s)
+      screen.getByText(/^Other rows match now: 1250\..*Delete \?\s+1,250 selected\s+1,250 of 1,250 are deleted/s)
     ).toBeTruthy()
     begin()
     await user.type(again, '1250')
@@ -184,7 +184,7 @@ describe('the selection', () => {
     await screen.findByText(/^Delete \?\s+3 selected/)
     plans(3, 'those of now')
     await yes(user)
-    await screen.findByText(/^Other rows match by now: 3\. Please look.*Delete \?\s+3 selected/s)
+    await screen.findByText(/^Other rows match now: 3\. Please check.*Delete \?\s+3 selected/s)
     begin()
     await yes(user)
     await waitFor(() =>

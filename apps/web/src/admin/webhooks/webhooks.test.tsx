@@ -32,7 +32,7 @@ describe('the webhooks of the shop', () => {
     })
     await user.click(screen.getByRole('button', { name: 'Show: evt_1' }))
     expect(await screen.findByText('down for maintenance')).toBeTruthy()
-    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Send again' }))
+    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Resend' }))
     await waitFor(() => expect(requestsOf(webhooks.resendAny)).toHaveLength(1))
     for (const event of WEBHOOK_EVENTS) expect(`hook-log.eventOf.${event}` in en, event).toBe(true)
   })

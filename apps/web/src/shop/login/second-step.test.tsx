@@ -48,7 +48,7 @@ async function logIn(methods: string[]) {
   await view.user.type(screen.getByLabelText('Username or email'), 'alice')
   await view.user.type(screen.getByLabelText('Password', { selector: 'input' }), 'Secret#123')
   await view.user.click(screen.getByRole('button', { name: 'Login' }))
-  await screen.findByRole('heading', { name: 'Confirm that it is you' })
+  await screen.findByRole('heading', { name: 'Two-factor authentication' })
   return view
 }
 

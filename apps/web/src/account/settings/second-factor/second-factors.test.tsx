@@ -57,7 +57,7 @@ const dialog = async () => within(await screen.findByRole('dialog'))
 
 async function confirmByPassword(user: User, submit: string) {
   const shown = await dialog()
-  await user.type(shown.getByLabelText('Your password, once more', { selector: 'input' }), 'Secret#123')
+  await user.type(shown.getByLabelText('Enter your password again', { selector: 'input' }), 'Secret#123')
   await user.click(shown.getByRole('button', { name: submit }))
 }
 
@@ -109,7 +109,7 @@ describe('second factors', () => {
     const shown = await dialog()
     create.mockRejectedValueOnce(new DOMException('there', 'InvalidStateError'))
     await user.click(await button('Create passkey'))
-    expect((await shown.findByRole('alert')).textContent).toMatch(/has a passkey of your account already/)
+    expect((await shown.findByRole('alert')).textContent).toMatch(/already has a passkey for your account/)
     create.mockRejectedValueOnce(new DOMException('cancelled', 'NotAllowedError'))
     await user.click(await button('Create passkey'))
     await waitFor(() => expect(shown.getByRole('alert').textContent).toMatch(/was not created/))
@@ -172,15 +172,15 @@ describe('second factors', () => {
   it('says by when an operator needs one, or that nothing else opens', async () => {
     const due = { ...admin, second_factor_due: '2026-06-22T08:00:00.000Z' }
     const { unmount } = open({ ...none, required: true }, due)
-    expect(await screen.findByText(/Please add one by Jun 22, 2026/)).toBeTruthy()
+    expect(await screen.findByText(/or a passkey by Jun 22, 2026/)).toBeTruthy()
     unmount()
     open({ ...none, required: true }, { ...due, must_add_second_factor: true })
-    expect((await screen.findByRole('alert')).textContent).toMatch(/Please add one to go on/)
+    expect((await screen.findByRole('alert')).textContent).toMatch(/or a passkey to continue/)
   })
 
   it('offers no passkeys where the shop has no name', async () => {
     open({ ...none, passkeys: false })
-    expect(await screen.findByText(/open it as localhost/)).toBeTruthy()
+    expect(await screen.findByText(/Open the shop as localhost/)).toBeTruthy()
     expect(screen.queryByRole('button', { name: 'Add a passkey' })).toBeNull()
   })
 })
