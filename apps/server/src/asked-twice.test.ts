@@ -1,5 +1,5 @@
 import { routes, type GiftCard, type Order, type RefundPlan, type Route, type User } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from './infra/db/drizzle.ts'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { users } from './domains/accounts/tables.ts'

@@ -1,5 +1,5 @@
 import type { BulkAction, BulkRow, BulkRun, GiftCard, Order, Page } from '@netlet/contract'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startStockedShop, type Buyer, type StockedShop } from './api/stocked-shop.fixture.ts'
 import { bulkActions } from './bulk-actions.ts'

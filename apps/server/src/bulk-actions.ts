@@ -1,5 +1,5 @@
 import { message, routes, type CodeAct, type CodeKind, type OrderTask } from '@netlet/contract'
-import { inArray } from 'drizzle-orm'
+import { inArray } from './infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
 import { creditOrder, leaveServerRow, planTask, requestTaskIn } from './domains/delivery/index.ts'

@@ -1,5 +1,5 @@
 import type { BulkAction, BulkPlan, BulkRow, BulkRun, Page } from '@netlet/contract'
-import { eq, like, sql } from 'drizzle-orm'
+import { eq, like, sql } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startStockedShop, type Buyer, type StockedShop } from './api/stocked-shop.fixture.ts'
 import { bulkActions } from './bulk-actions.ts'

@@ -1,4 +1,4 @@
-import { asc } from 'drizzle-orm'
+import { asc } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'

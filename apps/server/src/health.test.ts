@@ -1,5 +1,5 @@
 import type { Health, ReplyOf, routes } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
+import { sql } from './infra/db/drizzle.ts'
 import { comparePrices, countPriceDrifts, unsellable } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { checkServers } from './domains/convergence/index.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from './infra/db/drizzle.ts'
 import { createHttpApp } from './app.ts'
 import { openApp } from './open-app.ts'
 import { readConfig } from './infra/config.ts'

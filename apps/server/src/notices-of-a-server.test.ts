@@ -1,5 +1,5 @@
 import { NoticeChannelForm } from '@netlet/contract'
-import { asc, eq, isNull } from 'drizzle-orm'
+import { asc, eq, isNull } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPERATORS_WEBHOOK } from '../../sandbox/src/discord/incoming-webhooks.ts'
 import { startServersStack, type ServersStack } from './domains/delivery/servers/servers.fixture.ts'

@@ -1,5 +1,5 @@
 import { sentenceOf, type Refusal } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from './infra/db/drizzle.ts'
 import { orderLabels } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
 import type { Executor } from './infra/db/client.ts'

@@ -1,4 +1,4 @@
-import { and, isNull, sql } from 'drizzle-orm'
+import { and, isNull, sql } from './infra/db/drizzle.ts'
 import { servers } from './domains/servers/tables.ts'
 import { cidrs } from './domains/inventory/tables.ts'
 import type { Executor } from './infra/db/client.ts'

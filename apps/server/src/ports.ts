@@ -1,5 +1,5 @@
 import type { OrderState, UserFigures } from '@netlet/contract'
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from './infra/db/drizzle.ts'
 import { nameOfDeleted, type AccountPorts } from './domains/accounts/index.ts'
 import { forgetActor } from './domains/bulk/index.ts'
 import { forgetSyncActor } from './domains/catalog/index.ts'

@@ -1,5 +1,5 @@
 import { RETAINED, RETENTION_SETTINGS, type RetentionFigures } from '@netlet/contract'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { platformEvents } from './domains/commerce/tables.ts'
 import { proxies } from './domains/delivery/tables.ts'

@@ -1,6 +1,6 @@
 import type { SettingTestResult } from '@netlet/contract'
 import { createHmac } from 'node:crypto'
-import { eq } from 'drizzle-orm'
+import { eq } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../sandbox/src/sandbox.ts'

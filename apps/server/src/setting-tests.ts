@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from './infra/db/drizzle.ts'
 import { testChat } from './domains/accounts/index.ts'
 import { users } from './domains/accounts/tables.ts'
 import { testPlatform, testWebhookSecret } from './domains/commerce/index.ts'

@@ -1,5 +1,5 @@
 import type { DeadLetter, Tasks } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createHttpApp } from './app.ts'
 import { redacted } from './infra/dead-letters.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from './infra/db/drizzle.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { control, secrets as standIn } from '../../sandbox/src/testing/harness.ts'
 import { eraseEndedSecrets } from './domains/commerce/webhook-secrets.ts'

@@ -1,6 +1,6 @@
 import { SUCCESS, type Route } from '@netlet/contract'
 import * as contract from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sessionOf } from '../testing/session.ts'

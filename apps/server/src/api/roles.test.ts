@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { eq, gt, max } from 'drizzle-orm'
+import { eq, gt, max } from '../infra/db/drizzle.ts'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { SECRET_SETTINGS } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { TEST_PASSWORD } from '../testing/shop.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../infra/db/drizzle.ts'
 import { createApiKey } from '../domains/accounts/index.ts'
 import { addCollection, addProduct, addRule, addTag } from '../domains/catalog/products.fixture.ts'
 import { serverGroups, serverGroupServers, servers } from '../domains/servers/tables.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.fixture.ts'
 
 let shop: StockedShop

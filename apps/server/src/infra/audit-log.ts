@@ -1,5 +1,5 @@
 import type { Resource } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from './db/drizzle.ts'
 import type { Actor } from './actor.ts'
 import type { Executor } from './db/client.ts'
 import { storableJson } from './db/storable-json.ts'

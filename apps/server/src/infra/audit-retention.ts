@@ -1,4 +1,4 @@
-import { lt } from 'drizzle-orm'
+import { lt } from './db/drizzle.ts'
 import type { Unit } from './command.ts'
 import { removeRows } from './retention.ts'
 import { auditLog } from './tables.ts'

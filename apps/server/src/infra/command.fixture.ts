@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import type { UserActor } from './actor.ts'

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import { describe, expect, test } from 'vitest'
 import { SYSTEM } from './actor.ts'
 import {

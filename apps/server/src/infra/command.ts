@@ -1,5 +1,5 @@
 import { refuse, type Reason, type Refusal, type Resource } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Actor } from './actor.ts'
 import { insertAuditEntries, type AuditAction, type AuditEntry } from './audit-log.ts'

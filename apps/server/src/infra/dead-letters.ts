@@ -1,5 +1,5 @@
 import type { DeadLetter } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import { isSecret } from './audit-log.ts'
 import { iso } from './clock.ts'
 import type { Executor } from './db/client.ts'

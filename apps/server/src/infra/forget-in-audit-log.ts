@@ -1,6 +1,6 @@
 import type { Resource } from '@netlet/contract'
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, ne, or, sql } from './db/drizzle.ts'
 import type { Executor } from './db/client.ts'
 import { withoutPersonIn } from './person-in-json.ts'
 import { auditLog } from './tables.ts'

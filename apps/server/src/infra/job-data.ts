@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from './db/drizzle.ts'
 import type { Executor } from './db/client.ts'
 import { DEAD_LETTER, type JobQueue } from './jobs.ts'
 

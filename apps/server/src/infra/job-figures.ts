@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import type { Executor } from './db/client.ts'
 
 /** A queue's workload. `oldest`: when the job that waits longest was due. `dead`: its dead letters. */

@@ -1,6 +1,6 @@
 import type { RunResult } from '@netlet/contract'
 import { CronExpressionParser } from 'cron-parser'
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import type { Executor } from './db/client.ts'
 
 export type LastRun = { at: Date | null; result: RunResult; error: string | null; asked: boolean }

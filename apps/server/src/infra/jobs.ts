@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from './db/drizzle.ts'
 import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
 import { SESSION_OPTIONS, type Executor } from './db/client.ts'
 import { watchClock, steadyClock } from './job-clock.ts'

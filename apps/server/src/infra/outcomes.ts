@@ -1,5 +1,5 @@
 import type { BulkEffect, BulkPlan, Reason } from '@netlet/contract'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from './db/drizzle.ts'
 import type { Executor } from './db/client.ts'
 
 export type Outcomes = NonNullable<BulkPlan['outcomes']>

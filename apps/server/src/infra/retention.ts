@@ -1,5 +1,5 @@
 import type { Retained, RetentionSetting } from '@netlet/contract'
-import { getTableName, sql, type SQL } from 'drizzle-orm'
+import { getTableName, sql, type SQL } from './db/drizzle.ts'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Unit } from './command.ts'
 import type { Executor } from './db/client.ts'

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from './db/drizzle.ts'
 import { index, jsonb, pgSequence, pgTable, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, lower, ref } from './db/columns.ts'
 

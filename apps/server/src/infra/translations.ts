@@ -1,5 +1,5 @@
 import type { Translations } from '@netlet/contract'
-import { sql, type AnyColumn, type SQL } from 'drizzle-orm'
+import { sql, type AnyColumn, type SQL } from './db/drizzle.ts'
 import { containing } from './db/like.ts'
 
 /** A row's texts in other languages for a reply, if it has any. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import type { Envelope, Order, Proxy } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import type { EventResult } from '../domains/commerce/index.ts'
 import type { TestClient } from './client.ts'
 import { raisedNotices } from './raised-notices.ts'

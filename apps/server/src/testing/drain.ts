@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import { PgBoss } from 'pg-boss'
 import type { AppContext } from '../infra/context.ts'
 import { AT_START, type Job } from '../infra/job.ts'

@@ -1,5 +1,5 @@
 import { noticeSentence, type Language, type NoticeWords, type Params } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import type { Executor } from '../infra/db/client.ts'
 
 /** Notices that commands have raised and no job has handled yet, oldest first. */

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../infra/db/drizzle.ts'
 import type { Database, Executor } from '../infra/db/client.ts'
 
 export type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] }

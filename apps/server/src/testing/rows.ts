@@ -1,4 +1,4 @@
-import { getTableColumns, type InferInsertModel, type InferSelectModel } from 'drizzle-orm'
+import { getTableColumns, type InferInsertModel, type InferSelectModel } from '../infra/db/drizzle.ts'
 import { PgTimestamp, type PgTable } from 'drizzle-orm/pg-core'
 import { products, variants } from '../domains/catalog/tables.ts'
 import { serverGroups } from '../domains/servers/tables.ts'

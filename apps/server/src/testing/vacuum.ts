@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../infra/db/drizzle.ts'
 import type { Database } from '../infra/db/client.ts'
 import { eventually } from './test-stack.ts'
 

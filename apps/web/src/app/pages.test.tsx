@@ -112,7 +112,9 @@ describe('the dashboards', () => {
   it('leads an operator who must add a second factor to where it is added, and nowhere else', async () => {
     openAccount()
     const { where } = open('/dashboard/index/userList', { ...admin, must_add_second_factor: true })
-    expect((await screen.findByText(/Add an authenticator app or a passkey to continue/)).getAttribute('role')).toBe('alert')
+    expect((await screen.findByText(/Add an authenticator app or a passkey to continue/)).getAttribute('role')).toBe(
+      'alert'
+    )
     expect(where()).toBe('/dashboard/index/setting')
     expect(screen.queryByRole('region', { name: 'Change password' })).toBeNull()
     expect(within(screen.getByRole('navigation', { name: 'Dashboard' })).queryAllByRole('link')).toEqual([])
@@ -121,7 +123,11 @@ describe('the dashboards', () => {
   it('tells an operator in the console by when a second factor is needed', async () => {
     open('/dashboard/index/orders', { ...admin, second_factor_due: '2026-06-22T08:00:00.000Z' })
     const said = within(await screen.findByRole('complementary', { name: 'Login and security' }))
-    expect(said.getByText('Operators must use two-factor authentication. Add an authenticator app or a passkey by Jun 22, 2026.')).toBeTruthy()
+    expect(
+      said.getByText(
+        'Operators must use two-factor authentication. Add an authenticator app or a passkey by Jun 22, 2026.'
+      )
+    ).toBeTruthy()
     expect(said.getByRole('link', { name: 'Add one now' }).getAttribute('href')).toBe('/dashboard/index/setting')
   })
 

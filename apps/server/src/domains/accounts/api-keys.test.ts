@@ -1,6 +1,6 @@
 import { route, routes } from '@netlet/contract'
 import { z } from 'zod'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'

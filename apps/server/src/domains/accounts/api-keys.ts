@@ -1,5 +1,5 @@
 import { refuse, type ApiKey, type Confirmation, type Scope, type UserApiKey } from '@netlet/contract'
-import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { rolesThatMay, type Scope } from '@netlet/contract'
-import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
 import { HOUR } from '../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'

@@ -1,6 +1,6 @@
 import { refuse } from '@netlet/contract'
 import { renderAsync } from '@resvg/resvg-js'
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt } from '../../infra/db/drizzle.ts'
 import { createMathExpr } from 'svg-captcha'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'

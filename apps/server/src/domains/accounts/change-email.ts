@@ -1,5 +1,5 @@
 import { refuse, type EmailChangeBody, type EmailChangeCodeBody } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'

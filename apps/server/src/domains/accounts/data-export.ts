@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { refuse } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull, MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'

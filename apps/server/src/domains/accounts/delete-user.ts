@@ -1,5 +1,5 @@
 import { refuse, type Confirmation } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { allowLongStatements, sqlState, type Executor, type Transaction } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { removePersonFromAuditLog } from '../../infra/forget-in-audit-log.ts'

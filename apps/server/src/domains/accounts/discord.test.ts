@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'

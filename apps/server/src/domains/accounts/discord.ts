@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { eq, inArray } from 'drizzle-orm'
+import { eq, inArray } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

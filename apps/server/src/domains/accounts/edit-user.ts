@@ -7,7 +7,7 @@ import {
   mayOperate,
   refuse
 } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

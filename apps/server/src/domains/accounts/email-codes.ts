@@ -1,6 +1,6 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
 import type { Language, Refusal } from '@netlet/contract'
-import { and, between, eq, gt, isNull, lt, sql } from 'drizzle-orm'
+import { and, between, eq, gt, isNull, lt, sql } from '../../infra/db/drizzle.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'

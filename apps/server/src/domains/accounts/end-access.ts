@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { endResetCodes } from './email-codes.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { StartupError } from '../../infra/db/migrate.ts'

@@ -1,5 +1,5 @@
 import type { PointRecord } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { startBooks, type Books } from '../payments/books.fixture.ts'

@@ -1,5 +1,5 @@
 import type { PointRecord } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { startStockedShop, type StockedShop } from '../../api/stocked-shop.fixture.ts'
 import { SYSTEM } from '../../infra/actor.ts'

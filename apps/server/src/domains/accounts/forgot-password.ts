@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { refuse, type ForgotBody, type ForgotVerifyBody } from '@netlet/contract'
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import { MINUTE } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'

@@ -1,5 +1,5 @@
 import type { Found, ReplyOf, User, routes } from '@netlet/contract'
-import { type SQL, and, eq, gte, ilike, isNull, lt, or, sql } from 'drizzle-orm'
+import { type SQL, and, eq, gte, ilike, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
 import type { Threshold } from './levels.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'

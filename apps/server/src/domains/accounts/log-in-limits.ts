@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from '@netlet/contract'
-import { and, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, isNull, lt, or } from '../../infra/db/drizzle.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test, vi } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { hashToken } from '../../infra/secrets.ts'

@@ -1,5 +1,5 @@
 import { refuse, type LoginBody } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { LOGIN_METHODS, UserLogin } from '@netlet/contract'
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { randomCode, randomToken } from '../../infra/secrets.ts'
 import { insertUser } from './create-user.ts'

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, gt, isNull } from 'drizzle-orm'
+import { and, eq, gt, isNull } from '../../infra/db/drizzle.ts'
 import { countryOf } from '../../integrations/geoip/index.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { Config } from '../../infra/config.ts'

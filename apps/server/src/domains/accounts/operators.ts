@@ -7,7 +7,7 @@ import {
   refuse,
   rolesThatMay
 } from '@netlet/contract'
-import { and, asc, eq, inArray, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, or } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { userColumns, type UserRow } from './present-user.ts'

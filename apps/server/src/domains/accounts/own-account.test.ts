@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { expect, test, describe } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'

@@ -1,5 +1,5 @@
 import { formMessages, isConfirmed, refuse, type Confirmation, type OwnSession } from '@netlet/contract'
-import { and, desc, eq, gt, inArray, isNull, ne, or } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, ne, or } from '../../infra/db/drizzle.ts'
 import { countryOf } from '../../integrations/geoip/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'

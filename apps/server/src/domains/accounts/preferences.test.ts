@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { startTestShop } from '../../testing/shop.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'

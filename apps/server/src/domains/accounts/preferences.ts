@@ -1,5 +1,5 @@
 import { type Language, MAX_PREFERENCES, refuse, routes } from '@netlet/contract'
-import { and, count, eq, ne } from 'drizzle-orm'
+import { and, count, eq, ne } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

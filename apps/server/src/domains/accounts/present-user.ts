@@ -1,5 +1,5 @@
 import type { CurrentUser, User } from '@netlet/contract'
-import { and, asc, eq, getTableColumns, inArray } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,5 +1,5 @@
 import { refuse, routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { FastifyReply } from 'fastify'
 import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'

@@ -1,4 +1,4 @@
-import { lt } from 'drizzle-orm'
+import { lt } from '../../infra/db/drizzle.ts'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Retained } from '@netlet/contract'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'

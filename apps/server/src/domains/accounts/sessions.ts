@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, ne, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'

@@ -1,5 +1,5 @@
 import { refuse, type SignUpBody } from '@netlet/contract'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

@@ -12,7 +12,7 @@ import {
   type UserDetail,
   type UserLogin
 } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { beforeAll, expect, test, describe } from 'vitest'
 import { startStockedShop, type Buyer } from '../../api/stocked-shop.fixture.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'

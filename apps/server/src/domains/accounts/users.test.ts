@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test, describe } from 'vitest'
 import { sessionOf } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'

@@ -1,4 +1,4 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { asc, eq, sql } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test, describe } from 'vitest'
 import { TEST_PASSWORD, type TestShop } from '../../testing/shop.ts'
 import { sendMail } from '../mail/send-mail.ts'

@@ -1,5 +1,5 @@
 import type { AuditEntry, Resource } from '@netlet/contract'
-import { and, desc, asc, eq, gt, gte, lt, sql, type SQL } from 'drizzle-orm'
+import { and, desc, asc, eq, gt, gte, lt, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'

@@ -1,5 +1,5 @@
 import type { BulkAction, BulkRow, BulkRun, Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { ok } from '../../infra/result.ts'

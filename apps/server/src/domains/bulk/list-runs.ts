@@ -7,7 +7,7 @@ import {
   type BulkRun,
   type Page
 } from '@netlet/contract'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,4 +1,4 @@
-import { asc, eq, lt } from 'drizzle-orm'
+import { asc, eq, lt } from '../../infra/db/drizzle.ts'
 import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { bulkRuns } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { refuse, type BulkPlan, type BulkRow, type BulkRun, type Page } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { ok } from '../../infra/result.ts'

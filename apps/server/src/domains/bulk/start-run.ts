@@ -10,7 +10,7 @@ import {
   mayOperate,
   refuse
 } from '@netlet/contract'
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'

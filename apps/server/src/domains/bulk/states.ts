@@ -1,5 +1,5 @@
 import { type BulkRun, RUN_PERMISSIONS, mayOperate, refuse } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../infra/db/drizzle.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import { bulkRuns } from './tables.ts'
 import type { UserActor } from '../../infra/actor.ts'

@@ -1,5 +1,5 @@
 import type { BulkRow, BulkRun, Params, Reason, RunAction } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
 

@@ -1,5 +1,5 @@
 import type { RunAction } from '@netlet/contract'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { RunInput } from './actions.ts'
 import { bulkRuns } from './tables.ts'

@@ -1,5 +1,5 @@
 import { refuse, type BulkRun } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 import { startTestShop } from '../../testing/shop.ts'

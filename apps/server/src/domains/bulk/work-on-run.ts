@@ -1,5 +1,5 @@
 import { mayOperate, refuse, RUN_PERMISSIONS, type OperatorRole, type Refusal } from '@netlet/contract'
-import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, notExists, sql } from '../../infra/db/drizzle.ts'
 import { actorOf, SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

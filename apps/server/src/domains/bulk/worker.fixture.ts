@@ -1,5 +1,5 @@
 // A worker process that a test kills. It works on the run in its arguments.
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { openChangeFeed } from '../../infra/change-feed.ts'
 import { systemClock } from '../../infra/clock.ts'
 import { readConfig } from '../../infra/config.ts'

@@ -1,5 +1,5 @@
 import { routes, type PlatformProduct } from '@netlet/contract'
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { aclRules } from '../inventory/tables.ts'

@@ -1,5 +1,5 @@
 import { routes, type OfferedRule } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { aclRules } from '../inventory/tables.ts'
 import { addOrders } from '../inventory/fixtures.ts'

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from '../../infra/db/drizzle.ts'
 import type { ProductDeletedEvent, ProductEvent } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

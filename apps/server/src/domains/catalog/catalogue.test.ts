@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
 import { findVariant, priceSelection } from './index.ts'

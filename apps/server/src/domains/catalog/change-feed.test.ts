@@ -1,5 +1,5 @@
 import { routes, type Product } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openChangeFeed, type ChangeFeed } from '../../infra/change-feed.ts'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'

@@ -1,5 +1,5 @@
 import type { AddressFamily, EgressMode, ProductForm, Refusal } from '@netlet/contract'
-import { and, inArray, isNull } from 'drizzle-orm'
+import { and, inArray, isNull } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'

@@ -1,5 +1,5 @@
 import type { PlanLimits } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { refuse, type Collection, type CollectionForm, type Tag, type TagForm } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import { command } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { done, ok, type Result } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import { type AddressFamily, type EgressMode, type PlanLimits, type Translations, refuse } from '@netlet/contract'
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { products, variants } from './tables.ts'

@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'

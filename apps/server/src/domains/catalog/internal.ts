@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../../infra/db/drizzle.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { products, tags } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Collection, Tag } from '@netlet/contract'
-import { and, count, eq, isNull, ne, not, sql, type SQL } from 'drizzle-orm'
+import { and, count, eq, isNull, ne, not, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { calledLike, translated } from '../../infra/translations.ts'

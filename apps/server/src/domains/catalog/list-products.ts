@@ -1,5 +1,5 @@
 import type { Found, Product } from '@netlet/contract'
-import { type SQL, and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import { type SQL, and, asc, desc, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { calledLike } from '../../infra/translations.ts'

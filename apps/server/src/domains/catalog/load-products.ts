@@ -1,5 +1,5 @@
 import { fromCents, toCents, type Product } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ne, not } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne, not } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { groupsWithTls } from '../certificates/index.ts'

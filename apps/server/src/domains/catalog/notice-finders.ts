@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { serverGroups } from '../servers/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { MOST_FOUND, type NoticeFinder } from '../notices/index.ts'

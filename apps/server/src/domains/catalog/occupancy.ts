@@ -1,5 +1,5 @@
 import type { AddressFamily, OccupancyPicture } from '@netlet/contract'
-import { and, asc, eq, isNotNull, isNull } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pictureOf } from '../inventory/index.ts'
 import { onSale } from './list-products.ts'

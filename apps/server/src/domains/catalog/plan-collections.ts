@@ -1,4 +1,4 @@
-import { eq, isNull } from 'drizzle-orm'
+import { eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ShopifyCollection, ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Change, Link, Links, Planned } from './plan-sync.ts'

@@ -1,6 +1,6 @@
 import type { SyncKind, SyncPreview } from '@netlet/contract'
 import { versionOf } from '../../infra/version.ts'
-import { desc, lte } from 'drizzle-orm'
+import { desc, lte } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { difference, takeSnapshot } from './snapshot.ts'
 import { type Touched, catalogSyncs } from './tables.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { rulesOnPlatform } from '../inventory/index.ts'

@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoPlans, demoRules, demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { productPayload } from '../../../../sandbox/src/shopify/product-payload.ts'

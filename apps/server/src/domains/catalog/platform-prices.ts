@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from '../../infra/db/drizzle.ts'
 import { PRICES_A_CALL, type ShopifyPricedVariant, type ShopifyReason } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'

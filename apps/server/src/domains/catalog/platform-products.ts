@@ -1,5 +1,5 @@
 import { refuse, type PlatformProduct } from '@netlet/contract'
-import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne } from '../../infra/db/drizzle.ts'
 import type { ShopifyProduct, ShopifyVariant } from '../../integrations/shopify/index.ts'
 import type { Database } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import { refuse, type PriceDrift, type ShownPrices } from '@netlet/contract'
-import { and, asc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, notInArray, or, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { demoPlans, demoRules } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import { SYSTEM } from '../../infra/actor.ts'

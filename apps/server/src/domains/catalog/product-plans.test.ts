@@ -1,5 +1,5 @@
 import { routes } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoPlans } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

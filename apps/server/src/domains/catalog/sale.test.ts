@@ -1,5 +1,5 @@
 import { routes, type Product } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { productPayload } from '../../../../sandbox/src/shopify/product-payload.ts'

@@ -1,5 +1,5 @@
 import type { AddressFamily, GroupStock, RuleStock, Shortage } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { type Result, ok } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import { refuse, type CatalogPreview } from '@netlet/contract'
-import { isNull } from 'drizzle-orm'
+import { isNull } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { Actor } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,5 +1,5 @@
 import { PlatformStock, SYNC_KINDS, type AddressFamily, type EgressMode } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, lower, money, oneOf, ref, translations } from '../../infra/db/columns.ts'
 import { serverGroups } from '../servers/tables.ts'

@@ -1,5 +1,5 @@
 import { routes, type BodyOf } from '@netlet/contract'
-import { desc, eq, isNull } from 'drizzle-orm'
+import { desc, eq, isNull } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { aclRules } from '../inventory/tables.ts'

@@ -1,5 +1,5 @@
 import { refuse, type LastSync } from '@netlet/contract'
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

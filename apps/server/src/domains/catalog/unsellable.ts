@@ -1,5 +1,5 @@
 import type { Health } from '@netlet/contract'
-import { and, asc, eq, exists, isNull, ne, type SQL } from 'drizzle-orm'
+import { and, asc, eq, exists, isNull, ne, type SQL } from '../../infra/db/drizzle.ts'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules } from '../inventory/tables.ts'

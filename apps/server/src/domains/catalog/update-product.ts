@@ -1,5 +1,5 @@
 import { refuse, type ProductUpdate } from '@netlet/contract'
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,5 +1,5 @@
 import type { NoticeWords, Params } from '@netlet/contract'
-import { and, eq, isNull, ne } from 'drizzle-orm'
+import { and, eq, isNull, ne } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { Found, NoticeFinder } from '../notices/index.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isNull } from 'drizzle-orm'
+import { isNull } from '../../infra/db/drizzle.ts'
 import ipaddr from 'ipaddr.js'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -10,7 +10,7 @@ import {
   refuse
 } from '@netlet/contract'
 import { type AgentProxyTls, certificateNames, proxyTlsHash } from '@netlet/contract/agent-proxy-tls'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroupServers, serverReports, servers } from '../servers/tables.ts'
 import { tlsOf } from '../servers/index.ts'

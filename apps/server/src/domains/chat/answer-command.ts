@@ -1,5 +1,5 @@
 import { fillIn, type Language, type Params, type Settings } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, or } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, or } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { AskedCommand } from '../../integrations/discord/bot.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { expect, vi } from 'vitest'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { control, launch, newDataDir, removeDataDir } from '../../../../sandbox/src/testing/harness.ts'

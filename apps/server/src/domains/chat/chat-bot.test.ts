@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { addOrders, addGroup } from '../inventory/fixtures.ts'

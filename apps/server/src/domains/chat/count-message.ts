@@ -1,5 +1,5 @@
 import type { Settings } from '@netlet/contract'
-import { desc, eq, sql } from 'drizzle-orm'
+import { desc, eq, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

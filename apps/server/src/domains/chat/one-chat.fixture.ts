@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { pointRecords } from '../rewards/tables.ts'
 import { CHANNEL, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
 import { chatBot } from './tables.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { boolean, check, index, integer, numeric, pgTable, text } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, instant, oneOf } from '../../infra/db/columns.ts'
 import { CHAT_BOT_PROBLEMS, type ChatBotProblem } from '@netlet/contract'

@@ -1,5 +1,5 @@
 import type { WebhookRefusal } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,5 +1,5 @@
 import type { EventOutcome, Resolution } from '@netlet/contract'
-import { and, asc, eq, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { storableJson } from '../../infra/db/storable-json.ts'

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, not, sql, type SQL } from 'drizzle-orm'
+import { and, eq, isNotNull, not, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { isAboutMoney, platformEvents } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import type { Health } from '@netlet/contract'
-import { and, desc, eq, notLike } from 'drizzle-orm'
+import { and, desc, eq, notLike } from '../../infra/db/drizzle.ts'
 import { API_VERSION } from '../../integrations/shopify/index.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { routes } from '@netlet/contract'
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { control, launch, newDataDir, removeDataDir, secrets, until } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'

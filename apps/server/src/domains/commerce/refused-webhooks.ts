@@ -1,5 +1,5 @@
 import type { RefusedWebhooks, Settings, WebhookRefusal } from '@netlet/contract'
-import { like, sql } from 'drizzle-orm'
+import { like, sql } from '../../infra/db/drizzle.ts'
 import type { FastifyRequest } from 'fastify'
 import { shopBase, webhookHeaders } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { shopBase, type WebhookRegistration } from '../../integrations/shopify/index.ts'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { and, inArray, isNotNull, lt, not, sql, type SQL } from 'drizzle-orm'
+import { and, inArray, isNotNull, lt, not, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { platformEvents } from './tables.ts'
 

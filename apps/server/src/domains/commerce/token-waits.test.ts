@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../sandbox/src/testing/harness.ts'
 import { HOUR, SECOND } from '../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { control, launch, newDataDir, removeDataDir, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

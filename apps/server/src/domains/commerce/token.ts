@@ -1,5 +1,5 @@
 import type { Settings } from '@netlet/contract'
-import { eq, ne } from 'drizzle-orm'
+import { eq, ne } from '../../infra/db/drizzle.ts'
 import {
   fixedToken,
   requestToken,

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, isNull, lt, min, sql } from 'drizzle-orm'
+import { and, asc, count, eq, isNull, lt, min, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { Settings, WebhookSecrets } from '@netlet/contract'
-import { desc, gt, inArray, lte } from 'drizzle-orm'
+import { desc, gt, inArray, lte } from '../../infra/db/drizzle.ts'
 import { shopBase, verifyWebhook } from '../../integrations/shopify/index.ts'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { HOUR, iso, isoOrNull } from '../../infra/clock.ts'

@@ -1,6 +1,6 @@
 import { refuse, type AbuseAlarm } from '@netlet/contract'
 import type { AgentAlarm } from '@netlet/contract/agent-live'
-import { and, desc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'

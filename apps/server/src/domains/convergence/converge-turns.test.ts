@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, onTestFinished } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'

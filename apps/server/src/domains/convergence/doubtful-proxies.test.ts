@@ -1,7 +1,7 @@
 // How the proxies of servers are tried that may not serve, or that are behind a forwarded port.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAgentClient } from '../../integrations/agent/index.ts'
 import { startTestShop } from '../../testing/shop.ts'

@@ -1,4 +1,4 @@
-import { and, isNull, ne } from 'drizzle-orm'
+import { and, isNull, ne } from '../../infra/db/drizzle.ts'
 import pLimit from 'p-limit'
 import { z } from 'zod'
 import { agentOf, type SyncContext } from '../servers/index.ts'

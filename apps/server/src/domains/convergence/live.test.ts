@@ -1,6 +1,6 @@
 import type { AbuseAlarm, LiveConnections, Server } from '@netlet/contract'
 import type { AgentAlarm, AgentLogLines } from '@netlet/contract/agent-live'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'

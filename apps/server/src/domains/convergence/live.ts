@@ -1,6 +1,6 @@
 import { refuse, type LiveConnections } from '@netlet/contract'
 import type { AgentEnded, AgentLogLines } from '@netlet/contract/agent-live'
-import { and, eq, inArray, isNotNull } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { ok, type Result } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import { message, refuse } from '@netlet/contract'
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull } from '../../infra/db/drizzle.ts'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

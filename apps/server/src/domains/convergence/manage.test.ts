@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { beforeAll, describe, expect, test, afterAll } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { RepairPlan, ServerStatus } from '@netlet/contract'
 import type { AgentState } from '@netlet/contract/agent'
 import type { AgentClient } from '../../integrations/agent/index.ts'

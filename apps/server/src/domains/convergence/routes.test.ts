@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { ServerGroup } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { beforeAll, describe, expect, test, onTestFinished } from 'vitest'
 import { release } from '../inventory/index.ts'
 import { addOrders } from '../inventory/fixtures.ts'

@@ -1,5 +1,5 @@
 import { routes, type Server } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { bigint, boolean, check, index, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { ABUSE_KINDS, type RepairPlan } from '@netlet/contract'
 import { createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import { notifyAdmins } from '../accounts/index.ts'

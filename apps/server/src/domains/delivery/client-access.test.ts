@@ -1,5 +1,5 @@
 import type { ClientAccess, Order } from '@netlet/contract'
-import { desc, eq, sql } from 'drizzle-orm'
+import { desc, eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { buy, proxiesOf, through } from '../../testing/buying.ts'

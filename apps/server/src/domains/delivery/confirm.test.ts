@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allQueues } from '../../workers.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

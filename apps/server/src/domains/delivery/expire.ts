@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { inBatches } from '../../infra/batches.ts'
 import type { Unit } from '../../infra/command.ts'

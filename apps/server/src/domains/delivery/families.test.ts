@@ -1,5 +1,5 @@
 import type { OrderFamily, Product } from '@netlet/contract'
-import { and, eq, inArray, ne } from 'drizzle-orm'
+import { and, eq, inArray, ne } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'

@@ -13,7 +13,7 @@ import {
 import { rescueOrders } from './servers/index.ts'
 import { sweep } from './sweep.ts'
 import { runTask, type DeliveryPorts } from './tasks.ts'
-import { and, desc, eq } from 'drizzle-orm'
+import { and, desc, eq } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

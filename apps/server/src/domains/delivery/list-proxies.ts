@@ -7,7 +7,7 @@ import {
   type ProxyStatus,
   refuse
 } from '@netlet/contract'
-import { type SQL, and, asc, eq, ilike, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { type SQL, and, asc, eq, ilike, isNotNull, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { type ListInput, among, csvOf, defineList, paginate } from '../../infra/list/index.ts'
 import { httpsHost, readOffers } from '../certificates/index.ts'

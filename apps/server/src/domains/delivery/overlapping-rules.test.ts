@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AclRule, OverlapWinner, Proxy } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buy, proxiesOf, through } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'

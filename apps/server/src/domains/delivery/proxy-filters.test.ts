@@ -1,5 +1,5 @@
 import type { Proxy } from '@netlet/contract'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Executor } from '../../infra/db/client.ts'
 import { paginate } from '../../infra/list/index.ts'

@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, eq, ne, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'

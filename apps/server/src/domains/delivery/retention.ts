@@ -1,4 +1,4 @@
-import { and, eq, exists, gt, lt, notExists, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, lt, notExists, sql } from '../../infra/db/drizzle.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from '../orders/tables.ts'

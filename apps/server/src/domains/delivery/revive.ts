@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../servers/tables.ts'

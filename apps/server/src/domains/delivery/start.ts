@@ -1,4 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, ne } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare } from '../inventory/index.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, ref } from '../../infra/db/columns.ts'
 import { serverOutages, servers } from '../servers/tables.ts'

@@ -1,6 +1,6 @@
 import type { OrderTask } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'
-import { eq, isNotNull, sql } from 'drizzle-orm'
+import { eq, isNotNull, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

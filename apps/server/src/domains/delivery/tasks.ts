@@ -1,5 +1,5 @@
 import { type BulkEffect, type OrderTask, type Reason, type Refusal, refuse } from '@netlet/contract'
-import { type SQL, and, eq, isNull, sql } from 'drizzle-orm'
+import { type SQL, and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { deliveryPorts } from '../../workers.ts'

@@ -8,7 +8,7 @@ import {
   type Page,
   type ReplyOf
 } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import { DEAD_LETTER } from '../../infra/jobs.ts'

@@ -1,5 +1,5 @@
 import type { DeliveryTimes } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { orderEvents, orders } from '../orders/tables.ts'

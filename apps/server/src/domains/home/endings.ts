@@ -1,5 +1,5 @@
 import type { Endings } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { served } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'

@@ -1,5 +1,5 @@
 import { OPERATOR_ROLES, routes, type AttentionItem, type OperatorRole, type ReplyOf } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import type { TestClient } from '../../testing/client.ts'

@@ -1,5 +1,5 @@
 import { SETUP_STEPS, type Order, type Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { addRule, inTransaction } from '../inventory/fixtures.ts'

@@ -1,5 +1,5 @@
 import type { Sales } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { kept } from '../orders/index.ts'
 import { type CsvFile, csvFile } from '../../infra/list/index.ts'

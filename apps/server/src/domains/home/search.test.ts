@@ -1,5 +1,5 @@
 import { FOUND_OF_EACH, OPERATOR_ROLES, routes, type Found, type OperatorRole } from '@netlet/contract'
-import { eq, sql, type SQL } from 'drizzle-orm'
+import { eq, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { QueryConfig } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'

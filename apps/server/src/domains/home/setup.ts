@@ -1,5 +1,5 @@
 import { SETUP_STEPS, type SetupStep } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { openPlatform } from '../commerce/index.ts'

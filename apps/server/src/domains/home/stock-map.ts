@@ -1,5 +1,5 @@
 import { STOCK_MAP_SIZE, type AddressFamily, type StockMap } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups } from '../servers/tables.ts'
 import { aclRules } from '../inventory/tables.ts'

@@ -1,5 +1,5 @@
 import type { DecisionPlan } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { DAY, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { versionOf } from '../../infra/version.ts'

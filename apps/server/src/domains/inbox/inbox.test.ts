@@ -1,5 +1,5 @@
 import type { DecisionPlan, InboxDetail, InboxEntry, Page, PaymentDecision } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buy, inState, outcomeOf, paidEvent, PLAN_VARIANT, report, ruleVariant, stockOf } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'

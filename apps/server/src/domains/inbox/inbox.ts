@@ -1,5 +1,5 @@
 import { ATTENTION, refuse, type EventOutcome, type InboxDetail, type InboxEntry } from '@netlet/contract'
-import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, isNull, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'

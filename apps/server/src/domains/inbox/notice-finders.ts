@@ -1,5 +1,5 @@
 import type { EventOutcome } from '@netlet/contract'
-import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, sql } from '../../infra/db/drizzle.ts'
 import { attentionSentence } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { MOST_FOUND, type NoticeFinder } from '../notices/index.ts'

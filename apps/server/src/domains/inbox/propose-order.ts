@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, lt, sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,6 +1,6 @@
 import { refuse, type DecisionPlan, type InboxEntry, type PaymentDecision, type Resolution } from '@netlet/contract'
 import { toCents } from '@netlet/contract/money'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq } from '../../infra/db/drizzle.ts'
 import { z } from 'zod'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'

@@ -1,5 +1,5 @@
 import type { InboxEntry } from '@netlet/contract'
-import { asc, sql } from 'drizzle-orm'
+import { asc, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { NoticeFinder } from '../notices/index.ts'

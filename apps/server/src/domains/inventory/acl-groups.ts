@@ -1,5 +1,5 @@
 import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ilike, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ilike, or } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { type Executor, type Transaction } from '../../infra/db/client.ts'

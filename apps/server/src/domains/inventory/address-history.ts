@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { and, eq, gt, isNull, lt, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, ne, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, type Match } from '../../infra/list/index.ts'
 import { addressToNumber, numberToAddress, parseCidr, type ParsedCidr, rangeAt, unitNumber } from './ranges.ts'

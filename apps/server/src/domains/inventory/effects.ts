@@ -1,5 +1,5 @@
 import { type RangeEffect, type RuleEffect, type Translations, refuse } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'

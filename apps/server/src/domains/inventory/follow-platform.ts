@@ -1,5 +1,5 @@
 import type { PlatformStock } from '@netlet/contract'
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { aclRules, platformDeletions } from './tables.ts'

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lte, ne, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../infra/db/client.ts'
 import { prefixesOf, unitNumber } from './ranges.ts'

@@ -6,7 +6,7 @@ import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { endRest } from './leasing.ts'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 
 type InventoryAudit = {

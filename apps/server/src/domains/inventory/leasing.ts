@@ -1,5 +1,5 @@
 import type { OrderFamily } from '@netlet/contract'
-import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import { type Executor, sqlState, type Transaction } from '../../infra/db/client.ts'
 import { bigIdList, familyNumber, idList } from './sql.ts'
 import { chunks, leaseBlocks, leases } from './tables.ts'

@@ -1,5 +1,5 @@
 import { refusals, refuse, type AclRule, type AclRuleForm, type Refusal } from '@netlet/contract'
-import { and, eq, isNull, ilike, or } from 'drizzle-orm'
+import { and, eq, isNull, ilike, or } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

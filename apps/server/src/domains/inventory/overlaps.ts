@@ -1,5 +1,5 @@
 import type { OverlapDecision, OverlapWinner } from '@netlet/contract'
-import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { InTransaction } from './cidr-commands.ts'
 import {

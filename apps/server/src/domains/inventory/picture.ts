@@ -1,5 +1,5 @@
 import { PICTURE_CELLS, PICTURE_LEVELS, type AddressFamily } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { bigIdList, familyNumber } from './sql.ts'
 

@@ -1,5 +1,5 @@
 import type { AclGroup, AclRule } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import type { TestClient } from '../../testing/client.ts'

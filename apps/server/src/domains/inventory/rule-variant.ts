@@ -1,5 +1,5 @@
 import type { Refusal } from '@netlet/contract'
-import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'

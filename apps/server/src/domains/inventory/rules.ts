@@ -1,5 +1,5 @@
 import type { OverlapDecision, Translations } from '@netlet/contract'
-import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { InTransaction } from './cidr-commands.ts'

@@ -1,5 +1,5 @@
 import type { OrderFamily } from '@netlet/contract'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../../infra/db/drizzle.ts'
 
 /** Ids as one int[] parameter, ascending and distinct. A plain array would become a list of parameters. */
 export function idList(ids: number[]): SQL {

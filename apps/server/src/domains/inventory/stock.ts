@@ -1,5 +1,5 @@
 import type { OrderFamily } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { addressCount } from './ranges.ts'
 import { bigIdList, familyNumber, idList } from './sql.ts'

@@ -1,5 +1,5 @@
 import { PlatformStock, type OverlapWinner } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { boolean, check, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { cidr, createdAt, id, inet, instant, money, oneOf, ref, translations } from '../../infra/db/columns.ts'
 

@@ -1,5 +1,5 @@
 import { refuse, type BlockCause, type BlockedAddress, type BlockSource } from '@netlet/contract'
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

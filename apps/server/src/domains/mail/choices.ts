@@ -1,5 +1,5 @@
 import { type MailChoices, OPTIONAL_MAILS, type OptionalMail, refuse } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { mailChoices } from './tables.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { among } from '../../infra/list/index.ts'
 import { replaceJobData } from '../../infra/job-data.ts'

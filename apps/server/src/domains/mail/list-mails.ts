@@ -1,5 +1,5 @@
 import { type MailDetail, type MailState, type SentMail, refuse } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'

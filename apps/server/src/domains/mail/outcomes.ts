@@ -1,4 +1,4 @@
-import { inArray } from 'drizzle-orm'
+import { inArray } from '../../infra/db/drizzle.ts'
 import type { MailFailureCode, MailState } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import { mails } from './tables.ts'

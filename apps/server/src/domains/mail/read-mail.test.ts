@@ -1,5 +1,5 @@
 import { LANGUAGES, type AuditEntry, type MailDetail, type Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { expect, test, beforeEach } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'

@@ -13,7 +13,7 @@ import { done, type Result } from '../../infra/result.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { readSettings } from '../settings/index.ts'
 import { mails, reportTokens } from './tables.ts'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { type Block, blockAddresses } from './blocked-addresses.ts'
 
 /**

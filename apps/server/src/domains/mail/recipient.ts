@@ -1,4 +1,4 @@
-import { type SQL, and, asc, eq, gt, gte, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import { type SQL, and, asc, eq, gt, gte, inArray, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { mailContents, mails } from './tables.ts'

@@ -1,4 +1,4 @@
-import { and, eq, sql, type SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Language, MailFailureCode, MailKind, MailState } from '@netlet/contract'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../infra/actor.ts'

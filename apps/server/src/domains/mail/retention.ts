@@ -1,4 +1,4 @@
-import { and, lt, ne } from 'drizzle-orm'
+import { and, lt, ne } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { among } from '../../infra/list/index.ts'

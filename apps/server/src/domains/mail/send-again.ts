@@ -1,5 +1,5 @@
 import { COPY_PAUSE_MINUTES, MOST_COPIES, refuse, type SendAgain } from '@netlet/contract'
-import { and, eq, sql, type SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

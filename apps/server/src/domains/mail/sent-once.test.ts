@@ -1,4 +1,4 @@
-import { sql, eq } from 'drizzle-orm'
+import { sql, eq } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE, DAY } from '../../infra/clock.ts'

@@ -1,5 +1,5 @@
 import type { Health } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'

@@ -1,5 +1,5 @@
 // Mails that wait or failed, and the mail service's words.
-import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, max, min, sql } from '../../infra/db/drizzle.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { sendMailQueue } from './send-mail.ts'

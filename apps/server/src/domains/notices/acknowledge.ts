@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

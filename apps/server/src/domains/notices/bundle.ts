@@ -1,5 +1,5 @@
 import type { NoticeRules, NoticeTelling } from '@netlet/contract'
-import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, sql } from '../../infra/db/drizzle.ts'
 import { HOUR, MINUTE, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { noticeSends, notices, type ChannelRow, type NoticeRow } from './tables.ts'

@@ -6,7 +6,7 @@ import {
   type NoticeChannelForm,
   type Refusal
 } from '@netlet/contract'
-import { eq, ilike, sql } from 'drizzle-orm'
+import { eq, ilike, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { isoOrNull, iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { NOTICE_SEVERITIES } from '@netlet/contract'
-import { and, eq, inArray, isNull, lt, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lt, ne, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

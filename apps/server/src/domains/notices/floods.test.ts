@@ -1,5 +1,5 @@
 import type { NoticeDetail } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { sendDigests } from './digest.ts'

@@ -8,7 +8,7 @@ import {
   type NoticeSendState,
   type NoticeSeverity
 } from '@netlet/contract'
-import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, max, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, max, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'

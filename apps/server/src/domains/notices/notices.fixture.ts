@@ -1,5 +1,5 @@
 import { NoticeRules, type NoticeCause } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq } from '../../infra/db/drizzle.ts'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

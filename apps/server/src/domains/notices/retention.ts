@@ -1,4 +1,4 @@
-import { and, isNotNull, isNull, lt, ne } from 'drizzle-orm'
+import { and, isNotNull, isNull, lt, ne } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { notices, noticeSends } from './tables.ts'

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { eq, desc } from 'drizzle-orm'
+import { eq, desc } from '../../infra/db/drizzle.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { users } from '../accounts/tables.ts'
 import { openWorld, SECRET, type World } from './notices.fixture.ts'

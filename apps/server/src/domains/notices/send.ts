@@ -1,5 +1,5 @@
 import type { NoticeFailure } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../infra/db/drizzle.ts'
 import { Webhook } from 'standardwebhooks'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'

@@ -1,6 +1,6 @@
 import type { NoticeRules, NoticeSeverity } from '@netlet/contract'
 import { NOTICE_SEVERITIES } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, isNotNull, not, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, not, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
 import { planMessages, readHeld, readRecent, type Planned, type Told } from './bundle.ts'

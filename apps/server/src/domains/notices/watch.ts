@@ -1,6 +1,6 @@
 import type { NoticeCause, NoticeRules, NoticeWords } from '@netlet/contract'
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lt } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

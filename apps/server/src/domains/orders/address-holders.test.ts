@@ -1,5 +1,5 @@
 import type { AddressLease, ReplyOf, routes } from '@netlet/contract'
-import { asc, eq, like, sql } from 'drizzle-orm'
+import { asc, eq, like, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import type { TestClient } from '../../testing/client.ts'

@@ -1,5 +1,5 @@
 import { type AddressLease, type ReplyOf, refuse, routes } from '@netlet/contract'
-import { and, eq, inArray, max } from 'drizzle-orm'
+import { and, eq, inArray, max } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'

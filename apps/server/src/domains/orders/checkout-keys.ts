@@ -1,5 +1,5 @@
 import { refuse, type LevelDiscount } from '@netlet/contract'
-import { and, eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from '../../infra/db/drizzle.ts'
 import { createHash } from 'node:crypto'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'

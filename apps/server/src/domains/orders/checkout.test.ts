@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ordersOf, place, stockOf, type Placed } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'

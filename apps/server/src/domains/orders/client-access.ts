@@ -1,5 +1,5 @@
 import { refuse, type ClientAccess, type ClientAccessForm, type Refusal } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import ipaddr from 'ipaddr.js'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'

@@ -1,5 +1,5 @@
 /** The time of an order that has ended. */
-import { and, asc, inArray, sql } from 'drizzle-orm'
+import { and, asc, inArray, sql } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

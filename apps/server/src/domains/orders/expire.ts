@@ -1,5 +1,5 @@
 /** The end of an order and of its grace. Delivery calls these on locked orders within its own command. */
-import { and, asc, eq, inArray, lte } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte } from '../../infra/db/drizzle.ts'
 import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { TIMED_STATES } from './states.ts'

@@ -1,5 +1,5 @@
 import type { ReplyOf, routes } from '@netlet/contract'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'

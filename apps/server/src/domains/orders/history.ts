@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { orderEvents } from './tables.ts'
 import type { OrderRow } from './transition.ts'

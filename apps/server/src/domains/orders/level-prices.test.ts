@@ -1,5 +1,5 @@
 import { discounted, fromCents, type LevelCode, type LevelDiscount, type Order, type Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runs } from '../../../../../scripts/testing/tier.ts'

@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestClient } from '../../testing/client.ts'
 import { ORDERED } from '../../testing/ordered.ts'

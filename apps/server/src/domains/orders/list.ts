@@ -6,7 +6,7 @@ import {
   type ProductOrders,
   refuse
 } from '@netlet/contract'
-import { type SQL, and, count, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { type SQL, and, count, eq, inArray, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { type List, type ListInput, type Match, among, anyAmong, defineList } from '../../infra/list/index.ts'

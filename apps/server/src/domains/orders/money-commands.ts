@@ -1,5 +1,5 @@
 /** Changes that refunds and later payments make to a locked order, within the caller's command. */
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { returnTraffic, takeTraffic } from '../servers/index.ts'

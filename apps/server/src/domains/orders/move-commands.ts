@@ -1,5 +1,5 @@
 /** Changes that moves, outages and reopenings make to a locked order, within the caller's command. */
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { endOf, pauseOf, unservedTime } from './ended-time.ts'
 import { orders } from './tables.ts'

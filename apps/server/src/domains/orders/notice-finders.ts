@@ -1,4 +1,4 @@
-import { and, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, inArray, isNotNull, lt, sql } from '../../infra/db/drizzle.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import type { NoticeFinder } from '../notices/index.ts'
 import { listed, orders, undelivered } from './tables.ts'

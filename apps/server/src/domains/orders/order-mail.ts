@@ -1,5 +1,5 @@
 import type { Language } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { users } from '../accounts/tables.ts'
 import { calledColumn, planIn, type Called } from './plan-names.ts'

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, or } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, or } from '../../infra/db/drizzle.ts'
 import { toCents } from '@netlet/contract'
 import { isoOrNull, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { inLanguage, wordsInLanguage, type Language, type Order, type Translations } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { products } from '../catalog/tables.ts'
 import { orders } from './tables.ts'
 

@@ -1,6 +1,6 @@
 /** How often in a term a customer may change an order's addresses and reset its password. */
 import { refuse, type OrderTask, type Refusal } from '@netlet/contract'
-import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, sql } from '../../infra/db/drizzle.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
 import { inBatches } from '../../infra/batches.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'

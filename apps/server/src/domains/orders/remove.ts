@@ -1,5 +1,5 @@
 import { type BulkEffect, type Reason, refuse } from '@netlet/contract'
-import { type SQL, and, eq, inArray, sql } from 'drizzle-orm'
+import { type SQL, and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'

@@ -1,6 +1,6 @@
 import { refuse, sentenceOf, type LevelDiscount, type ReplyOf, type routes } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import { renewalNote, type Shopify } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'

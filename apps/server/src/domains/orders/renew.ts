@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, sql } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import { fromCents, RESERVATION_MINUTES, toCents } from '@netlet/contract'
-import { and, inArray, isNull } from 'drizzle-orm'
+import { and, inArray, isNull } from '../../infra/db/drizzle.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Secrets } from '../../infra/secrets.ts'

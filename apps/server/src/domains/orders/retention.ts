@@ -1,4 +1,4 @@
-import { and, inArray, lt, not } from 'drizzle-orm'
+import { and, inArray, lt, not } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { forgetLeases } from '../inventory/index.ts'

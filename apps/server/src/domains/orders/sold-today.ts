@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from '@netlet/contract'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { PaidOrder, Shopify } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from '../catalog/tables.ts'

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, isNull, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, isNull, lte, ne, sql } from '../../infra/db/drizzle.ts'
 import { inBatches } from '../../infra/batches.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

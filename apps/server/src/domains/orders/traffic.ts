@@ -1,5 +1,5 @@
 import { type OrderTraffic, refuse, type Traffic, type TrafficStep } from '@netlet/contract'
-import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'

@@ -1,5 +1,5 @@
 import type { OrderEventKind } from '@netlet/contract'
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { type OrderEvent, next } from './states.ts'
 import { orderEvents, orders } from './tables.ts'

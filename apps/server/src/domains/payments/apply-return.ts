@@ -1,5 +1,5 @@
 import { fromCents } from '@netlet/contract/money'
-import { eq, max } from 'drizzle-orm'
+import { eq, max } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { EventResult } from '../commerce/index.ts'
 import {

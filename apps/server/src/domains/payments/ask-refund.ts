@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { refuse } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { RefundInput, Shopify, ShopifyFailure } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'

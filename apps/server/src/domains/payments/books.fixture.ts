@@ -1,5 +1,5 @@
 import type { InboxEntry, Page } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { eventHandlers } from '../../workers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { timeOutOrders } from '../orders/index.ts'
 import { MINUTE } from '../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { wrongBooks } from './books-check.ts'

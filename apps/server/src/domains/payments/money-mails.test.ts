@@ -1,5 +1,5 @@
 import type { InboxEntry, Language } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { paidEvent } from '../../testing/buying.ts'
 import { renderTemplate, type Template, type TemplateData } from '../mail/templates/index.ts'

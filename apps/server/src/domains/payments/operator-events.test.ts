@@ -1,5 +1,5 @@
 import { OPERATOR_EVENTS, type WebhookEndpoint } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buy, inState, paidEvent, report } from '../../testing/buying.ts'
 import { DAY } from '../../infra/clock.ts'

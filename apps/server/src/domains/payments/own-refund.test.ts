@@ -1,5 +1,5 @@
 import type { InboxEntry, RefundPlan } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'

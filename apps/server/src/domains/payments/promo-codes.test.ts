@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { OrderRow } from '../orders/index.ts'
 import { wantedCode } from '../rewards/index.ts'

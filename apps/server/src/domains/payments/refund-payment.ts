@@ -1,5 +1,5 @@
 import { ATTENTION, fromCents, toCents } from '@netlet/contract'
-import { and, asc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import type { CancelledOrder, PaidOrder, RefundEvent } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { fromCents, refuse, toCents, type RefundPlan } from '@netlet/contract'
-import { and, desc, eq, isNull, or } from 'drizzle-orm'
+import { and, desc, eq, isNull, or } from '../../infra/db/drizzle.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,6 +1,6 @@
 import type { RefundState } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
-import { and, asc, eq, gt, inArray, or, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, or, type SQL } from '../../infra/db/drizzle.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

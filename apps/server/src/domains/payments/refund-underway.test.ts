@@ -1,5 +1,5 @@
 import type { InboxEntry } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventHandlers } from '../../workers.ts'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -1,5 +1,5 @@
 import type { RefundPlan } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminNotices, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
 

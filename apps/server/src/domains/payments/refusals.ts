@@ -1,5 +1,5 @@
 import { mayOperate, refuse, type Reason, type Refusal } from '@netlet/contract'
-import { and, desc, eq, gt, ne, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, ne, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

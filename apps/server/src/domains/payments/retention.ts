@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lt, ne, notExists, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lt, ne, notExists, sql } from '../../infra/db/drizzle.ts'
 import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { proxies } from '../delivery/tables.ts'
 import { leases } from '../inventory/tables.ts'

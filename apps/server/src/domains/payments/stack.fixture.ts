@@ -1,5 +1,5 @@
 import type { Order } from '@netlet/contract'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../../infra/db/drizzle.ts'
 import { ordersOf, place, type Placed } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestStack, type ShopProcess, type TestStack } from '../../testing/test-stack.ts'

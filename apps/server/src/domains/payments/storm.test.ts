@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterEach, expect, test } from 'vitest'
 import { inState, pay, place } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'

@@ -1,5 +1,5 @@
 import { REFUND_STATES, type RefundState } from '@netlet/contract/payment-codes'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { bigint, boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, money, ref } from '../../infra/db/columns.ts'
 import type { RefundInput } from '../../integrations/shopify/index.ts'

@@ -1,5 +1,5 @@
 import type { CodeDifference, CodeState, Coupon, GiftCard, LevelCode, Page } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { countCoupons, seedLevelCodes, useCoupons } from '../rewards/index.ts'

@@ -1,5 +1,5 @@
 import type { Coupon, CouponForm } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { control } from '../../../../sandbox/src/testing/harness.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -1,5 +1,5 @@
 import type { LevelCode, Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { seedLevelCodes } from '../rewards/index.ts'
 import { endCode } from './end-code.ts'

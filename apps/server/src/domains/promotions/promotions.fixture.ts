@@ -1,5 +1,5 @@
 import type { CodeKind, Coupon, GiftCard, LevelCode, Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { demoPlans } from '../../../../sandbox/src/shopify/catalogue.ts'
 import {
   control,

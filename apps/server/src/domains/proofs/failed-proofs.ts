@@ -1,5 +1,5 @@
 import { refuse, type AccessProof, type LeaseProof } from '@netlet/contract'
-import { and, desc, eq, isNull, sql, asc } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql, asc } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import type { AppContext } from '../../infra/context.ts'
 import { useStarted } from '../../testing/use-started.ts'

@@ -1,5 +1,5 @@
 import type { ProofAnswer, ProofState, ProofTry } from '@netlet/contract'
-import { and, asc, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, lte, sql } from '../../infra/db/drizzle.ts'
 import pLimit from 'p-limit'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'

@@ -1,5 +1,5 @@
 import type { ProofAnswer, ProofCause, ProofState, ProofTry } from '@netlet/contract'
-import { and, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, sql } from '../../infra/db/drizzle.ts'
 import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { accessProofs } from './tables.ts'

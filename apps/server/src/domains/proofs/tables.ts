@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { bigint, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { PROOF_CAUSES, PROOF_KINDS, PROOF_STATES, type ProofTry } from '@netlet/contract'
 import { createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'

@@ -1,5 +1,5 @@
 import type { AgentSettings, AgentSettingsPlan } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { addTestServer, audited, serverRow, startFleetShop } from '../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../integrations/agent/bundle.ts'

@@ -26,7 +26,7 @@ import {
   takenBy,
   type AgentSettingName
 } from '@netlet/contract/agent-settings'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Server } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { addTestServer, serverRow, startFleetShop } from '../convergence/fleet.fixture.ts'

@@ -1,6 +1,6 @@
 import { recordInstallation, type SyncContext, isCancelling, readServer, lockServer } from '../servers/index.ts'
 import { refuse, type Provisioning, type Server } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { startTestMachine } from '../../integrations/ssh/machine.fixture.ts'
 import { freePort } from '../../testing/free-ports.ts'
 import { startTestShop } from '../../testing/shop.ts'

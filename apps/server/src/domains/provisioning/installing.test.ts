@@ -1,6 +1,6 @@
 import tls from 'node:tls'
 import type { Server } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeEach, expect, test, beforeAll, describe } from 'vitest'
 import { startTestMachine, type TestMachine } from '../../integrations/ssh/machine.fixture.ts'
 import { addTestServer, serverRow, startFleetShop, audited } from '../convergence/fleet.fixture.ts'

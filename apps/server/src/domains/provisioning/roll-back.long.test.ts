@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../testing/free-ports.ts'
 import { convergeServer } from '../convergence/converge.ts'

@@ -1,7 +1,7 @@
 // The agent as a service of a real systemd: its bounds, replacements without a cut, its end and its return.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canBootSystemd, startSystemdMachine } from '../../integrations/ssh/systemd-machine.fixture.ts'
 import { freePorts } from '../../testing/free-ports.ts'

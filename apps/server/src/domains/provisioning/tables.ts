@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { UPGRADE_SERVER_STATES, UPGRADE_STATES, type Params, type Reason } from '@netlet/contract'
 import { createdAt, id, inet, instant, oneOf, ref } from '../../infra/db/columns.ts'

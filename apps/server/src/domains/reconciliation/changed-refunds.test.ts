@@ -1,5 +1,5 @@
 import type { InboxEntry } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventHandlers } from '../../workers.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'

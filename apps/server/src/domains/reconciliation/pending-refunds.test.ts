@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { lock } from '../../infra/db/locks.ts'

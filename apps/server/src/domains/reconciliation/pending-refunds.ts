@@ -1,4 +1,4 @@
-import { and, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { paidEvent } from '../../testing/buying.ts'
 import { eventHandlers } from '../../workers.ts'

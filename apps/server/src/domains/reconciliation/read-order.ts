@@ -1,5 +1,5 @@
 import { toCents } from '@netlet/contract/money'
-import { and, asc, eq, isNotNull, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, notExists, or, sql } from '../../infra/db/drizzle.ts'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'

@@ -1,5 +1,5 @@
 import type { Health, InboxEntry, Page } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { later } from '../../testing/later.ts'

@@ -1,5 +1,5 @@
 import { toCents } from '@netlet/contract/money'
-import { and, asc, inArray, isNotNull, min, sql } from 'drizzle-orm'
+import { and, asc, inArray, isNotNull, min, sql } from '../../infra/db/drizzle.ts'
 import { z } from 'zod'
 import {
   readOrderReference,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { eventHandlers } from '../../workers.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { Books, Paid } from '../payments/books.fixture.ts'

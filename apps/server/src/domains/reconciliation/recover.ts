@@ -1,4 +1,4 @@
-import { and, isNull, ne } from 'drizzle-orm'
+import { and, isNull, ne } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { startBooks, type Books } from '../payments/books.fixture.ts'

@@ -1,5 +1,5 @@
 import type { Retained, RetentionFigures, Settings } from '@netlet/contract'
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR, isoOrNull } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { refusals, refuse, type BodyOf, type routes, type Settings } from '@netlet/contract'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { Page, PointRecord } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountPorts } from '../../ports.ts'

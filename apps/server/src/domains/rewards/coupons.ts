@@ -1,5 +1,5 @@
 import { refuse, type CodeState, type Coupon, type DiscountType } from '@netlet/contract'
-import { and, arrayContains, eq, ilike, isNull, not, or, sql } from 'drizzle-orm'
+import { and, arrayContains, eq, ilike, isNull, not, or, sql } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'

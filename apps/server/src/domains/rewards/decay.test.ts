@@ -1,4 +1,4 @@
-import { eq, inArray } from 'drizzle-orm'
+import { eq, inArray } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Published } from '../../infra/change-feed.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

@@ -1,5 +1,5 @@
 import { toCents } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { pointRecords } from './tables.ts'
 import { coinMillionths, wholePoints } from './whole-points.ts'

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, asc, desc, eq, ne, not, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, ne, not, sql } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,5 +1,5 @@
 import { type BulkEffect, type GiftCard, type GiftCardsForm, type Reason, refuse } from '@netlet/contract'
-import { asc, eq, inArray, sql } from 'drizzle-orm'
+import { asc, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

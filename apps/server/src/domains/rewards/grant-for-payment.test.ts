@@ -1,5 +1,5 @@
 import type { PointRecord } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import type { Published } from '../../infra/change-feed.ts'

@@ -1,5 +1,5 @@
 import type { Settings } from '@netlet/contract'
-import { and, eq, isNull, like, or } from 'drizzle-orm'
+import { and, eq, isNull, like, or } from '../../infra/db/drizzle.ts'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,5 +1,5 @@
 import { type CodeState, type DiscountType, type LevelCode, type LevelDiscount, refuse } from '@netlet/contract'
-import { and, asc, desc, eq, gt, ilike, inArray, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, ilike, inArray, lte, ne, or, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

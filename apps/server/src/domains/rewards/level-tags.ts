@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from 'drizzle-orm'
+import { eq, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { users } from '../accounts/tables.ts'
 import { levelTagQueue, levelTagsQueue } from './queues.ts'

@@ -1,5 +1,5 @@
 import type { CodeState, GiftCard } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { versionOf } from '../../infra/version.ts'

@@ -1,5 +1,5 @@
 import type { GiftCard, Page } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { createHttpApp } from '../../app.ts'

@@ -1,5 +1,5 @@
 import { CODE_KINDS, refuse, type CodeAct, type CodeDifference, type CodeKind, type CodeState } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, isNull, ne, not, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, ne, not, type SQL } from '../../infra/db/drizzle.ts'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Actor } from '../../infra/actor.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'

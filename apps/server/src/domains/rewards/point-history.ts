@@ -1,5 +1,5 @@
 import type { PointRecord } from '@netlet/contract'
-import { and, asc, eq, gt, like, ne, not, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, like, ne, not, or, sql } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { sentenceOfRecord } from './grant.ts'

@@ -1,5 +1,5 @@
 import type { Coupon, GiftCard, LevelCode, PointRecord } from '@netlet/contract'
-import { eq, sql, sum } from 'drizzle-orm'
+import { eq, sql, sum } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

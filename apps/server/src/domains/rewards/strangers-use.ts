@@ -1,4 +1,4 @@
-import { and, ne, not } from 'drizzle-orm'
+import { and, ne, not } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { oneOfCodes } from './codes.ts'
 import { markSpent } from './platform-codes.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import {
   bigint,
   boolean,

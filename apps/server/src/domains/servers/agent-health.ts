@@ -1,5 +1,5 @@
 import type { Params, ServerTrouble } from '@netlet/contract'
-import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import { startOf } from '../../infra/text.ts'

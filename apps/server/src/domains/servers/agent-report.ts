@@ -1,5 +1,5 @@
 import type { AgentReport, ServerProblem } from '@netlet/contract'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import { HOUR, iso, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { startOf } from '../../infra/text.ts'

@@ -1,5 +1,5 @@
 // What is recorded of an agent while it is brought to its desired state, and of its proxies while they are tried.
-import { and, eq, isNotNull, ne, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, ne, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { clearTrouble } from './agent-health.ts'
 import type { AgentUser } from './desired/order-access.ts'

@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { done, type Result } from '../../infra/result.ts'

@@ -1,4 +1,4 @@
-import { and, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, gt, isNull, or, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { LONGEST_PAUSE_S } from './agent-health.ts'
 import { serverOutages, servers } from './tables.ts'

@@ -1,5 +1,5 @@
 import { refuse, type GroupPlan, type GroupPlanForm, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
-import { and, asc, eq, ilike, inArray, isNull, ne, or } from 'drizzle-orm'
+import { and, asc, eq, ilike, inArray, isNull, ne, or } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { Executor, Transaction } from '../../infra/db/client.ts'

@@ -8,7 +8,7 @@ import {
   refuse,
   serverTroubles
 } from '@netlet/contract'
-import { type SQL, and, asc, desc, eq, ilike, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import { type SQL, and, asc, desc, eq, ilike, inArray, isNull, ne, or, sql } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'

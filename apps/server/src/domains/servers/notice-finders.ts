@@ -1,5 +1,5 @@
 import { agentProblems } from '@netlet/contract'
-import { and, asc, desc, eq, gte, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import { MINUTE, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { type Found, MOST_FOUND, type NoticeFinder } from '../notices/index.ts'

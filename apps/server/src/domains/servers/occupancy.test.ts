@@ -5,7 +5,7 @@ import { activate, addCidr, release, reserve, assignCidrs, lockInventory } from 
 import { writeSettings } from '../settings/index.ts'
 import { startFleetShop, audited } from '../convergence/fleet.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 
 const world = useStarted(startFleetShop)
 const admin = useStarted(() => world.admin())

@@ -1,5 +1,5 @@
 import { refuse, type Outage as ShownOutage, type OutageForm } from '@netlet/contract'
-import { and, eq, gt, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, lte, or, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { Refusal } from '@netlet/contract'
-import { and, eq, isNull, ne } from 'drizzle-orm'
+import { and, eq, isNull, ne } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { leasedBy, type CidrRefusal } from '../inventory/index.ts'

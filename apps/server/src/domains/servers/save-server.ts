@@ -7,7 +7,7 @@ import {
   type ServerEditPlan,
   type ServerForm
 } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, dryRun, type Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'

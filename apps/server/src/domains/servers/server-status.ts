@@ -1,5 +1,5 @@
 import { refuse, type Server, type ServerStatus } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { countChanges } from '../../infra/audit-log.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { agentProblems, type AgentReport, type Health } from '@netlet/contract'
-import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ServerRow } from './server-row.ts'

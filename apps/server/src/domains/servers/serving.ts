@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { clearTrouble, setTrouble, tellWebhooks } from './agent-health.ts'
 import { isAlive } from './installations.ts'

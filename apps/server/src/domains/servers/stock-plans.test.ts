@@ -1,5 +1,5 @@
 import type { GroupPlan, Page, Server, ServerEditPlan, ServerGroup, ServerPlan, StockChange } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
   addTestServer,

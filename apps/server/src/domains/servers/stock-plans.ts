@@ -1,5 +1,5 @@
 import { ADDRESS_FAMILIES, type AddressFamily, type StockChange } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { familyOf, stockOfRangesByRule, stockByRule, ruleNames } from '../inventory/index.ts'
 import { type ServerRow, sells } from './server-row.ts'

@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel, type LogSource, type LogTail } from '@netlet/contract'
-import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { SECRET_SETTINGS, Settings } from '@netlet/contract'
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

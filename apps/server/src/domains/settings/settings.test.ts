@@ -1,5 +1,5 @@
 import { SECRET_KEPT, SECRET_SETTINGS, Settings, type LogTail } from '@netlet/contract'
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createSecrets } from '../../infra/secrets.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

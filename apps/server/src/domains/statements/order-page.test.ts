@@ -1,5 +1,5 @@
 import type { OrderPayment, OrderProxy, Page, TimelineEntry } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { paidEvent } from '../../testing/buying.ts'
 import { mails } from '../mail/tables.ts'

@@ -1,5 +1,5 @@
 import { fromCents, toCents, type OrderPayment, type Payment } from '@netlet/contract'
-import { and, asc, desc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray } from '../../infra/db/drizzle.ts'
 import { shopBase } from '../../integrations/shopify/index.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,5 +1,5 @@
 import { fromCents, toCents, type Order, type Receipts } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'

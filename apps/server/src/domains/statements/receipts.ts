@@ -1,5 +1,5 @@
 import { fromCents, refuse, toCents, type Receipt, type Receipts, type UncountedPayment } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'

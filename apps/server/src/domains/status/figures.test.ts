@@ -1,5 +1,5 @@
 import type { ShopFigures } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY, iso } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

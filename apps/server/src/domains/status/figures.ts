@@ -1,6 +1,6 @@
 import type { ShopFigures } from '@netlet/contract'
 import { countryIn } from '@netlet/contract/places'
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, sql } from '../../infra/db/drizzle.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { countriesOfGroups } from '../servers/index.ts'

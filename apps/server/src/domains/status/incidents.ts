@@ -10,7 +10,7 @@ import {
   isEnded,
   refuse
 } from '@netlet/contract'
-import { and, desc, eq, inArray, isNull, lte } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, lte } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'

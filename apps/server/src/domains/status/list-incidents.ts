@@ -1,5 +1,5 @@
 import { refuse, type Incident, type IncidentView, type PublicIncident } from '@netlet/contract'
-import { desc, eq, gte, ilike, inArray, isNotNull, isNull, or } from 'drizzle-orm'
+import { desc, eq, gte, ilike, inArray, isNotNull, isNull, or } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'

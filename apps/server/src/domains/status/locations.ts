@@ -1,5 +1,5 @@
 import type { Translations } from '@netlet/contract'
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { serverGroups, serverGroupServers } from '../servers/tables.ts'

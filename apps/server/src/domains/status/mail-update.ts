@@ -1,5 +1,5 @@
 import { inLanguage } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, isNotNull } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { isoOrNull, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

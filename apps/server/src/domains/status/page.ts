@@ -1,5 +1,5 @@
 import { STATUS_DAYS, type LocationDay, type StatusLocation, type StatusPage } from '@netlet/contract'
-import { gte, sql } from 'drizzle-orm'
+import { gte, sql } from '../../infra/db/drizzle.ts'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'

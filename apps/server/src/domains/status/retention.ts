@@ -1,5 +1,5 @@
 import { STATUS_DAYS } from '@netlet/contract'
-import { and, lt } from 'drizzle-orm'
+import { and, lt } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { isUnconfirmed, UNCONFIRMED_FOR } from './subscribers.ts'

@@ -1,5 +1,5 @@
 import type { LocationState } from '@netlet/contract'
-import { and, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lte, sql } from '../../infra/db/drizzle.ts'
 import { HOUR } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { serverGroups, serverGroupServers, serverReports, servers } from '../servers/tables.ts'

@@ -1,5 +1,5 @@
 import { refuse, type Language } from '@netlet/contract'
-import { and, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

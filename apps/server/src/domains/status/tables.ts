@@ -1,5 +1,5 @@
 import { INCIDENT_SEVERITIES, INCIDENT_STATES, LANGUAGES } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { boolean, check, date, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, instant, lower, oneOf, ref } from '../../infra/db/columns.ts'
 import { serverGroups, serverOutages, servers } from '../servers/tables.ts'

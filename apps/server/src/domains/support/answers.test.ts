@@ -1,5 +1,5 @@
 import type { Ticket } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'

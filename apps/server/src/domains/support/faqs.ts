@@ -1,5 +1,5 @@
 import { refuse, type Faq, type FaqForm, type Translations } from '@netlet/contract'
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from '../../infra/db/drizzle.ts'
 import { z } from 'zod'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'

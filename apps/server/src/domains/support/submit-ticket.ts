@@ -1,5 +1,5 @@
 import { refuse, type Language } from '@netlet/contract'
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from '../../infra/db/drizzle.ts'
 import { HOUR, iso } from '../../infra/clock.ts'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Unit, command } from '../../infra/command.ts'

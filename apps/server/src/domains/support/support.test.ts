@@ -1,5 +1,5 @@
 import type { Faq, Ticket } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { captchas } from '../accounts/tables.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { LANGUAGES, TICKET_STATES } from '@netlet/contract'
 import { check, index, pgTable, text } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, lower, oneOf, ref, translations } from '../../infra/db/columns.ts'

@@ -1,5 +1,5 @@
 import { refuse, type Language, type Ticket, type TicketState } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { countChanges } from '../../infra/audit-log.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'

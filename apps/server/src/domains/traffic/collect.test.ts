@@ -1,6 +1,6 @@
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -1,6 +1,6 @@
 import type { Traffic, TrafficStep } from '@netlet/contract'
 import { isAgentRefusal } from '@netlet/contract/agent-codes'
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { DAY, HOUR, iso, isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'

@@ -1,5 +1,5 @@
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { DAY, HOUR, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'

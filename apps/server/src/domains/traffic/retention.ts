@@ -1,4 +1,4 @@
-import { and, lt, notExists, sql } from 'drizzle-orm'
+import { and, lt, notExists, sql } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { agentUsers } from '../servers/tables.ts'

@@ -1,5 +1,5 @@
 import { refuse, TEST_EVENT, type Refusal } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

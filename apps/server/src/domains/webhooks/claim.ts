@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { WebhookFailure } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE, iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

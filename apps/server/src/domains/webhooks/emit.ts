@@ -1,5 +1,5 @@
 import { CUSTOMER_EVENTS, OPERATOR_EVENTS, type WebhookEvent } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { randomToken } from '../../infra/secrets.ts'
 import { users } from '../accounts/tables.ts'

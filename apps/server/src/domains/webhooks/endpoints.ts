@@ -6,7 +6,7 @@ import {
   type WebhookEndpoint,
   type WebhookForm
 } from '@netlet/contract'
-import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, iso, isoOrNull } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'

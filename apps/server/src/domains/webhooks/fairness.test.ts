@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, expect, test } from 'vitest'
 import type { NewWebhookEndpoint } from '@netlet/contract'
 import { SYSTEM } from '../../infra/actor.ts'

@@ -7,7 +7,7 @@ import {
   type WebhookEvent,
   type WebhookFailure
 } from '@netlet/contract'
-import { and, desc, eq, isNull, isNotNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, isNull, isNotNull, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -1,5 +1,5 @@
 import { DELIVERY_STATES, OFF_REASONS, WEBHOOK_EVENTS, WEBHOOK_FAILURES, type WebhookEvent } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../infra/db/drizzle.ts'
 import { boolean, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, instant, oneOf, ref } from '../../infra/db/columns.ts'
 import { users } from '../accounts/tables.ts'

@@ -1,5 +1,5 @@
 import type { NewWebhookEndpoint, WebhookDelivery, WebhookDeliveryDetail } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { mailJobs } from '../mail/index.ts'

@@ -1,5 +1,5 @@
 /** Column types that all domains' tables share, so that ids, money and times are the same everywhere. */
-import { sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from './drizzle.ts'
 import type { Translations } from '@netlet/contract'
 import { bigint, customType, jsonb, numeric, timestamp } from 'drizzle-orm/pg-core'
 

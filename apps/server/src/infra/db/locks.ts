@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from './drizzle.ts'
 import type { Executor } from './client.ts'
 
 /** First numbers of advisory locks, one for each purpose. The second is a row's id or the hash of a text. */

@@ -1,4 +1,4 @@
-import { and, sql, type SQL } from 'drizzle-orm'
+import { and, sql, type SQL } from '../db/drizzle.ts'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
 import { containing } from '../db/like.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { closeDatabase, openDatabase, type Database } from '../db/client.ts'

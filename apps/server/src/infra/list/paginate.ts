@@ -1,5 +1,5 @@
 import type { Page } from '@netlet/contract'
-import type { SQL } from 'drizzle-orm'
+import type { SQL } from '../db/drizzle.ts'
 import { type Executor, sqlState } from '../db/client.ts'
 import { ok, type Result } from '../result.ts'
 import { CAP, countMatching, countQuery, totalOf, type Total } from './count.ts'

@@ -1,5 +1,5 @@
 import type { SecondFactorMethod, SecondFactorProof } from '@netlet/contract'
-import { and, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, isNull, lt, or } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'

@@ -1,5 +1,5 @@
 import type { PasskeyRequest } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../../infra/clock.ts'
 import { auditLog } from '../../../infra/tables.ts'

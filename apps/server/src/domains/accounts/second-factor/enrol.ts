@@ -5,7 +5,7 @@ import {
   type SecondFactorConfirmForm,
   type SecondFactorForm
 } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { UserActor } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'

@@ -1,5 +1,5 @@
 import type { SecondFactor, SecondFactorKind } from '@netlet/contract'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq } from '../../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { secondFactors } from './tables.ts'

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../../infra/clock.ts'
 import { auditLog } from '../../../infra/tables.ts'

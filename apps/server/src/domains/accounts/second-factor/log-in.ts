@@ -5,7 +5,7 @@ import {
   type SecondFactorLogin,
   type SecondFactorMethod
 } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { Actor, UserActor, VisitorActor } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'

@@ -1,5 +1,5 @@
 import { refuse, type Confirmation, type PasskeyRequest, type SecondFactors } from '@netlet/contract'
-import { and, eq } from 'drizzle-orm'
+import { and, eq } from '../../../infra/db/drizzle.ts'
 import { SYSTEM, type Actor, type UserActor } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { RECOVERY_CODES } from '@netlet/contract'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Config } from '../../../infra/config.ts'
 import type { Executor } from '../../../infra/db/client.ts'

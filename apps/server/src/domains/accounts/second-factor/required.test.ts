@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { DAY, HOUR } from '../../../infra/clock.ts'
 import { migrationStatements } from '../../../testing/migrations.ts'

@@ -1,5 +1,5 @@
 import { LOGIN_METHODS, SECOND_FACTORS } from '@netlet/contract'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../../infra/db/drizzle.ts'
 import { bigint, check, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, instant, oneOf, ref } from '../../../infra/db/columns.ts'
 import { users } from '../tables.ts'

@@ -1,4 +1,4 @@
-import { and, eq, gt, lt, lte } from 'drizzle-orm'
+import { and, eq, gt, lt, lte } from '../../../infra/db/drizzle.ts'
 import type { Actor, UserActor } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
 import { command, type Unit } from '../../../infra/command.ts'

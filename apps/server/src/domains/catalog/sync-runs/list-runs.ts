@@ -1,5 +1,5 @@
 import { refuse, sentenceOf, SYNC_KINDS, SYNC_PLAN_MS, type SyncPlan, type SyncRun } from '@netlet/contract'
-import { desc, eq, getTableColumns } from 'drizzle-orm'
+import { desc, eq, getTableColumns } from '../../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { ok, type Result } from '../../../infra/result.ts'

@@ -1,5 +1,5 @@
 import type { SyncState } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import { syncRuns } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { SYNC_KINDS, SYNC_STATES, SYNC_STEPS, type Params, type Reason, type SyncPlan } from '@netlet/contract'
-import { isNull, sql } from 'drizzle-orm'
+import { isNull, sql } from '../../../infra/db/drizzle.ts'
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { createdAt, id, inet, instant, oneOf, ref } from '../../../infra/db/columns.ts'
 import type { SyncCounts } from '../plan-sync.ts'

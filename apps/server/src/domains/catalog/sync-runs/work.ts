@@ -1,5 +1,5 @@
 import { type Refusal, type SyncPlan, type SyncState, mayOperate, refuse } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
 import { SYSTEM, type UserActor, actorOf } from '../../../infra/actor.ts'
 import { command, dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'

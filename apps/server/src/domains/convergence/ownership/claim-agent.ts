@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { AgentOwner } from '@netlet/contract/agent'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { type Unit, command } from '../../../infra/command.ts'
 import type { AgentAddress, AgentClient } from '../../../integrations/agent/index.ts'

@@ -1,5 +1,5 @@
 import { refuse, type RepairPlan } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import type { Actor } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'

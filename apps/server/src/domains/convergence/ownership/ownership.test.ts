@@ -1,6 +1,6 @@
 // Two consoles with one agent, and a console whose database is older than its agent's state.
 import type { RepairPlan, Server } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../../infra/db/drizzle.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TestShop } from '../../../testing/shop.ts'
 import { convergeServer } from '../converge.ts'

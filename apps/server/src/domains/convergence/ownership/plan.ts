@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RepairPlan } from '@netlet/contract'
 import type { AgentState } from '@netlet/contract/agent'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { iso } from '../../../infra/clock.ts'
 import { command } from '../../../infra/command.ts'

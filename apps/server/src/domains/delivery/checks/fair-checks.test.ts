@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'

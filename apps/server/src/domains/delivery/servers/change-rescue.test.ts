@@ -1,4 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, ne } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MINUTE } from '../../../infra/clock.ts'
 import { deliveryPorts } from '../../../workers.ts'

@@ -1,5 +1,5 @@
 import { refuse, type BulkRun, type MoveForm, type Order, type ServerImpact } from '@netlet/contract'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from '../../../infra/db/drizzle.ts'
 import type { Actor, UserActor } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'

@@ -1,5 +1,5 @@
 import type { BulkRun, CreditPreview, Outage, OutageEntry, OutageOrder } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../../infra/clock.ts'

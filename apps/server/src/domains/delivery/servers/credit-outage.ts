@@ -1,5 +1,5 @@
 import { type BulkRun, type CreditPreview, refuse } from '@netlet/contract'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
 import type { Actor, UserActor } from '../../../infra/actor.ts'
 import { iso } from '../../../infra/clock.ts'
 import { type Unit, command } from '../../../infra/command.ts'

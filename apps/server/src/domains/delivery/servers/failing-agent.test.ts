@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Health, Order, Server } from '@netlet/contract'
 import { MINUTE } from '../../../infra/clock.ts'

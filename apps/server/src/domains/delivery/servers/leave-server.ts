@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, isNull } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { done, ok, type Result } from '../../../infra/result.ts'

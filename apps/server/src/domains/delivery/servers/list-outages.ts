@@ -1,5 +1,5 @@
 import { refuse, type OutageEntry, type OutageOrder, type OutageState } from '@netlet/contract'
-import { and, eq, ilike, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, ilike, inArray, isNotNull, isNull, or, sql, type SQL } from '../../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { containing } from '../../../infra/db/like.ts'

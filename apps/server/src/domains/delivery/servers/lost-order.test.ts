@@ -1,5 +1,5 @@
 import type { BulkRun } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { servers } from '../../servers/tables.ts'
 import { rescueOrders } from './index.ts'

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, sql } from '../../../infra/db/drizzle.ts'
 import { DAY, iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import type { Outage } from '../../servers/index.ts'

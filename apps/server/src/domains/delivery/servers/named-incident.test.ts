@@ -1,5 +1,5 @@
 import type { BulkRun, Incident, OutageCredit, OutageEntry, StatusPage } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../../infra/clock.ts'
 import { serverOutages } from '../../servers/tables.ts'

@@ -1,5 +1,5 @@
 import type { BulkRow, BulkRun, Order, Server, ServerImpact, ServerPlan } from '@netlet/contract'
-import { eq, inArray } from 'drizzle-orm'
+import { eq, inArray } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveryPorts } from '../../../workers.ts'
 import { repairServer } from '../../convergence/repair.ts'

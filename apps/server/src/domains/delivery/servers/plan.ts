@@ -6,7 +6,7 @@ import {
   type ServerImpact,
   type ServerPlan
 } from '@netlet/contract'
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from '../../../infra/db/drizzle.ts'
 import type { Actor } from '../../../infra/actor.ts'
 import { dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, inArray, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, inArray, isNull, lt, lte, ne, or, sql } from '../../../infra/db/drizzle.ts'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { HOUR, MINUTE, iso } from '../../../infra/clock.ts'

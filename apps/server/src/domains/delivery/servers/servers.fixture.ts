@@ -1,5 +1,5 @@
 import type { BulkRun } from '@netlet/contract'
-import { asc, eq, isNull, sql } from 'drizzle-orm'
+import { asc, eq, isNull, sql } from '../../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'

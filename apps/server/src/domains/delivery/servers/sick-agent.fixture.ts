@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import { servers } from '../../servers/tables.ts'
 import type { ServersStack, TestServer } from './servers.fixture.ts'
 

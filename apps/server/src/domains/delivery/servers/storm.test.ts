@@ -1,5 +1,5 @@
 import type { OrderTask } from '@netlet/contract'
-import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { DAY, MINUTE } from '../../../infra/clock.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../../infra/db/drizzle.ts'
 import { expect } from 'vitest'
 import { DAY } from '../../../infra/clock.ts'
 import { expectAll } from './invariants.fixture.ts'

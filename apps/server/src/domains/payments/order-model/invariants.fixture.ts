@@ -1,4 +1,4 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from '../../../infra/db/drizzle.ts'
 import { expect } from 'vitest'
 import { DAY } from '../../../infra/clock.ts'
 import { users } from '../../accounts/tables.ts'

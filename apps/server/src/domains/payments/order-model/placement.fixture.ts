@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql } from '../../../infra/db/drizzle.ts'
 import type { Model, ModelOrder, Real, Share } from './model.fixture.ts'
 
 /** An order's leases, its users on agents, and its proxies. */

@@ -1,5 +1,5 @@
 import { mayOperate, refuse, sentenceOf, type Params, type Reason } from '@netlet/contract'
-import { asc, eq, isNull, sql } from 'drizzle-orm'
+import { asc, eq, isNull, sql } from '../../../infra/db/drizzle.ts'
 import { actorOf } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
 import { command, type Unit } from '../../../infra/command.ts'

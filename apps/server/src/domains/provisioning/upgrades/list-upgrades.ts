@@ -1,5 +1,5 @@
 import { refuse, sentenceOf, type Reason, type Params, type Upgrade, type UpgradeServer } from '@netlet/contract'
-import { asc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { asc, eq, inArray, lt, sql } from '../../../infra/db/drizzle.ts'
 import { DAY, iso, isoOrNull } from '../../../infra/clock.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../../infra/list/index.ts'

@@ -10,7 +10,7 @@ import {
   refuse,
   routes
 } from '@netlet/contract'
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql } from '../../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { UserActor } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'

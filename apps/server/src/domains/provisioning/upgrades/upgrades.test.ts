@@ -1,6 +1,6 @@
 // Upgrades of several servers. The test sets the results of installations; real ones are in the tests beside.
 import type { AgentReport, Page, Upgrade, UpgradePlan, UpgradeServer } from '@netlet/contract'
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql } from '../../../infra/db/drizzle.ts'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { iso, MINUTE } from '../../../infra/clock.ts'
 import { users } from '../../accounts/tables.ts'

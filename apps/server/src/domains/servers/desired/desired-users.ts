@@ -1,5 +1,17 @@
 import type { EgressMode } from '@netlet/contract'
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  ne,
+  notInArray,
+  or,
+  sql,
+  type SQL
+} from '../../../infra/db/drizzle.ts'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Executor } from '../../../infra/db/client.ts'
 import { SYSTEM } from '../../../infra/actor.ts'

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { lock } from '../../../infra/db/locks.ts'

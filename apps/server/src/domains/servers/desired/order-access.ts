@@ -1,5 +1,5 @@
 import type { ClientAccessKind } from '@netlet/contract'
-import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, sql } from '../../../infra/db/drizzle.ts'
 import { HOUR } from '../../../infra/clock.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from '../../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'

@@ -1,6 +1,6 @@
 import type { PlanLimits } from '@netlet/contract'
 import type { AgentUserLimits } from '@netlet/contract/agent'
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from '../../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'
 import type { SyncContext } from '../agent-client.ts'

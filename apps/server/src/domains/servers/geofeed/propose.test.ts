@@ -1,5 +1,5 @@
 import type { AuditEntry, GeofeedProposal, Page } from '@netlet/contract'
-import { eq } from 'drizzle-orm'
+import { eq } from '../../../infra/db/drizzle.ts'
 import { beforeAll, expect, test } from 'vitest'
 import { startTestShop } from '../../../testing/shop.ts'
 import { writeSettings } from '../../settings/index.ts'

@@ -1,6 +1,6 @@
 import { type GeofeedChange, type GeofeedProposal, type ServerPlace, refuse } from '@netlet/contract'
 import { cityIn } from '@netlet/contract/places'
-import { and, asc, eq, inArray, isNull, ne } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne } from '../../../infra/db/drizzle.ts'
 import ipaddr from 'ipaddr.js'
 import type { AppContext } from '../../../infra/context.ts'
 import { cidrs } from '../../inventory/tables.ts'
