@@ -138,7 +138,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     await handleEvent(shop.ctx, handlers, eventId)
     expect(await eventOf(eventId)).toMatchObject({ outcome, detail: about })
     const notice = await noticeOf(eventId)
-    if (sentences[outcome]) expect(notice).toContain(`delivered: ${sentences[outcome]}.\n`)
+    if (sentences[outcome]) expect(notice).toContain(`needs a decision: ${sentences[outcome]}.\n`)
     else expect(notice, outcome).toBeUndefined()
   }
   const wrong = sql`update platform_events set outcome = 'settled, more or less'`

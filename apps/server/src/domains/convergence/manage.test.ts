@@ -213,7 +213,7 @@ describe('server management', () => {
     ] as const) {
       expect(await act(action, body)).toMatchObject({
         code: 503,
-        msg: expect.stringMatching(/^The server does not answer: .*ECONNREFUSED/) as string
+        msg: expect.stringMatching(/^The server is not responding: .*ECONNREFUSED/) as string
       })
     }
     expect(await usersOf(world.ctx, id)).toEqual(before)

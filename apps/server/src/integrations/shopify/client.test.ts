@@ -86,7 +86,7 @@ test('the whole catalogue arrives, page by page, unchanged', async () => {
     ],
     stock: 'none'
   })
-  expect(metro?.description).toContain('• 1 Gbit/s port')
+  expect(metro?.description).toContain('• No traffic cap')
   expect(metro?.description).not.toContain('<')
 })
 

@@ -89,7 +89,7 @@ test('the last factor of an operator stays while one is required, also if two ar
   const remove = (which: number) => client.delete(OWN, {}, { id: which, password })
   const replies = await Promise.all([remove(id), remove(other)])
   expect(replies.map(reply => reply.code).toSorted((a, b) => a - b)).toEqual([409, 2000])
-  expect(replies.find(reply => reply.code === 409)?.msg).toMatch(/the last one stays/)
+  expect(replies.find(reply => reply.code === 409)?.msg).toMatch(/before you remove the last/)
   await require(false)
   const left = replies[0]?.code === 2000 ? other : id
   expect((await remove(left)).code).toBe(2000)
