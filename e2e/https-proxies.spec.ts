@@ -90,7 +90,7 @@ test('an operator gives a server a certificate, and its customers reach their pr
     await panel.getByRole('button', { name: 'Test connection' }).click()
     const found = panel.getByRole('status', { name: 'Test connection' })
     await expect(found).toContainText('does not resolve')
-    await expect(found).toContainText('no authority that clients trust')
+    await expect(found).toContainText("do not trust the certificate's issuer")
     expect(await violations(page)).toEqual([])
   })
 

@@ -144,13 +144,13 @@ test('the dashboard by keyboard: its parts are skipped to, an order is renewed, 
   })
 
   await test.step('the focus stays at what was asked of an order while that runs', async () => {
-    for (const name of ['Check', 'New password']) {
+    for (const name of ['Check', 'Reset password']) {
       const button = proxies.getByRole('button', { name })
       await expect(button).toBeEnabled()
       const asked = page.waitForResponse(/\/(check_proxy|reset_proxy_password)\//)
       await button.focus()
       await page.keyboard.press('Enter')
-      if (name === 'New password') await page.getByRole('button', { name: 'YES' }).press('Enter')
+      if (name === 'Reset password') await page.getByRole('button', { name: 'YES' }).press('Enter')
       await asked
       await expect(button).toBeFocused()
       await expect(button).toBeEnabled()

@@ -50,14 +50,14 @@ export async function connectPlatform(page: Page, { platformUrl, platform }: Emp
   await saveSettings(page)
   await expect(page.getByRole('button', { name: 'Replace: API secret' })).toBeVisible()
   await page.getByRole('button', { name: 'Test: Platform' }).click()
-  await expect(page.getByText(/^Netlet stand-in answers with .*, and its currency is USD\./)).toBeVisible()
+  await expect(page.getByText(/^Netlet stand-in accepts .* Its currency is USD\./)).toBeVisible()
 }
 
 export async function connectMail(page: Page): Promise<void> {
   await takeStep(page, 'Set up the email service')
   await enterSecret(page, 'SendGrid API key', 'key-of-the-stand-in')
   await saveSettings(page)
-  await page.getByRole('button', { name: 'Test: Mail to me' }).click()
+  await page.getByRole('button', { name: 'Test: Email me' }).click()
   await expect(page.getByText('The email service accepted an email to owner@example.com.')).toBeVisible()
 }
 

@@ -47,7 +47,7 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['addresses?address=127.10.0.0/20', order.order_id],
   ['tickets', /No tickets yet|暂无工单/],
   ['QA', 'How do I use a proxy?'],
-  ['WebsiteSettings?tab=discord', /Client id|客户端 ID/],
+  ['WebsiteSettings?tab=discord', /Client ID|客户端 ID/],
   ['WebsiteSettings?tab=system', 'Twitter'],
   ['WebsiteSettings?tab=email', /Sending domain|发件域/],
   ['WebsiteSettings?tab=geofeed', /Server locations|服务器位置/],
@@ -65,9 +65,9 @@ export const consoleScreens = (order: Order, { customer, admin, platformUrl }: R
   ['notices?tab=channels', platformUrl.replace('http://', '')],
   ['notices?tab=rules', /Quiet hours|免打扰时段/],
   ['webhooks', '/hooks/in/demo1'],
-  ['webhooks?tab=endpoints', /The operators' own endpoints|运营人员的端点/],
+  ['webhooks?tab=endpoints', /Endpoints for operators|管理员的端点/],
   ['incidents', /No incidents yet|暂无事件/],
-  ['incidents?form=new', /Plain text. Everybody sees it|订阅者/]
+  ['incidents?form=new', /Plain text. It appears|订阅者/]
 ]
 
 /** Makes a plan of a catalogue sync, which its screen then shows. */

@@ -39,6 +39,8 @@ export async function appliedMigration(client: Client): Promise<number> {
  */
 export async function migrate(databaseUrl: string, upTo?: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl })
+  // A lost connection fails the statement that runs. Without a listener it would end the process too.
+  client.on('error', () => {})
   await client.connect()
   try {
     // One process migrates. The others wait here, and then find nothing to do.
