@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestClient } from '../../apps/server/src/testing/client.ts'
 import type { RunningShop } from '../../e2e/shop.ts'
 
-/** An attack goes on until the signal. It counts its requests. */
-export type Attack = { name: string; run: (shop: RunningShop, over: AbortSignal, count: () => void) => Promise<void> }
+/** Goes on until the signal, and counts its requests. */
+type Run = (over: AbortSignal, count: () => void) => Promise<void>
+/** `begin` does what an attacker can do before the shop is busy. */
+export type Attack = { name: string; begin: (shop: RunningShop) => Promise<Run> }
 
 const MIB = 1024 * 1024
 const LOGIN = '/api/auth/login'
@@ -26,10 +28,11 @@ async function repeat(atOnce: number, over: AbortSignal, work: (n: number) => Pr
 /** 60 MB of small objects for each call: what made a process busy for 13 to 27 s. */
 const agent: Attack = {
   name: 'answers of 60 MB by an agent',
-  async run(shop, over, count) {
+  async begin(shop) {
+    let asked = () => {}
     const reply = Buffer.from(`[${'{},'.repeat(20 * MIB)}{}]`)
     const server = createServer((request, response) => {
-      count()
+      asked()
       request.resume()
       response.writeHead(200, { 'content-type': 'application/json' }).end(reply)
     }).listen(0, '127.0.0.1')
@@ -45,18 +48,21 @@ const agent: Attack = {
       agent_token: 'a-token-of-the-rented-machine'
     })
     if (added.code !== 2000) throw new Error(`no server: ${added.msg}`)
-    await repeat(2, over, async () => {
-      await boss.get(`/api/servers/servers/${added.data.id}/live/`)
-      await sleep(200)
-    })
-    server.closeAllConnections()
-    server.close()
+    return async (over, count) => {
+      asked = count
+      await repeat(2, over, async () => {
+        await boss.get(`/api/servers/servers/${added.data.id}/live/`)
+        await sleep(200)
+      })
+      server.closeAllConnections()
+      server.close()
+    }
   }
 }
 
 const webhooks: Attack = {
   name: 'webhooks of 8 MiB with a false signature',
-  async run(shop, over, count) {
+  begin: async shop => async (over, count) => {
     const body = `[${'{},'.repeat(Math.floor((8 * MIB) / 3) - 10)}{}]`
     const headers = {
       'content-type': 'application/json',
@@ -79,7 +85,7 @@ const webhooks: Attack = {
 /** Bodies that stop one byte short. */
 const halves: Attack = {
   name: 'bodies of 8 MiB that never end',
-  async run(shop, over, count) {
+  begin: async shop => async (over, count) => {
     const { hostname, port } = new URL(shop.url)
     const chunk = Buffer.alloc(MIB, 0x20)
     await repeat(100, over, async n => {
@@ -102,14 +108,15 @@ const halves: Attack = {
 /** One account from 40 browsers that it knows, with right and wrong passwords. */
 const account: Attack = {
   name: 'log-ins of one account from 40 known browsers',
-  async run(shop, over, count) {
+  async begin(shop) {
     const browsers = Array.from({ length: 40 }, (_, n) => createTestClient(shop.url, { ip: `192.0.2.${n}` }))
     for (const browser of browsers) await browser.post(LOGIN, shop.customer)
-    await repeat(40, over, async n => {
-      const password = n % 2 === 0 ? shop.customer.password : 'Wrong#2026'
-      await browsers[n % 40]?.post(LOGIN, { ...shop.customer, password })
-      count()
-    })
+    return (over, count) =>
+      repeat(40, over, async n => {
+        const password = n % 2 === 0 ? shop.customer.password : 'Wrong#2026'
+        await browsers[n % 40]?.post(LOGIN, { ...shop.customer, password })
+        count()
+      })
   }
 }
 
@@ -118,7 +125,7 @@ const addressOf = (n: number) => `2001:db8:bad:${(n % 65_536).toString(16)}::1`
 
 const captchas: Attack = {
   name: 'captchas, 130 connections',
-  run: (shop, over, count) =>
+  begin: async shop => (over, count) =>
     repeat(130, over, async n => {
       await createTestClient(shop.url, { ip: addressOf(n) }).get('/api/auth/captcha')
       count()
@@ -127,7 +134,7 @@ const captchas: Attack = {
 
 const codes: Attack = {
   name: 'codes for one address, from a /48',
-  run: (shop, over, count) =>
+  begin: async shop => (over, count) =>
     repeat(8, over, async n => {
       const ask = { email: 'victim@example.com', type: n % 2 === 0 ? 'register' : 'forgot' }
       await createTestClient(shop.url, { ip: addressOf(n) }).post('/api/users/email_validate', ask)
@@ -137,7 +144,7 @@ const codes: Attack = {
 
 const guesses: Attack = {
   name: 'guesses at the administrator, from a /48',
-  run: (shop, over, count) =>
+  begin: async shop => (over, count) =>
     repeat(8, over, async n => {
       await createTestClient(shop.url, { ip: addressOf(n) }).post(LOGIN, { ...shop.admin, password: `Wrong#${n}` })
       count()

@@ -23,9 +23,8 @@ export const hostileBench: Bench = async log => {
     const calm = await visitors(shop, stranger, AbortSignal.timeout(Math.min(MS, 10_000)))
     log(`load before: ${load()}`)
     const counts = new Map<string, number>()
-    const attacks = ATTACKS.map(({ name, run }) =>
-      run(shop, over.signal, () => counts.set(name, (counts.get(name) ?? 0) + 1))
-    )
+    const begun = await Promise.all(ATTACKS.map(async ({ name, begin }) => ({ name, run: await begin(shop) })))
+    const attacks = begun.map(({ name, run }) => run(over.signal, () => counts.set(name, (counts.get(name) ?? 0) + 1)))
     const found = await Promise.race([
       visitors(shop, stranger, AbortSignal.timeout(MS)),
       // An attack ends only if it cannot begin.
