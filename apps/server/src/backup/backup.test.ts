@@ -12,7 +12,7 @@ import { backUp, restore, type RestoreOptions } from './commands.ts'
 import { frameOf } from './format.ts'
 import { lockFrom, writeBackup } from './seal.ts'
 
-const PASSPHRASE = 'five words that nobody guesses'
+const PASSPHRASE = 'five words hard to guess'
 let shop: PaymentStack
 let folder: string
 let url: string

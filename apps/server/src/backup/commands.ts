@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import type { Client } from 'pg'
+import { type Client, escapeIdentifier } from 'pg'
 import { withDatabase } from './database-url.ts'
 import { connect, dump } from './dump.ts'
 import type { Header, Manifest, Part } from './format.ts'
 import { checkVersion, load, refuseUsed } from './load.ts'
 import { openPlace, type Place, restoreFiles } from './place.ts'
 import { BackupProblem, reasonOf } from './problem.ts'
-import { quoted } from './quoted.ts'
 import { createDatabase, rehearse } from './rehearse.ts'
 import { backupsIn, keepNewest, type Lock, lockFrom, readBackup, verifyBackup, writeBackup } from './seal.ts'
 
@@ -167,7 +166,7 @@ async function makeRoom({ databaseUrl }: Place, into: string | undefined): Promi
   }
   await run(client => (into === undefined ? refuseUsed(client) : createDatabase(client, into)))
   return async () => {
-    if (into !== undefined) await run(client => client.query(`drop database ${quoted(into)} with (force)`))
+    if (into !== undefined) await run(client => client.query(`drop database ${escapeIdentifier(into)} with (force)`))
   }
 }
 

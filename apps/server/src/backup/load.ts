@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/node-postgres'
-import type { Client } from 'pg'
+import { type Client, escapeIdentifier } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
@@ -13,7 +13,6 @@ import { type Checks, checkInvariants } from './checks.ts'
 import { connect } from './dump.ts'
 import { type Counted, Counter, type Header, type Manifest, type Part, compare, type Table } from './format.ts'
 import { BackupProblem, reasonOf } from './problem.ts'
-import { quoted } from './quoted.ts'
 import { columnsOf, JOBS, shopTables } from './tables.ts'
 
 /**
@@ -88,13 +87,13 @@ export async function load(
 
 async function copyIn(client: Client, parts: AsyncIterable<Part>, now: Date): Promise<void> {
   const tables = await shopTables(client)
-  const names = tables.map(({ table }) => quoted(table)).join(', ')
+  const names = tables.map(({ table }) => escapeIdentifier(table)).join(', ')
   await client.query(`lock table ${names} in access exclusive mode`)
   const { rows } = await client.query('select 1 from users limit 1')
   if (rows.length > 0)
     throw new BackupProblem('The database was filled meanwhile. Restore into a new one with --into NAME.')
   // The rows are consistent as they are: what the triggers derive is in the backup.
-  for (const { table } of tables) await client.query(`alter table ${quoted(table)} disable trigger user`)
+  for (const { table } of tables) await client.query(`alter table ${escapeIdentifier(table)} disable trigger user`)
   await client.query(`truncate ${names}`)
   await client.query('create temporary table restored_jobs (like pgboss.job including defaults) on commit drop')
   const known = new Map(tables.map(({ table, columns }) => [table, columns]))
@@ -102,8 +101,11 @@ async function copyIn(client: Client, parts: AsyncIterable<Part>, now: Date): Pr
   const manifest = await copyTables(client, parts, known)
   await restoreJobs(client, now)
   for (const [name, last] of Object.entries(manifest.sequences))
-    await client.query('select setval(to_regclass($1), $2, true)', [`public.${quoted(name)}`, last + SKIPPED_IDS])
-  for (const { table } of tables) await client.query(`alter table ${quoted(table)} enable trigger user`)
+    await client.query('select setval(to_regclass($1), $2, true)', [
+      `public.${escapeIdentifier(name)}`,
+      last + SKIPPED_IDS
+    ])
+  for (const { table } of tables) await client.query(`alter table ${escapeIdentifier(table)} enable trigger user`)
 }
 
 async function copyTables(
@@ -136,8 +138,8 @@ async function copyTables(
       const strange = own ? columns.find(column => !own.includes(column)) : table
       if (strange !== undefined)
         throw new BackupProblem(`The backup is not of this shop's schema: there is no ${table}.${strange}.`)
-      const into = table === JOBS ? 'restored_jobs' : `public.${quoted(table)}`
-      const text = `copy ${into} (${columns.map(quoted).join(', ')}) from stdin`
+      const into = table === JOBS ? 'restored_jobs' : `public.${escapeIdentifier(table)}`
+      const text = `copy ${into} (${columns.map(escapeIdentifier).join(', ')}) from stdin`
       const stream = client.query(copyFrom(text))
       const done = finished(stream)
       done.catch(() => {})
@@ -155,7 +157,7 @@ async function copyTables(
 async function restoreJobs(client: Client, now: Date): Promise<void> {
   const soon = new Date(now.getTime() + DAY)
   await client.query('update restored_jobs set keep_until = greatest(keep_until, $1)', [soon])
-  const columns = (await columnsOf(client, 'pgboss', 'job')).map(quoted).join(', ')
+  const columns = (await columnsOf(client, 'pgboss', 'job')).map(escapeIdentifier).join(', ')
   await client.query(
     `insert into pgboss.job (${columns}) select ${columns} from restored_jobs
      where name in (select name from pgboss.queue) on conflict do nothing`

@@ -1,11 +1,10 @@
-import type { Client } from 'pg'
+import { type Client, escapeIdentifier } from 'pg'
 import { withDatabase } from './database-url.ts'
 import type { Checks } from './checks.ts'
 import { connect } from './dump.ts'
 import type { Header, Manifest } from './format.ts'
 import { checkVersion, load } from './load.ts'
 import { BackupProblem, reasonOf } from './problem.ts'
-import { quoted } from './quoted.ts'
 import { type Lock, readBackup } from './seal.ts'
 
 /**
@@ -22,7 +21,7 @@ export async function rehearse(
   const beside = await connect(databaseUrl)
   try {
     const name = await reserveName(beside)
-    const drop = () => beside.query(`drop database if exists ${quoted(name)} with (force)`)
+    const drop = () => beside.query(`drop database if exists ${escapeIdentifier(name)} with (force)`)
     await drop()
     await createDatabase(beside, name)
     const stopped = new Promise<never>((_, reject) => {
@@ -64,7 +63,7 @@ async function reserveName(client: Client): Promise<string> {
 /** @throws BackupProblem if there is one of this name, or the role may not create databases */
 export async function createDatabase(client: Client, name: string): Promise<void> {
   try {
-    await client.query(`create database ${quoted(name)} template template0 encoding 'UTF8'`)
+    await client.query(`create database ${escapeIdentifier(name)} template template0 encoding 'UTF8'`)
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === '42501')

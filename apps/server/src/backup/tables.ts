@@ -1,5 +1,4 @@
-import type { Client } from 'pg'
-import { quoted } from './quoted.ts'
+import { type Client, escapeIdentifier } from 'pg'
 
 /**
  * Not in a backup: what opens an account for minutes or days. A restore would bring back sessions that were ended since,
@@ -21,12 +20,15 @@ export async function storedTables(client: Client): Promise<StoredTable[]> {
   const all = await shopTables(client)
   const rows = all
     .filter(({ table }) => !LEFT_OUT.has(table))
-    .map(one => ({ ...one, select: `${quoted(one.table)} (${one.columns.map(quoted).join(', ')})` }))
+    .map(one => ({
+      ...one,
+      select: `${escapeIdentifier(one.table)} (${one.columns.map(escapeIdentifier).join(', ')})`
+    }))
   const jobs = await columnsOf(client, 'pgboss', 'job')
   const columns = JOB_COLUMNS.filter(column => jobs.includes(column))
   if (columns.length === 0) return rows
   const values = columns.map(column =>
-    column === 'state' ? "case when state = 'active' then 'retry' else state end" : quoted(column)
+    column === 'state' ? "case when state = 'active' then 'retry' else state end" : escapeIdentifier(column)
   )
   return [
     ...rows,

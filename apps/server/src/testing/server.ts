@@ -1,11 +1,6 @@
 import { Client } from 'pg'
 
-/** The connection string of another database on the same server. */
-export function databaseUrl(serverUrl: string, database: string): string {
-  const url = new URL(serverUrl)
-  url.pathname = `/${database}`
-  return url.href
-}
+export { withDatabase as databaseUrl } from '../backup/database-url.ts'
 
 /** Runs `work` with its own connection to the server's maintenance database. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

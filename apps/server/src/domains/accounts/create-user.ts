@@ -2,11 +2,13 @@ import { sentenceOf, SignUpBody, type Language, type Reason, type Refusal } from
 import { SYSTEM, type Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { StartupError } from '../../infra/db/migrate.ts'
 import { formRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { randomCode } from '../../infra/secrets.ts'
+import { randomCode, randomToken } from '../../infra/secrets.ts'
 import { hashPassword } from './passwords.ts'
 import { isActiveOwner } from './operators.ts'
 import { users } from './tables.ts'
@@ -69,6 +71,21 @@ function checkUser(user: PlainUser): Refusal | undefined {
     if (!check.success) return formRefusal({ [field]: check.error.issues[0]?.message ?? 'invalid' })
   }
   return undefined
+}
+
+/**
+ * The customer with this address. If there is none, because the account was lost with a restore, it is made again; its
+ * owner sets a password with "Forgot password".
+ * @returns undefined for an operator's address
+ */
+export async function customerWith(unit: Unit, email: string): Promise<number | undefined> {
+  const [known] = await unit.tx
+    .select({ id: users.id, isSuperuser: users.isSuperuser })
+    .from(users)
+    .where(and(eq(lower(users.email), email.toLowerCase()), isNull(users.deletedAt)))
+  if (known) return known.isSuperuser ? undefined : known.id
+  const passwordHash = await hashPassword(randomToken())
+  return insertUser(unit, { username: `customer_${randomCode(8)}`, email: email.toLowerCase(), passwordHash })
 }
 
 /**

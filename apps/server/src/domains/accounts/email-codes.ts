@@ -9,7 +9,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
+import { limitedClient, networksOf, widestNetwork } from '../../infra/http/client-network.ts'
 import { countForwarded } from './forwarded-limits.ts'
 import { knownDevice } from './device-cookie.ts'
 import { type CODE_PURPOSES, emailCodes, users } from './tables.ts'
@@ -44,7 +44,7 @@ async function refuseCode(
   // Codes with a future time, from a clock that ran ahead, do not count.
   const since = (milliseconds: number) =>
     between(emailCodes.createdAt, new Date(now.getTime() - milliseconds), new Date(now.getTime() + MINUTE))
-  for (const { cidr, timesOne, timesAll } of [{ cidr: client, timesOne: 1, timesAll: 1 }, ...widerNetworks(client)]) {
+  for (const { cidr, timesOne, timesAll } of networksOf(client)) {
     const within = sql`${emailCodes.clientIp} <<= ${cidr}::inet`
     if ((await tx.$count(emailCodes, and(within, since(PAUSE)))) >= timesAll)
       return fieldRefusal('email_code', 'email_code_too_soon', {}, { retry_after: PAUSE / 1000 })

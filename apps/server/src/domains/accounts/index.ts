@@ -23,8 +23,7 @@ export {
   lockUserAndInviter,
   lockUserOfDiscord
 } from './balance.ts'
-export { createUser, ensureAdmin } from './create-user.ts'
-export { customerWith } from './lost-customer.ts'
+export { createUser, customerWith, ensureAdmin } from './create-user.ts'
 export { isDeleted, nameOfDeleted } from './delete-user.ts'
 export { countForwarded } from './forwarded-limits.ts'
 export { createAuthenticator } from './authenticate.ts'

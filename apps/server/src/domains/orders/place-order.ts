@@ -2,7 +2,7 @@ import { type LevelDiscount, RESERVATION_MINUTES, type Settings, fromCents, refu
 import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { clientNetwork, limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
+import { clientNetwork, limitedClient, networksOf, widestNetwork } from '../../infra/http/client-network.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
@@ -82,7 +82,10 @@ async function heldByNewCustomers(db: Executor, range: string, now: Date): Promi
   return rows[0]?.held ?? 0
 }
 
-/** Locks the networks of the caller, so that concurrent orders of several accounts do not all pass. */
+/**
+ * Would new customers of one of the caller's networks hold more than `most`, with this order? It locks the networks,
+ * so that concurrent orders of several accounts do not all pass.
+ */
 async function networkHolds(
   db: Executor,
   caller: UserActor,
@@ -90,11 +93,8 @@ async function networkHolds(
 ): Promise<boolean> {
   const clients = await clientsOf(db, caller)
   for (const widest of [...new Set(clients.map(widestNetwork))].toSorted()) await lock(db, 'asks', `unpaid:${widest}`)
-  const ranges = clients.flatMap(client => [{ cidr: client, timesOne: 1 }, ...widerNetworks(client)])
-  for (const { cidr, timesOne } of ranges) {
-    const range = cidr.endsWith('::') ? `${cidr}/64` : cidr
-    if ((await heldByNewCustomers(db, range, now)) + quantity > most * timesOne) return true
-  }
+  for (const { cidr, timesOne } of clients.flatMap(networksOf))
+    if ((await heldByNewCustomers(db, cidr, now)) + quantity > most * timesOne) return true
   return false
 }
 

@@ -84,7 +84,7 @@ test('a code stays used when a part of its order was delivered, even after a won
   expect(await isUsed()).toBe(true)
 })
 
-test('a code is free again once all was refunded for good, even if a dispute was open then', async () => {
+test('a full refund makes the code usable again, even if a dispute was open at the time', async () => {
   const { ctx } = world.shop
   const paid = await pay(NOTHING)
   const dispute = { id: nextId(), order_id: paid, type: 'chargeback', amount: '10.00', currency: 'USD' }

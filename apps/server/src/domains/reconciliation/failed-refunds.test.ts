@@ -55,7 +55,7 @@ test.for(['is refused by the platform', 'is out of date'])(
   }
 )
 
-test('a refund that failed waits for nobody once another one was made in its place', async () => {
+test('a failed refund needs no decision after another one was made in its place', async () => {
   const { order, paid, made } = await asked('20.00')
   made.status = 'FAILURE'
   expect(await askRefund(b.admin, order)).toMatchObject({ code: 2000 })

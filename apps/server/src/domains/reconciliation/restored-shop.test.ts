@@ -117,7 +117,7 @@ async function minutes(): Promise<void> {
   await runner.drain()
 }
 
-test('a shop that is restored to an earlier moment cuts off nobody who paid since, and finds each order once', async () => {
+test('a restored shop cuts off no customer who has paid since its backup, and finds each of their orders once', async () => {
   const { stack, rule } = old
   const before = await buy(stack, old.buyer, 8, [rule])
   const kept = await proxiesOf(old.buyer, before.id)

@@ -6,7 +6,7 @@ import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { done, type Result } from '../../infra/result.ts'
-import { limitedClient, widerNetworks, widestNetwork } from '../../infra/http/client-network.ts'
+import { limitedClient, networksOf, widestNetwork } from '../../infra/http/client-network.ts'
 import { countForwarded, tryCaptcha } from '../accounts/index.ts'
 import { tickets } from './tables.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -72,7 +72,7 @@ export async function submitTicket(
     const { tx, now } = unit
     await lock(tx, 'ticketClient', widestNetwork(client))
     const recent = gt(tickets.createdAt, new Date(now.getTime() - HOUR))
-    for (const { cidr, timesAll } of [{ cidr: client, timesAll: 1 }, ...widerNetworks(client)]) {
+    for (const { cidr, timesAll } of networksOf(client)) {
       const sent = await tx.$count(tickets, and(sql`${tickets.clientIp} <<= ${cidr}::inet`, recent))
       if (sent >= TICKETS_AN_HOUR * timesAll) return refuse('too_many')
     }

@@ -16,8 +16,8 @@ export function clientNetwork(address: string): string {
     .join(':')}::`
 }
 
-/** A network around a client that one person may hold whole. Its limits are those of one client, several times. */
-export type WiderNetwork = {
+/** A client, or a network around it that one person may hold whole. Its limits are those of one client, several times. */
+export type LimitedNetwork = {
   cidr: string
   /** What its clients' texts begin with. */
   prefix: string
@@ -32,7 +32,7 @@ export type WiderNetwork = {
  * one customer.
  * @param client as `clientNetwork` gives it
  */
-export function widerNetworks(client: string): WiderNetwork[] {
+export function widerNetworks(client: string): LimitedNetwork[] {
   if (!client.includes(':')) {
     const prefix = client.slice(0, client.lastIndexOf('.') + 1)
     return [{ cidr: `${prefix}0/24`, prefix, timesOne: 3, timesAll: 16 }]
@@ -46,7 +46,13 @@ export function widerNetworks(client: string): WiderNetwork[] {
   ]
 }
 
-/** The widest of the networks around a client: what takes turns as one, and waits for its own locks. */
+/** The client itself, and the networks around it. */
+export const networksOf = (client: string): LimitedNetwork[] => [
+  { cidr: client.includes(':') ? `${client}/64` : client, prefix: client, timesOne: 1, timesAll: 1 },
+  ...widerNetworks(client)
+]
+
+/** The widest of the networks around a client, whose requests share one turn and one lock. */
 export const widestNetwork = (client: string): string => widerNetworks(client).at(-1)?.cidr ?? client
 
 /**

@@ -11,7 +11,7 @@ import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage } from '../../kit/form.ts'
 import { hasPasskeys, usePasskey as askPasskey } from '../../kit/passkeys.ts'
 
-/** A log-in that waits for its second factor. */
+/** A login whose second factor is to come. */
 export type Step = { ticket: string; methods: SecondFactorMethod[] }
 
 const METHODS: readonly SecondFactorMethod[] = ['totp', 'passkey', 'recovery']

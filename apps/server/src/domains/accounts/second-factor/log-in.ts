@@ -35,7 +35,7 @@ const TELL_FROM = 5
 /** Challenges of one client for log-ins by a passkey alone. */
 const CHALLENGES = { most: 60, withinMs: FAILURE_WINDOW }
 
-/** A log-in that waits for its second step. */
+/** A login whose password was right, and whose second step is to come. */
 export type SecondStep = { second_factor: SecondFactorMethod[]; ticket: string }
 
 /** Opens the session of a user whose first step was right, or asks for the second factor if the account has one. */

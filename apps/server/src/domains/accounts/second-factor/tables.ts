@@ -55,7 +55,7 @@ export const recoveryCodes = pgTable(
 )
 
 /**
- * 'log_in': a log-in that waits for its second factor. 'passkey': one by a passkey alone. 'enrol': a factor that a
+ * 'log_in': a login whose second factor is to come. 'passkey': one by a passkey alone. 'enrol': a factor that a
  * session began to add. 'confirm': a session's challenge instead of the password.
  */
 const TICKET_PURPOSES = ['log_in', 'passkey', 'enrol', 'confirm'] as const
