@@ -58,7 +58,8 @@ export default defineConfig({
             process.env['ONLY_OWN_SQL'] && !isLong
               ? ownSql
               : ['apps/server/**/*.test.ts', 'apps/sandbox/**/*.test.ts', 'bench/**/*.test.ts'],
-          globalSetup: ['apps/server/src/testing/global-setup.ts']
+          globalSetup: ['apps/server/src/testing/global-setup.ts'],
+          setupFiles: [`${import.meta.dirname}/apps/server/src/testing/setup.ts`]
         }
       },
       {

@@ -7,12 +7,12 @@ import { Head } from '@react-email/head'
 import { Heading } from '@react-email/heading'
 import { Html } from '@react-email/html'
 import { Link } from '@react-email/link'
-import { render } from '@react-email/render'
 import { Row } from '@react-email/row'
 import { Section } from '@react-email/section'
 import { Text } from '@react-email/text'
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { createElement as h, Fragment, type ReactElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
 
 /** The kind if customers can switch it off. */
 export const optionalKind = (kind: MailKind): OptionalMail | undefined => OPTIONAL_MAILS.find(one => one === kind)
@@ -51,10 +51,14 @@ export type Content = {
 /** One line, because text after a line break would become another header. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200)
 
+/** Without it, old mail programs lay out tables by other rules. */
+const DOCTYPE =
+  '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">'
+
 /** Renders a mail as HTML for old and new mail programs, and its text part from the same elements. */
-export async function renderMail(content: Content, language: Language): Promise<RenderedMail> {
+export function renderMail(content: Content, language: Language): RenderedMail {
   const subject = oneLine(content.subject)
-  const html = await render(mail(subject, content, language))
+  const html = DOCTYPE + renderToStaticMarkup(mail(subject, content, language))
   return { subject, html, text: `${toText(html)}\n` }
 }
 

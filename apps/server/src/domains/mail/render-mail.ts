@@ -19,18 +19,16 @@ export type MailRequest<T extends Template = Template> = {
 }
 
 /** Every template in each language, filled with its sample. */
-export function previewTemplates({ config, now }: Pick<AppContext, 'config' | 'now'>): Promise<MailPreview[]> {
+export function previewTemplates({ config, now }: Pick<AppContext, 'config' | 'now'>): MailPreview[] {
   const shop = { shopUrl: config.publicUrl, now: now(), open: () => '123456' }
   const all = (Object.keys(TEMPLATES) as Template[]).flatMap(name => LANGUAGES.map(language => ({ name, language })))
-  return Promise.all(
-    all.map(async ({ name, language }) => {
-      const { kind, sample } = TEMPLATES[name]
-      const endable = optionalKind(kind) !== undefined || 'unsubscribe' in TEMPLATES[name]
-      const unsubscribeUrl = endable ? unsubscribePage(config.publicUrl, 'preview') : undefined
-      const mail = await renderTemplate(name, sample, { ...shop, language }, unsubscribeUrl)
-      return { template: name, kind, language, ...mail }
-    })
-  )
+  return all.map(({ name, language }) => {
+    const { kind, sample } = TEMPLATES[name]
+    const endable = optionalKind(kind) !== undefined || 'unsubscribe' in TEMPLATES[name]
+    const unsubscribeUrl = endable ? unsubscribePage(config.publicUrl, 'preview') : undefined
+    const mail = renderTemplate(name, sample, { ...shop, language }, unsubscribeUrl)
+    return { template: name, kind, language, ...mail }
+  })
 }
 
 /** Replaces codes and personal parts of links in stored mails. */
@@ -45,11 +43,11 @@ export type RenderedRequest = {
 }
 
 /** Renders the requested mail twice, so that the stored version never contains a secret. */
-export async function renderRequest(
+export function renderRequest(
   { config, secrets, now }: Pick<AppContext, 'config' | 'secrets' | 'now'>,
   { to, template, data, language = 'en' }: MailRequest,
   kind: MailKind
-): Promise<RenderedRequest> {
+): RenderedRequest {
   const shop = { language, shopUrl: config.publicUrl, now: now() }
   const open = (sealed: string) => secrets.open(Buffer.from(sealed, 'base64'))
   const mask = () => MASK
@@ -62,8 +60,8 @@ export async function renderRequest(
     return tokenOf ? { page: unsubscribePage(at, tokenOf), oneClick: oneClickAddress(at, tokenOf) } : {}
   }
   const links = linksFor(token, open)
-  const sent = await renderTemplate(template, data, { ...shop, open }, links.page)
-  const kept = await renderTemplate(template, data, { ...shop, open: mask }, linksFor(token && MASK, mask).page)
+  const sent = renderTemplate(template, data, { ...shop, open }, links.page)
+  const kept = renderTemplate(template, data, { ...shop, open: mask }, linksFor(token && MASK, mask).page)
   return { sent, kept, oneClick: links.oneClick }
 }
 

@@ -65,7 +65,7 @@ export async function sendMail(ctx: AppContext, request: MailRequest, jobId: str
     await recordMail(ctx, id, { state: 'skipped', failure: needless })
     return log.info({ ...about, reason: needless.code }, 'mail skipped')
   }
-  const rendered = await renderRequest(ctx, request, kind)
+  const rendered = renderRequest(ctx, request, kind)
   const content = { ...rendered.kept, username: 'username' in request.data ? request.data.username : null }
   const sent = await passToService(ctx, request, rendered)
   if (sent.ok) {

@@ -49,7 +49,7 @@ async function mailTexts(publicId: string, template: Template, language: Languag
     where name = 'send-mail' and data ->> 'template' = ${template} and data -> 'data' ->> 'order_id' = ${publicId}
     order by created_on, id`)
   const context = { language, now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
-  const mails = await Promise.all(rows.map(({ data }) => renderTemplate(template, data, context)))
+  const mails = rows.map(({ data }) => renderTemplate(template, data, context))
   return mails.map(({ subject, text }) => `${subject}\n${text}`)
 }
 
@@ -194,12 +194,12 @@ test('the mails of an order say its price with the currency, and the receipt wha
   expect((await mailTexts(order.publicId, 'payment-received', 'zh-CN'))[0]).toContain('访问规则')
 })
 
-test('the mail of a new API key says in words what the key may do', async () => {
+test('the mail of a new API key says in words what the key may do', () => {
   const { ctx } = world.shop
   const context = { now: ctx.now(), shopUrl: ctx.config.publicUrl, open: () => '' }
   const data = { username: 'buyer1', at: ctx.now().toISOString(), name: 'cron', scopes: 'read, renew' }
-  const english = await renderTemplate('api-key-made', data, { ...context, language: 'en' })
+  const english = renderTemplate('api-key-made', data, { ...context, language: 'en' })
   expect(english.text).toContain('Read orders and proxies, Renew orders')
-  const chinese = await renderTemplate('api-key-made', data, { ...context, language: 'zh-CN' })
+  const chinese = renderTemplate('api-key-made', data, { ...context, language: 'zh-CN' })
   expect(chinese.text).toContain('读取订单和代理、续费订单')
 })

@@ -40,7 +40,7 @@ export function renderTemplate<T extends Template>(
   data: TemplateData<T>,
   { language, ...shop }: TemplateContext & { language: Language },
   unsubscribeUrl?: string
-): Promise<RenderedMail> {
+): RenderedMail {
   const { content } = TEMPLATES[name] as unknown as MailTemplate<TemplateData<T>>
   return renderMail({ ...content[language](data, shop), unsubscribeUrl }, language)
 }
