@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, type FormatConfig } from 'oxfmt'
 import type { Job } from '../../apps/server/src/infra/job.ts'
-import { readImports } from '../rules/imports.ts'
+import { readDomainImports } from '../rules/imports.ts'
 import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 import { platformSchema } from './platform-schema.ts'
 import type { ICruiseResult } from 'dependency-cruiser'
-import { DOMAINS, NOT_SHIPPED } from '../rules/layers.ts'
+import { DOMAINS } from '../rules/layers.ts'
 import { Settings } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../apps/server/src/infra/clock.ts'
 
@@ -107,7 +107,7 @@ export function domainPicture({ modules }: ICruiseResult): string {
   const uses = new Map<string, Map<string, 'commands' | 'tables'>>()
   for (const { source, dependencies } of modules) {
     const from = DOMAIN.exec(source)?.[1]
-    if (!from || NOT_SHIPPED.some(pattern => new RegExp(pattern).test(source))) continue
+    if (!from) continue
     const targets = uses.get(from) ?? new Map<string, 'commands' | 'tables'>()
     uses.set(from, targets)
     for (const { resolved } of dependencies) {
@@ -158,7 +158,7 @@ export async function documents(root: string): Promise<Document[]> {
     text: (await format(path, text, settings)).code
   })
   const architecture = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
-  const picture = domainPicture(await readImports(root))
+  const picture = domainPicture(await readDomainImports(root))
   const jobs = await declaredJobs()
   const retention = await declaredRetention()
   return [

@@ -1,17 +1,26 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { cruise, type ICruiseResult } from 'dependency-cruiser'
+import { cruise, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser'
 import config from '../../dependency-cruiser.config.ts'
+import { NOT_SHIPPED } from './layers.ts'
 import type { Violation } from './violation.ts'
 
 const FOLDERS = ['apps', 'packages', 'scripts', 'bench', 'e2e']
+const DOMAIN_FOLDER = 'apps/server/src/domains'
 
 /** Reads all imports below `root` and checks them against dependency-cruiser.config.ts. */
-export async function readImports(root: string): Promise<ICruiseResult> {
+export const readImports = (root: string): Promise<ICruiseResult> =>
+  read(root, FOLDERS, { ruleSet: { forbidden: config.forbidden }, validate: true })
+
+/** Reads the imports between the server's domains, which takes a fraction of the time of all imports. */
+export const readDomainImports = (root: string): Promise<ICruiseResult> =>
+  read(root, [DOMAIN_FOLDER], { includeOnly: `^${DOMAIN_FOLDER}/`, exclude: NOT_SHIPPED })
+
+async function read(root: string, folders: string[], more: ICruiseOptions): Promise<ICruiseResult> {
   const { enhancedResolveOptions, ...options } = config.options ?? {}
   const { output } = await cruise(
-    FOLDERS.filter(folder => existsSync(join(root, folder))),
-    { ...options, baseDir: root, ruleSet: { forbidden: config.forbidden }, validate: true },
+    folders.filter(folder => existsSync(join(root, folder))),
+    { ...options, baseDir: root, ...more },
     enhancedResolveOptions
   )
   if (typeof output === 'string') throw new Error(output)

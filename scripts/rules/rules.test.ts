@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { columnDefaultViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
-import { importViolations, readImports } from './imports.ts'
+import { importViolations, readDomainImports, readImports } from './imports.ts'
 import { namedFileViolations } from './named-files.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
@@ -281,7 +281,7 @@ describe('words of comments', () => {
 })
 
 test('the picture of the domains shows who imports whom', async () => {
-  const picture = domainPicture(await readImports(await treeWith({})))
+  const picture = domainPicture(await readDomainImports(await treeWith({})))
   expect(picture).toContain('orders --> servers')
   expect(picture).toContain('orders -.-> accounts')
   expect(picture).not.toContain('servers -')
