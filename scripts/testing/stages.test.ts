@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { stages, stagesOf } from './stages.ts'
 
@@ -48,6 +49,23 @@ test('no browser is started where the web app cannot be built', async () => {
   const run = async ([program = '']: string[]) => ({ code: ran.push(program), tail: '' })
   expect(await ways['some of them']()?.check(run, folder)).toMatchObject({ passed: 0, failed: 1 })
   expect(ran).toEqual(['scripts/build-web.ts'])
+})
+
+test('lint fails for what only the compiler finds', async () => {
+  const root = join(import.meta.dirname, '../..')
+  const PATH = [join(root, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
+  const check = (text: string) => {
+    writeFileSync(join(folder, 'a.ts'), text)
+    const run = async ([program = '', ...args]: string[], env: Record<string, string> = {}) => {
+      const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, ...env, PATH } } as const
+      const { status, stdout } = spawnSync(process.execPath, [join(root, program), ...args], options)
+      return { code: status, tail: stdout }
+    }
+    return stages.find(({ name }) => name === 'lint')?.check(run, folder)
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "strict": true }, "include": ["a.ts"] }')
+  expect(await check('export const one: number = 1\n')).toMatchObject({ passed: 1 })
+  expect(await check("export const one: number = 'one'\n")).toMatchObject({ failed: 1 })
 })
 
 test('a file that failed runs once more, alone: one that passes then is flaky and counts as passed', async () => {
