@@ -74,7 +74,8 @@ const INPUTS: Record<string, readonly string[]> = {
     'appliesOncePerCustomer',
     'context',
     'customerGets',
-    'combinesWith'
+    'combinesWith',
+    'minimumRequirement'
   ],
   DiscountCombinesWithInput: ['orderDiscounts'],
   DiscountContextInput: ['all', 'customers'],
@@ -82,6 +83,9 @@ const INPUTS: Record<string, readonly string[]> = {
   DiscountCustomerGetsValueInput: ['discountAmount', 'percentage'],
   DiscountCustomersInput: ['add', 'remove'],
   DiscountItemsInput: ['all'],
+  DiscountMinimumQuantityInput: ['greaterThanOrEqualToQuantity'],
+  DiscountMinimumRequirementInput: ['quantity', 'subtotal'],
+  DiscountMinimumSubtotalInput: ['greaterThanOrEqualToSubtotal'],
   OrderTransactionInput: ['amount', 'gateway', 'kind', 'orderId', 'parentId'],
   ProductVariantsBulkInput: ['id', 'price'],
   RefundInput: ['currency', 'orderId', 'note', 'notify', 'transactions']

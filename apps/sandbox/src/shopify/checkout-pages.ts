@@ -45,6 +45,7 @@ const WHY_NOT = {
   used_up: 'was used already',
   used_by_you: 'was used by this e-mail address already',
   for_others: 'is for another e-mail address',
+  too_few: 'needs more in the cart',
   alone: 'cannot be used with another code'
 } as const
 

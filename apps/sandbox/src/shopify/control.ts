@@ -37,7 +37,9 @@ const Discount = z
     value: Amount,
     usageLimit: z.number().int().min(1).nullable().optional(),
     oncePerCustomer: z.boolean().optional(),
+    startsAt: z.iso.datetime().optional(),
     endsAt: z.iso.datetime().nullable().optional(),
+    minimum: z.number().int().min(1).optional(),
     combines: z.boolean().optional(),
     tags: z.array(z.string()).optional(),
     /** Ids; null for everyone. */

@@ -78,6 +78,7 @@ export function priceCheckout(
     lines.push({ productId: product.id, variantId, title: product.title, variantTitle, quantity, price })
   }
   const linesCents = lines.reduce((sum, line) => sum + toCents(line.price) * line.quantity, 0)
+  const quantity = lines.reduce((sum, line) => sum + line.quantity, 0)
   let left = linesCents
   const discounts: PricedCheckout['discounts'] = []
   const unknownCodes: string[] = []
@@ -90,7 +91,7 @@ export function priceCheckout(
       continue
     }
     const isAlone = known.combines === false
-    const why = whyNotFor(state, known, { email: checkout.email ?? '', now })
+    const why = whyNotFor(state, known, { email: checkout.email ?? '', now, quantity })
     if (why || ((alone || isAlone) && discounts.length > 0)) {
       refusedCodes.push({ code: known.code, why: why ?? 'alone' })
       continue

@@ -15,6 +15,7 @@ type DiscountInput = {
   context?: { all?: 'ALL'; customers?: { add?: string[]; remove?: string[] } }
   customerGets?: { value?: { percentage?: number; discountAmount?: { amount?: string } } }
   combinesWith?: { orderDiscounts?: boolean }
+  minimumRequirement?: { quantity?: { greaterThanOrEqualToQuantity?: string | null } }
 }
 
 /** The schema's fields about discount codes and customers. */
@@ -61,7 +62,9 @@ export function promotionResolvers(store: Store<PlatformState>, { now }: { now: 
                 appliesOnEachItem: false
               }
       },
-      minimumRequirement: null,
+      minimumRequirement: one.minimum
+        ? { __typename: 'DiscountMinimumQuantity', greaterThanOrEqualToQuantity: String(one.minimum) }
+        : null,
       combinesWith: { orderDiscounts: one.combines ?? true }
     }
   })
@@ -97,6 +100,8 @@ export function promotionResolvers(store: Store<PlatformState>, { now }: { now: 
     if (usageLimit !== undefined) discount.usageLimit = usageLimit
     if (input.appliesOncePerCustomer !== undefined) discount.oncePerCustomer = input.appliesOncePerCustomer
     if (combinesWith?.orderDiscounts !== undefined) discount.combines = combinesWith.orderDiscounts
+    const least = input.minimumRequirement?.quantity?.greaterThanOrEqualToQuantity
+    if (least !== undefined) discount.minimum = least === null ? null : Number(least)
     const { percentage, discountAmount } = customerGets?.value ?? {}
     if (percentage !== undefined) {
       discount.type = 'percentage'

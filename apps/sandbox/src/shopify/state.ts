@@ -32,7 +32,7 @@ export type PlatformProduct = {
   updatedAt: string
 }
 
-/** Missing fields mean: no limit, for everyone, no start or end, combines with other codes. */
+/** Missing fields mean: no limit, for everyone, no start, end or minimum, combines with other codes. */
 export type DiscountCode = {
   id?: string
   code: string
@@ -47,6 +47,8 @@ export type DiscountCode = {
   /** Ids of the customers who may use it; null for everyone. */
   customers?: string[] | null
   combines?: boolean
+  /** How many things a cart needs at least. */
+  minimum?: number | null
 }
 
 export type PlatformCustomer = { id: string; email: string; tags: string[]; createdAt: string; updatedAt: string }

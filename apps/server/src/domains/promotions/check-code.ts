@@ -61,7 +61,7 @@ async function checkAndCorrect(
   const seen = compareDiscount(there, wanted)
   const isLeft = there ? !isOurs(there) || !canCorrect(seen) : act === 'follow'
   if (act === 'check' || isLeft) return { found: seen, isWritten: false }
-  const written = there ? await platform.updateDiscount(there, wanted) : await platform.createDiscount(wanted, now)
+  const written = there ? await platform.updateDiscount(there, wanted, now) : await platform.createDiscount(wanted, now)
   if (!written.ok) return { found: written, isWritten: true }
   // Reads it again: another discount may have come first, or the platform may have changed ours.
   const after = await platform.discounts([wanted])

@@ -192,6 +192,23 @@ test('an edit takes the shop’s own discount along, and a new code or a deletio
   expect((await world.discount(made.code))?.endsAt).toEqual(expect.any(String))
 })
 
+test('the shop’s own discount that got a minimum and a later start there is made again as the code says', async () => {
+  const made = await addCoupon()
+  await world.ask('coupon', made.id, 'create')
+  await world.codes()
+  const startsAt = new Date(world.shop.ctx.now().getTime() + 3_600_000).toISOString()
+  await control(world.sandbox, 'POST', '/discounts', { ...(await world.discount(made.code)), startsAt, minimum: 3 })
+  await world.ask('coupon', made.id, 'check')
+  await world.codes()
+  expect(await world.coupon(made.id)).toMatchObject({
+    platform_state: 'differs',
+    platform_differs: ['minimum', 'ended']
+  })
+  await world.ask('coupon', made.id, 'create')
+  await world.codes()
+  expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present', platform_differs: [] })
+})
+
 test('what the shop did not make is not ended with its code here', async () => {
   const made = await addCoupon({ code: 'WELCOME10' })
   await world.admin.delete(`/api/rewards/coupon_code/${made.id}/`)

@@ -255,8 +255,8 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     ): Promise<ShopifyResult<Map<string, FoundDiscount | null>>> => readDiscounts(execute, wanted),
     createDiscount: (wanted: WantedDiscount, at: Date): Promise<ShopifyResult<Written>> =>
       createDiscount(execute, wanted, at),
-    updateDiscount: (found: FoundDiscount, wanted: WantedDiscount): Promise<ShopifyResult<Written>> =>
-      updateDiscount(execute, found, wanted),
+    updateDiscount: (found: FoundDiscount, wanted: WantedDiscount, at: Date): Promise<ShopifyResult<Written>> =>
+      updateDiscount(execute, found, wanted, at),
     endDiscount: (found: FoundDiscount): Promise<ShopifyResult<Written>> => endDiscount(execute, found),
 
     customer: (email: string): Promise<ShopifyResult<ShopifyCustomer | null>> => readCustomer(execute, email),

@@ -160,7 +160,7 @@ export async function createDiscount(
       discount: {
         ...input.value,
         title: wanted.title,
-        startsAt: new Date(at.getTime() - AHEAD_MS).toISOString(),
+        startsAt: startOf(at),
         combinesWith: { orderDiscounts: true }
       }
     },
@@ -169,20 +169,35 @@ export async function createDiscount(
   return reply.ok ? outcomeOf(reply.value.discountCodeBasicCreate) : reply
 }
 
+/** The platform removes a minimum only if both kinds are null. */
+const NO_MINIMUM = {
+  quantity: { greaterThanOrEqualToQuantity: null },
+  subtotal: { greaterThanOrEqualToSubtotal: null }
+}
+
+const startOf = (at: Date): string => new Date(at.getTime() - AHEAD_MS).toISOString()
+
 /**
- * Changes a discount of the shop to what is wanted, and reactivates it if it had ended. Its title stays, and so does who
+ * Changes a discount of the shop to what is wanted, without a minimum and from now on. Its title stays, and so does who
  * may use it if that is as wanted: an operator may have restricted it to segments or markets.
  */
 export async function updateDiscount(
   execute: Execute,
   found: FoundDiscount,
-  wanted: WantedDiscount
+  wanted: WantedDiscount,
+  at: Date
 ): Promise<ShopifyResult<Written>> {
   const input = await inputOf(execute, wanted, found)
   if (!input.ok) return input
+  const discount = {
+    ...input.value,
+    ...(found.basic?.status === 'SCHEDULED' && { startsAt: startOf(at) }),
+    ...(found.basic?.minimumRequirement && { minimumRequirement: NO_MINIMUM }),
+    endsAt: null
+  }
   const reply = await execute(
     documents.updateDiscount,
-    { id: found.id, discount: { ...input.value, endsAt: null } },
+    { id: found.id, discount },
     z.object({ discountCodeBasicUpdate: Changed })
   )
   return reply.ok ? outcomeOf(reply.value.discountCodeBasicUpdate) : reply

@@ -82,10 +82,10 @@ test('an update changes it to what is wanted now, and reactivates it', async () 
   if (!there) throw new Error('it was not made')
   await client().endDiscount(there)
   const wanted = gift('MOVED', { value: '7.25', unit: 'percent', holder: 'next@example.test', uses: 2 })
-  expect(value(await client().updateDiscount(there, wanted))).toBe('written')
+  expect(value(await client().updateDiscount(there, wanted, new Date()))).toBe('written')
   expect(await differences(wanted)).toEqual([])
   const open = gift('MOVED', { holder: null, uses: null, oncePerCustomer: false })
-  expect(value(await client().updateDiscount((await found('MOVED'))!, open))).toBe('written')
+  expect(value(await client().updateDiscount((await found('MOVED'))!, open, new Date()))).toBe('written')
   expect(await differences(open)).toEqual([])
 })
 
@@ -106,7 +106,7 @@ async function changedWith(context: string, wanted: WantedDiscount) {
       return fetch(url, init)
     }
   })
-  expect(value(await shop.updateDiscount(restricted, wanted))).toBe('written')
+  expect(value(await shop.updateDiscount(restricted, wanted, new Date()))).toBe('written')
   return sent
 }
 
