@@ -26,7 +26,6 @@ export function markPaid(unit: Unit, order: OrderRow, payment: Payment): Promise
       payAmount: amount,
       lastAmount: amount,
       paidAt: unit.now,
-      pendingUntil: null,
       proxyTime: days,
       platformOrderId,
       platformOrderNumber
@@ -45,7 +44,7 @@ export async function failOrder(unit: Unit, order: OrderRow, failure: Failure): 
 /** Starts the delivery: the agents get the order's addresses and limits. */
 export async function startDelivering(unit: Unit, order: OrderRow): Promise<OrderRow> {
   await beginOrderLimits(unit, order.id, order)
-  return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null })
+  return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null, pendingUntil: null })
 }
 
 /**

@@ -48,6 +48,7 @@ export {
   isOver,
   isOverSql,
   isOverWith,
+  isUnsettled,
   isUnsettledSql,
   renewable,
   renewableUntil,

@@ -3,7 +3,7 @@ import { RESERVATION_MINUTES } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { hasPaid } from './place-order.ts'
-import { heldUntil, PENDING_GRACE, renewable } from './renew.ts'
+import { heldUntil, isUnsettled, PENDING_GRACE, renewable } from './renew.ts'
 import { updateOrder, type OrderRow } from './transition.ts'
 
 /**
@@ -21,10 +21,14 @@ const later = (one: Date, other: Date): Date => (one > other ? one : other)
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 const after = (from: Date, milliseconds: number): Date => new Date(from.getTime() + milliseconds)
 
-/** Holds the addresses of a locked order that has not been paid, or lets go of them. */
+/**
+ * Holds the addresses of a locked order that has not been paid, or lets go of them. The same for one that failed with
+ * another payment, while it still has them: the right payment delivers it, and a cent must not hold them for longer.
+ */
 export async function holdForPayment(unit: Unit, order: OrderRow, untaken: Untaken): Promise<void> {
   const { createdAt, pendingUntil } = order
-  if (order.state !== 'placed') return
+  const hasFailed = order.state === 'failed' && isUnsettled(order) && order.reservedUntil > unit.now
+  if (order.state !== 'placed' && !hasFailed) return
   const normal = after(createdAt, RESERVATION_MINUTES * MINUTE)
   if (untaken === 'coming' || untaken === 'unproven') {
     const isBrief = untaken === 'unproven' && !(await hasPaid(unit.tx, order.userId))

@@ -107,6 +107,59 @@ test('a pending payment that expired, which the buyer is asked to repeat, leaves
   expect(await after(2 * MINUTE, placed)).toEqual(GONE)
 })
 
+/** An order for which the buyer paid a cent for something else. */
+async function failedWithCent(placed: OrderRow): Promise<Paid> {
+  const cent = b.paymentFor(placed, { lines: { '999': 1 }, amount: '0.01' })
+  expect(await b.tell('orders/paid', cent)).toBe('lines_missing')
+  return cent
+}
+const endOf = async ({ id }: OrderRow) => (await b.world.row(id)).reservedUntil
+
+test.for(['EXPIRED', 'VOIDED'])(
+  'a pending payment that is %s lets go of its addresses although a cent was paid meanwhile',
+  async status => {
+    const free = await b.world.stock()
+    const placed = await b.world.place(b.buyer)
+    const paid = b.paymentFor(placed)
+    await read(paid, 'PENDING')
+    await failedWithCent(placed)
+    await after(HOUR, placed)
+    expect(await b.world.stock()).toBe(free - 8)
+    for (let times = 0; times < 2; times++) await read(paid, status)
+    await after(status === 'EXPIRED' ? 31 * MINUTE : MINUTE, placed)
+    expect(await b.world.row(placed.id)).toMatchObject({ state: 'failed' })
+    expect(await b.world.stock()).toBe(free)
+    // Nothing is left to be held for a payment that becomes pending later.
+    const until = await endOf(placed)
+    await read(b.paymentFor(placed), 'PENDING')
+    expect(await endOf(placed)).toEqual(until)
+  }
+)
+
+test('an order whose cent is given back waits for no payment that has expired', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  await read(paid, 'PENDING')
+  const cent = await failedWithCent(placed)
+  await b.world.advance(HOUR)
+  await read(paid, 'EXPIRED')
+  expect(await b.refund(cent, '0.01')).toBe('refunded')
+  expect(await after(29 * MINUTE, placed)).toEqual(UNPAID)
+  expect(await after(2 * MINUTE, placed)).toEqual(GONE)
+})
+
+test('an order that failed with a cent keeps its addresses for the right payment that is pending', async () => {
+  const placed = await b.world.place(b.buyer)
+  await failedWithCent(placed)
+  const paid = b.paymentFor(placed)
+  const free = await b.world.stock()
+  await read(paid, 'PENDING')
+  await after(6 * DAY, placed)
+  expect(await b.world.stock()).toBe(free)
+  expect(await b.tell('orders/paid', { ...paid, financial_status: 'paid' })).toBe('settled')
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivering', pendingUntil: null })
+})
+
 const PAID_PART = { kind: 'SALE', status: 'SUCCESS' }
 
 test.for(['PENDING', 'AWAITING_RESPONSE'])(

@@ -9,7 +9,14 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { type EventResult, isCancelledThere, noteCheck } from '../commerce/index.ts'
-import { holdForPayment, holdForRenewal, lockOrderByPublicId, soldToday, type Untaken } from '../orders/index.ts'
+import {
+  holdForPayment,
+  holdForRenewal,
+  isUnsettled,
+  lockOrderByPublicId,
+  soldToday,
+  type Untaken
+} from '../orders/index.ts'
 import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { asEvent } from './as-event.ts'
@@ -67,7 +74,7 @@ async function holdOrder(
 ): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (!order) return
-  const isRenewal = order.paidAt !== null
+  const isRenewal = !isUnsettled(order)
   const sold = isRenewal ? await soldToday(unit.tx, order) : null
   const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
   // What a purchase left on the platform does not concern its renewal.
