@@ -77,8 +77,8 @@ export async function refundOnPlatform(
   })
   // The platform answers a repeat as it answered the first request. That refund may have failed since.
   if (isRepeated && refundId) {
-    const outcome = await platform.refundOutcome(refundId)
-    if (outcome.ok && outcome.value === 'failed') return refundOnPlatform(ctx, by, meant, form)
+    const read = await platform.readRefund(refundId)
+    if (read.ok && read.value.outcome === 'failed') return refundOnPlatform(ctx, by, meant, form)
   }
   if (made.ok) return ok({ amount, platform_order, by_hand: input.data.byHand ?? null })
   // The refund may have been made. The request stays under way until the platform reports it or its time is over.
@@ -115,12 +115,12 @@ async function failedRefunds(ctx: AppContext, by: UserActor, platform: Shopify, 
   if (!payment) return ok([])
   const begun = (await refundRowsOf(ctx.db, payment.platformOrderId)).filter(({ state }) => state === 'answered')
   for (const row of begun) {
-    const outcome = await platform.refundOutcome(refundIdOf(row) ?? '')
-    if (outcome.ok && outcome.value === 'failed') continue
+    const read = await platform.readRefund(refundIdOf(row) ?? '')
+    if (read.ok && read.value.outcome === 'failed') continue
     if (recentRequestOf([row], ctx.now())) return ok([])
-    if (!outcome.ok) return platformRefusal(outcome)
+    if (!read.ok) return platformRefusal(read)
     const params = { by: row.askedBy ?? '–', platform_order: payment.platformOrderNumber }
-    if (outcome.value !== 'made') return refuse('refund_pending', { params })
+    if (read.value.outcome !== 'made') return refuse('refund_pending', { params })
     await command(ctx, by, async unit => {
       await recordRead(unit, row, true)
       queueOrderRead(unit, payment.platformOrderId)

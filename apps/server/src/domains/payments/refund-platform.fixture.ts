@@ -125,7 +125,9 @@ export async function startRefundPlatform() {
     const open = there?.['displayFinancialStatus'] === 'PENDING' ? { ...sale, status: 'PENDING' } : sale
     const order = isReading ? (there ?? null) : { transactions: there?.['transactions'] ?? [open] }
     const known = made.find(({ id }) => variables.id === `gid://shopify/Refund/${id}`)
-    const status = known ? { transactions: { nodes: [{ status: known.status }] } } : null
+    const money = { amount: known?.amount }
+    const amountSet = { shopMoney: money, presentmentMoney: { ...money, currencyCode: 'USD' } }
+    const status = known ? { transactions: { nodes: [{ status: known.status, amountSet }] } } : null
     const refund = { id: `gid://shopify/Refund/${ids.get(key)}` }
     const data = input
       ? { refundCreate: { refund, userErrors: [] } }

@@ -148,6 +148,24 @@ test.for(['FAILURE', 'PENDING'] as const)(
   }
 )
 
+test.for(['FAILURE', 'PENDING'] as const)(
+  'a pending refund that no webhook ever reported has the amount that the platform says when it is %s',
+  async status => {
+    const { order, paid } = await b.delivered()
+    const made = begin(paid)
+    says(b, paid, [{ id: made.id, amount: '0.00' }])
+    await reconcile(b)
+    if (status === 'PENDING') await b.world.advance(14 * DAY)
+    made.status = status
+    await readFor(2 * HOUR)
+    const [event] = await b.openOf(paid)
+    const outcome = status === 'PENDING' ? 'refund_stuck' : 'refund_failed'
+    expect(event).toMatchObject({ outcome, params: { amount: '20.00' } })
+    expect(await b.act(event, 'refunded', { note: 'by bank' })).toMatchObject({ code: 2000 })
+    expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  }
+)
+
 test('a pending refund that fails ends, and another one can be asked for', async () => {
   const { order, paid } = await b.delivered()
   const made = begin(paid)

@@ -1,21 +1,30 @@
+import { fromCents, toCents } from '@netlet/contract/money'
 import { and, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import type { RefundOutcome, Shopify, ShopifyOrder, TransactionEvent } from '../../integrations/shopify/index.ts'
+import type {
+  RefundOutcome,
+  RefundRead,
+  Shopify,
+  ShopifyOrder,
+  TransactionEvent
+} from '../../integrations/shopify/index.ts'
 import { type DoubtfulRefund, type EventResult, RECONCILED, storeEvent } from '../commerce/index.ts'
 import {
   MOST_PENDING,
   moveRefund,
+  paymentOf,
   pendingKey,
   queueOrderRead,
   recordRead,
   refundIdOf,
   refundRowsOf,
-  type RefundRow
+  type RefundRow,
+  setRefundAmount
 } from '../payments/index.ts'
 import { paymentRefunds } from '../payments/tables.ts'
-import { VOID_AFTER } from './refund-differences.ts'
+import { amountOf, VOID_AFTER } from './refund-differences.ts'
 
 /** How often the platform is asked about a pending refund. It may need some business days. */
 const ASKED_EVERY = HOUR
@@ -37,18 +46,18 @@ const awaitedRefunds = async (db: AppContext['db'] | Unit['tx'], platformOrderId
   )
 
 /** What became of the refunds of an order that wait for it, by the platform's id. No answer means still pending. */
-export async function readRefundOutcomes(
+export async function readAwaitedRefunds(
   ctx: AppContext,
-  platform: Pick<Shopify, 'refundOutcome'>,
+  platform: Pick<Shopify, 'readRefund'>,
   platformOrderId: string
-): Promise<Map<string, RefundOutcome>> {
+): Promise<Map<string, RefundRead>> {
   const rows = await awaitedRefunds(ctx.db, platformOrderId, ctx.now())
-  const outcomes = new Map<string, RefundOutcome>()
+  const found = new Map<string, RefundRead>()
   for (const id of new Set(rows.flatMap(row => refundIdOf(row) ?? []))) {
-    const outcome = await platform.refundOutcome(id)
-    outcomes.set(id, outcome.ok ? outcome.value : 'pending')
+    const read = await platform.readRefund(id)
+    found.set(id, read.ok ? read.value : { outcome: 'pending', parts: [] })
   }
-  return outcomes
+  return found
 }
 
 /** A refund was made or has failed: its order is read if one is pending. */
@@ -62,11 +71,13 @@ export async function readTransaction(unit: Unit, { order_id, kind }: Transactio
 export async function endAwaitedRefunds(
   unit: Unit,
   { id: platformOrderId, name }: Pick<ShopifyOrder, 'id' | 'name'>,
-  outcomes: ReadonlyMap<string, RefundOutcome>
+  found: ReadonlyMap<string, RefundRead>
 ): Promise<void> {
   for (const row of await awaitedRefunds(unit.tx, platformOrderId, unit.now)) {
     const id = refundIdOf(row)
-    const outcome = resultFor(row, outcomes.get(id ?? ''))
+    const read = found.get(id ?? '')
+    if (read) await learnAmount(unit, row, read)
+    const outcome = resultFor(row, read?.outcome)
     // The platform was not asked about it: it has just become due.
     if (id !== undefined && outcome === undefined) continue
     // The platform may have made it after its order was read, which is then read again.
@@ -81,6 +92,14 @@ export async function endAwaitedRefunds(
     if (isOpen && isOver && row.state === 'answered')
       await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
   }
+}
+
+/** No webhook reported a pending refund, and its order lists it without its money. */
+async function learnAmount(unit: Unit, row: RefundRow, { outcome, parts }: RefundRead): Promise<void> {
+  if (row.state !== 'answered' || row.amount !== '0.00' || outcome === 'made' || parts.length === 0) return
+  const payment = await paymentOf(unit.tx, row.platformOrderId)
+  row.amount = fromCents(parts.reduce((sum, part) => sum + toCents(amountOf(part, payment)), 0n))
+  await setRefundAmount(unit, row, row.amount)
 }
 
 /** A refund without transactions may have none yet. Without an amount it returned goods only. */

@@ -20,7 +20,7 @@ import {
 import { asEvent } from './as-event.ts'
 import { findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
 import { holdPending } from './pending-payments.ts'
-import { endAwaitedRefunds, isRefundDue, readRefundOutcomes } from './pending-refunds.ts'
+import { endAwaitedRefunds, isRefundDue, readAwaitedRefunds } from './pending-refunds.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 
 const MOST_ORDERS = 50
@@ -35,7 +35,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
   // A refund that is made in between counts as pending, and the order already lists it.
-  const outcomes = await readRefundOutcomes(ctx, platform.data, platformOrderId)
+  const refunds = await readAwaitedRefunds(ctx, platform.data, platformOrderId)
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
@@ -57,7 +57,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
     await endAwaitedRead(unit, platformOrderId, isDispute)
-    if (areHandled) await endAwaitedRefunds(unit, read.value, outcomes)
+    if (areHandled) await endAwaitedRefunds(unit, read.value, refunds)
     await judgeAgain(unit, read.value)
     unit.publish('platform_event')
   })

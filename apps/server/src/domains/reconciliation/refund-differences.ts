@@ -84,7 +84,7 @@ function foreignMore({ refunds }: ShopifyOrder, key: string, rows: readonly Refu
   return { cents: toCents(downToCents(buyer.amount)) - sum, currency: buyer.currency_code }
 }
 
-type Listed = ShopifyOrder['refunds'][number]
+type Listed = Omit<ShopifyOrder['refunds'][number], 'id'>
 
 /** A listed refund as a report would say it: in the buyer's currency if the payment's rate converts that. */
 export function toldOf({ amount, buyer }: Listed, payment: PaymentRow | undefined): ReportedMoney {

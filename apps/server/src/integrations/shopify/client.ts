@@ -14,7 +14,7 @@ import { documents } from './documents.ts'
 import { toGid } from './ids.ts'
 import { orderNotShown } from './old-orders.ts'
 import { readOpenPayments, type OpenPayments } from './open-payments.ts'
-import { readRefundOutcome, readRefundInput, refundOrder, type RefundOutcome, type RefundInput } from './refund.ts'
+import { readRefund, readRefundInput, refundOrder, type RefundRead, type RefundInput } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
@@ -215,7 +215,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     openPayments: (orderId: string): Promise<ShopifyResult<OpenPayments>> => readOpenPayments(execute, orderId),
 
     /** The state of a refund that `refund` started, by its id. */
-    refundOutcome: (refundId: string): Promise<ShopifyResult<RefundOutcome>> => readRefundOutcome(execute, refundId),
+    readRefund: (refundId: string): Promise<ShopifyResult<RefundRead>> => readRefund(execute, refundId),
 
     /** Adds tags, removes those in `without`, and with `note` replaces the order's note. Idempotent. */
     async tagOrder(

@@ -6,7 +6,7 @@ export { type ListedCustomer, type ShopifyCustomer } from './customers.ts'
 export { parseExact } from './ids.ts'
 export { differencesOf, SHOP_DISCOUNT_TAG, type FoundDiscount, type WantedDiscount } from './discounts.ts'
 export { ALL_ORDERS } from './old-orders.ts'
-export { type RefundOutcome, type RefundInput } from './refund.ts'
+export { type RefundOutcome, type RefundRead, type RefundInput } from './refund.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export {
   type ShopifyCollection,

@@ -176,6 +176,15 @@ export const orderDocuments = {
         transactions(first: 20) {
           nodes {
             status
+            amountSet {
+              shopMoney {
+                amount
+              }
+              presentmentMoney {
+                amount
+                currencyCode
+              }
+            }
           }
         }
       }

@@ -64,14 +64,15 @@ test.for([
   { statuses: [], outcome: 'unknown' },
   { statuses: null, outcome: 'unknown' }
 ])('a refund of $statuses is $outcome', async ({ statuses, outcome }) => {
-  const nodes = statuses?.map(status => ({ status }))
+  const amountSet = { shopMoney: { amount: '5.00' }, presentmentMoney: { amount: '3.85', currencyCode: 'GBP' } }
+  const nodes = statuses?.map(status => ({ status, amountSet }))
   const platform = createShopify({
     shopUrl: 'shop.example',
     accessToken: 'token',
     apiSecret: 'secret',
     fetch: () => Promise.resolve(Response.json({ data: { refund: nodes ? { transactions: { nodes } } : null } }))
   })
-  expect(await platform.refundOutcome('1')).toEqual({ ok: true, value: outcome })
+  expect(await platform.readRefund('1')).toMatchObject({ ok: true, value: { outcome } })
 })
 
 /** How the answer to a refund is understood. */

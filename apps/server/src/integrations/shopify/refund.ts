@@ -4,7 +4,7 @@ import { fromGid, toGid } from './ids.ts'
 import { orderNotShown } from './old-orders.ts'
 import { BothMoneys, decimalsOf, OrderMoney, paymentsOf, spreadOver, type Payment } from './refund-parts.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
-import { UserErrors } from './shapes.ts'
+import { buyerMoney, MoneyInBoth, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 import { Name } from '../foreign-texts.ts'
 
@@ -101,17 +101,30 @@ const isAboutKey = ({ message }: { message: string }): boolean => /idempotency k
 /** 'unknown': the platform names no transaction of it. Some refunds have none, such as goods returned without money. */
 export type RefundOutcome = 'made' | 'pending' | 'failed' | 'unknown'
 
-const Transactions = z.object({ nodes: z.array(z.object({ status: Name })) })
+/** `parts`: the money of its open transactions; without these, of all. */
+export type RefundRead = {
+  outcome: RefundOutcome
+  parts: { amount: string; buyer: ReturnType<typeof buyerMoney> }[]
+}
+
+const Transactions = z.object({ nodes: z.array(z.object({ status: Name, amountSet: MoneyInBoth })) })
 const AskedRefund = z.object({ refund: z.object({ transactions: Transactions }).nullable() })
 
+const FINAL: ReadonlySet<string> = new Set(['SUCCESS', 'FAILURE', 'ERROR'])
+
 /** @returns 'pending' while any transaction is open */
-export async function readRefundOutcome(execute: Execute, refundId: string): Promise<ShopifyResult<RefundOutcome>> {
+export async function readRefund(execute: Execute, refundId: string): Promise<ShopifyResult<RefundRead>> {
   const reply = await execute(documents.refundStatus, { id: toGid('Refund', refundId) }, AskedRefund)
   if (!reply.ok) return reply
-  const statuses = new Set(reply.value.refund?.transactions.nodes.map(({ status }) => status))
-  if (statuses.size === 0) return done('unknown')
-  const isOver = [...statuses].every(status => status === 'SUCCESS' || status === 'FAILURE' || status === 'ERROR')
-  return done(!isOver ? 'pending' : statuses.has('SUCCESS') ? 'made' : 'failed')
+  const all = reply.value.refund?.transactions.nodes ?? []
+  const open = all.filter(({ status }) => !FINAL.has(status))
+  const isMade = all.some(({ status }) => status === 'SUCCESS')
+  const outcome = open.length > 0 ? 'pending' : isMade ? 'made' : all.length > 0 ? 'failed' : 'unknown'
+  const parts = (open.length > 0 ? open : all).map(({ amountSet: { shopMoney, presentmentMoney } }) => ({
+    amount: shopMoney.amount,
+    buyer: buyerMoney(presentmentMoney)
+  }))
+  return done({ outcome, parts })
 }
 
 /** All that is left is exact; a part is rounded down to the currency's decimals. Null if the rate is unknown. */

@@ -178,13 +178,13 @@ export const Line = z
     price: originalUnitPriceSet
   }))
 
-const BothMoneys = z.object({
+export const MoneyInBoth = z.object({
   shopMoney: z.object({ amount: Money }),
   presentmentMoney: z.object({ amount: Money, currencyCode: Name }).nullish()
 })
 
 /** Money in the buyer's currency, in the shape of a webhook. */
-const buyerMoney = (money: { amount: string; currencyCode: string } | null | undefined) =>
+export const buyerMoney = (money: { amount: string; currencyCode: string } | null | undefined) =>
   money ? { amount: money.amount, currency_code: money.currencyCode } : null
 
 /** A dispute in an order's summary: an inquiry may have become a chargeback since. Its id is that of its webhooks. */
@@ -226,12 +226,12 @@ export const Order = z
     displayFinancialStatus: Name.nullable(),
     test: z.boolean(),
     lineItems: page(Line),
-    refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: BothMoneys })),
+    refunds: z.array(z.object({ id: Gid.nullable(), totalRefundedSet: MoneyInBoth })),
     disputes: z.array(Dispute).nullish(),
     discountCodes: z.array(Name),
     customAttributes: z.array(z.object({ key: Name, value: Name.nullable() })),
     fullyPaid: z.boolean(),
-    totalReceivedSet: BothMoneys,
+    totalReceivedSet: MoneyInBoth,
     subtotalPriceSet: MoneyBag.nullable(),
     totalDiscountsSet: MoneyBag.nullable()
   })
