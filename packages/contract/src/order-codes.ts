@@ -30,6 +30,18 @@ export const CUSTOMER_FAILURES = {
   server_unreachable: 'A server is not responding; {count} {count|address is|addresses are} waiting for it'
 } as const satisfies Partial<Record<OrderFailure | TaskFailure, string>>
 
+/** Why money of an order came, went back or settled nothing, in its history. */
+export const MONEY_REASONS = [
+  'refund',
+  'chargeback',
+  'dispute_won',
+  'refund_failed',
+  'paid_more',
+  'renewal_not_sold',
+  'renewal_too_late'
+] as const
+export type MoneyReason = (typeof MONEY_REASONS)[number]
+
 /** The events in an order's history. */
 export const ORDER_EVENTS = [
   'placed',

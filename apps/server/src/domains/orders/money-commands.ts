@@ -1,4 +1,5 @@
 /** Changes that refunds and later payments make to a locked order, within the caller's command. */
+import type { MoneyReason } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -13,7 +14,7 @@ import { orders, type TakenQuota } from './tables.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** What the platform refunded of one payment. `told`: the same in the payment's currency, which may bring no money. */
-export type GivenBack = { amount: string; told?: string; platformOrderNumber: string; reason: string }
+export type GivenBack = { amount: string; told?: string; platformOrderNumber: string; reason: MoneyReason }
 
 /** The details of a refund in the order's history. */
 const detailOf = ({ amount, told = amount, platformOrderNumber, reason }: GivenBack) => ({

@@ -1,3 +1,4 @@
+import type { MoneyReason } from '@netlet/contract'
 import { fromCents } from '@netlet/contract/money'
 import { eq, max } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -30,7 +31,7 @@ export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise
   return last?.at && last.at >= unit.now ? { ...unit, now: new Date(last.at.getTime() + 1) } : unit
 }
 
-type Reason = 'dispute_won' | 'refund_failed' | 'paid_more'
+type Reason = Extract<MoneyReason, 'dispute_won' | 'refund_failed' | 'paid_more'>
 
 /** Applies the effects of refunded money that came back. The caller has recorded the return. */
 export async function applyReturn(

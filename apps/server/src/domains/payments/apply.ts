@@ -223,12 +223,12 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
     return { outcome: 'paid_twice', detail: subject(on) }
   }
   const { code } = reason
-  const isLate = code === 'renewal_too_late'
   const params = 'params' in reason ? reason.params : {}
-  await note(unit, order.id, 'payment_held', { platform_order, amount, ...(isLate ? {} : { code }), ...params })
+  const why = code === 'renewal_not_sold' || code === 'renewal_too_late' ? { reason: code } : { code }
+  await note(unit, order.id, 'payment_held', { platform_order, amount, ...why, ...params })
   tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
   await mailUnsettled(unit, ctx, on, { template: 'payment-not-renewed', why: code })
-  const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : isLate ? 'too_late' : code
+  const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : code === 'renewal_too_late' ? 'too_late' : code
   return { outcome, detail: { ...subject(on), ...params } }
 }
 

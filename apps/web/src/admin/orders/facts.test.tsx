@@ -1,8 +1,17 @@
-import { ORDER_FAILURES, TASK_FAILURES, type Order, type TimelineEntry } from '@netlet/contract'
+import {
+  MONEY_REASONS,
+  ORDER_EVENTS,
+  ORDER_FAILURES,
+  TASK_FAILURES,
+  type Order,
+  type TimelineEntry
+} from '@netlet/contract'
 import { render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import { orders } from '../../api/routes.ts'
 import en from '../../i18n/account.en.json'
+import adminEn from '../../i18n/admin.en.json'
+import adminZh from '../../i18n/admin.zh-CN.json'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
@@ -33,6 +42,14 @@ describe("an order's history", () => {
     const codes = new Set([...Object.keys(ORDER_FAILURES), ...Object.keys(TASK_FAILURES)])
     const worded = Object.keys(en).flatMap(key => /^failed\.(\w+)$/.exec(key)?.[1] ?? [])
     expect(worded.toSorted()).toEqual([...codes].toSorted())
+  })
+
+  it.each([adminEn, adminZh])('has words for each event and each reason of the contract', words => {
+    const needed = [
+      ...ORDER_EVENTS.map(kind => `orders.event.${kind}`),
+      ...MONEY_REASONS.map(reason => `orders.reason.${reason}`)
+    ]
+    expect(needed.filter(key => !(key in words))).toEqual([])
   })
 })
 
