@@ -4,6 +4,7 @@ import type { Unit } from '../../infra/command.ts'
 import { type OrderRow, placeLostOrder } from '../orders/index.ts'
 import { readRestored } from '../settings/index.ts'
 import type { Settling } from './apply.ts'
+import { isUnpaid } from './paid-order.ts'
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE
@@ -18,7 +19,7 @@ export async function findLostOrder(
   paid: PaidOrder,
   publicId: string
 ): Promise<OrderRow | undefined> {
-  if (!/^NL-[a-z2-9]{16}$/.test(publicId)) return undefined
+  if (isUnpaid(paid) || !/^NL-[a-z2-9]{16}$/.test(publicId)) return undefined
   const restored = await readRestored(unit.tx)
   const at = Date.parse(paid.created_at ?? '')
   const isLost = restored && at > restored.backupAt.getTime() - CLOCKS && at < restored.restoredAt.getTime() + DAY

@@ -215,6 +215,8 @@ test('only a payment since the backup, for one plan with its rules and with an a
   expect(await tell({ email, created_at: new Date(since - HOUR).toISOString() })).toBe('unknown_order')
   expect(await tell({ email, created_at: new Date(since + 3 * DAY).toISOString() })).toBe('unknown_order')
   expect(await tell({ email: null })).toBe('unknown_order')
+  // The platform reports an order that ended unpaid if it counted a promo code.
+  expect(await tell({ email, financial_status: 'expired' })).toBe('not_paid')
   expect(await tell({ email }, { [PLAN_VARIANT]: 8 })).toBe('unknown_order')
   expect(await tell({ email }, { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 16 })).toBe('unknown_order')
   expect(await tell({ email: 'boss1@example.com' })).toBe('unknown_order')
