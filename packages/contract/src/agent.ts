@@ -202,7 +202,16 @@ export const agentState = z.object({
   limited: z.literal(true).optional(),
   /** Older agents, without `PUT /api/proxy-tls`, do not send it. */
   proxy_tls: agentProxyTlsState.optional(),
-  users: foreignList(z.object({ user: foreignText(64), hash: foreignText(64), generation: z.number() }), 65_536),
+  users: foreignList(
+    z.object({
+      user: foreignText(64),
+      hash: foreignText(64),
+      generation: z.number(),
+      /** Older agents do not send it. */
+      quota: agentUserLimits.shape.quota
+    }),
+    65_536
+  ),
   /** More users follow: the next page's `after`. */
   next: foreignText(64).optional()
 })

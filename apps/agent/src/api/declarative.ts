@@ -35,7 +35,8 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
       const page = names.slice(0, limit)
       const users = page.flatMap(user => {
         const record = state.users.get(user)
-        return record ? [{ user, hash: hashOf(record), generation: record.generation }] : []
+        const quota = record?.limits?.quota
+        return record ? [{ user, hash: hashOf(record), generation: record.generation, ...(quota && { quota }) }] : []
       })
       const isFirst = after === ''
       const { owner } = control.owner

@@ -31,18 +31,15 @@ export async function planRepair(
     })
     .from(agentUsers)
     .where(eq(agentUsers.serverId, server.id))
-  const held = new Map(state.users.map(user => [user.user, user.hash]))
+  const held = new Map(state.users.map(user => [user.user, user]))
   const wanted = new Map(rows.filter(row => row.wanted).map(row => [row.username, row]))
   const own = new Set(await serverCidrs(ctx.db, server.id))
   const removed = [...held.keys()].filter(user => !wanted.has(user)).toSorted()
-  const sentAgain = await hashesToSend(ctx, server.id)
-  const changed = [...wanted.values()]
-    .filter(({ username, inStep, digest }) => {
-      const hash = held.get(username)
-      return hash !== undefined && hash !== (inStep ? digest : sentAgain.get(username))
-    })
-    .map(row => row.username)
-    .toSorted()
+  const other = [...wanted.values()].flatMap(({ username, inStep, digest }) => {
+    const there = held.get(username)
+    return there && !(inStep && there.hash === digest) ? [there] : []
+  })
+  const changed = await changedOf(ctx, server.id, other)
   const added = [...wanted.keys()].filter(user => !held.has(user)).toSorted()
   const ranges = state.prefixes.filter(prefix => !own.has(prefix)).toSorted()
   // Additions are harmless and orders keep coming, so an approval stays valid when more is added.
@@ -59,20 +56,28 @@ export async function planRepair(
   return { plan, harmless: removed.length + changed.length + ranges.length === 0 }
 }
 
-/** What the agent would hold of users that are still to be sent. An order that was placed again has what it had. */
-async function hashesToSend(ctx: SyncContext, serverId: number): Promise<Map<string, string>> {
+/**
+ * The users that would be changed if they were sent again. An order that was placed again has what it had. Only the
+ * quota differs after a restore, because each one counts from when it was sent; nothing is lost with it.
+ */
+async function changedOf(ctx: SyncContext, serverId: number, held: AgentState['users']): Promise<string[]> {
+  const there = new Map(held.map(user => [user.user, user]))
   const users = await ctx.db
     .select(withAccess)
     .from(agentUsers)
     .leftJoin(orderAccess, eq(orderAccess.orderId, agentUsers.orderId))
     .where(
-      and(
-        eq(agentUsers.serverId, serverId),
-        eq(agentUsers.wanted, true),
-        sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`
-      )
+      and(eq(agentUsers.serverId, serverId), sql`${agentUsers.username} = any(${sql.param([...there.keys()])}::text[])`)
     )
-  return new Map((await planUsers(ctx, users)).map(planned => [planned.user.username, hashOf(planned)]))
+  const planned = await planUsers(ctx, users)
+  return planned
+    .filter(({ limits, ...one }) => {
+      const known = there.get(one.user.username)
+      const quota = known?.quota && limits?.quota ? { quota: known.quota } : {}
+      return known?.hash !== hashOf({ ...one, limits: limits && { ...limits, ...quota } })
+    })
+    .map(({ user }) => user.username)
+    .toSorted()
 }
 
 /** The waiting plan, and the digest of the approved one. */
