@@ -15,7 +15,6 @@ import {
   acceptDelivered,
   cancelPayment,
   disputePayment,
-  paymentJobs,
   refundPayment,
   settlePayment
 } from './domains/payments/index.ts'
@@ -34,6 +33,7 @@ import { webhookJobs } from './domains/webhooks/index.ts'
 import { ownsAddresses } from './own-addresses.ts'
 import { noticePorts } from './notice-ports.ts'
 import { isRecovering } from './domains/settings/index.ts'
+import { statementJobs } from './domains/statements/index.ts'
 import { statusJobs } from './domains/status/index.ts'
 import { trafficJobs } from './domains/traffic/index.ts'
 import { retention } from './retention.ts'
@@ -100,7 +100,7 @@ export const allJobs: Job[] = [
   ...catalogJobs,
   ...orderJobs,
   ...deliveryJobs(deliveryPorts),
-  ...paymentJobs,
+  ...statementJobs,
   ...reconciliationJobs
 ].map(one => (PAUSED.has(one.queue.name) ? paused(one) : one))
 

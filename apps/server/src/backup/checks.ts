@@ -1,6 +1,6 @@
 import type { Executor } from '../infra/db/client.ts'
 import { audit } from '../domains/inventory/index.ts'
-import { compareFigures, wrongBooks } from '../domains/payments/index.ts'
+import { compareFigures, wrongBooks } from '../domains/statements/index.ts'
 
 /** What must never differ in a shop, and in how many places it does. */
 export type Checks = Record<string, number>

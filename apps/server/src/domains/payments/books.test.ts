@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { expireOrders } from '../delivery/index.ts'
 import { startBooks, type Books } from './books.fixture.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../statements/books-check.ts'
 
 let world: Books['world']
 let db: Books['db']

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { timeOutOrders } from '../orders/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../statements/books-check.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let b: Books

@@ -5,7 +5,7 @@ import { paidEvent } from '../../testing/buying.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { LINES, startBooks, type Books, type Paid } from './books.fixture.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../statements/books-check.ts'
 import { askRefund } from './ask-refund.fixture.ts'
 
 let b: Books

@@ -6,15 +6,9 @@ import { lock } from '../../infra/db/locks.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
-import {
-  countCodes,
-  gatherBalance,
-  recordRefund,
-  reportedMoney,
-  paymentAndOrderOf,
-  type Refunding
-} from './refund-payment.ts'
+import { countCodes, gatherBalance, recordRefund, paymentAndOrderOf, type Refunding } from './refund-payment.ts'
 import { queueOrderRead } from './jobs.ts'
+import { reportedMoney } from './rows.ts'
 import { addRefund, counted, isUnconverted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 import { paymentRefunds } from './tables.ts'
 

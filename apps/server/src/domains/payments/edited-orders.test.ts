@@ -5,9 +5,8 @@ import { queueUnreadOrders } from '../reconciliation/read-order.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 import { writeSettings } from '../settings/index.ts'
 import { askRefund } from './ask-refund.fixture.ts'
-import { wrongBooks } from './books-check.ts'
+import { compareFigures, wrongBooks } from '../statements/books-check.ts'
 import { startBooks, type Books } from './books.fixture.ts'
-import { compareFigures } from './figures.ts'
 import { refundRowsOf } from './refund-rows.ts'
 
 let b: Books

@@ -10,7 +10,7 @@ import { startTestStack, type TestStack } from '../../testing/test-stack.ts'
 import { users } from '../accounts/tables.ts'
 import { handleEvent } from '../commerce/handle-event.ts'
 import { storeEvent } from '../commerce/index.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../statements/books-check.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'
 
 let stack: TestStack

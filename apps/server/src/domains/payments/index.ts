@@ -6,17 +6,9 @@
 export { acceptDelivered, applyToNamedOrder } from './settle-by-administrator.ts'
 export { applyReturn, atOwnInstant } from './apply-return.ts'
 export { disputePayment, stageOf } from './disputes.ts'
-export {
-  cancelPayment,
-  recordRefund,
-  isPaidRenewal,
-  paymentAndOrderOf,
-  type Refunding,
-  refundPayment
-} from './refund-payment.ts'
-export { wrongBooks } from './books-check.ts'
-export { compareFigures, holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
-export { queueOrderRead, paymentJobs, readOrderQueue } from './jobs.ts'
+export { cancelPayment, recordRefund, paymentAndOrderOf, type Refunding, refundPayment } from './refund-payment.ts'
+export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
+export { queueOrderRead, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
 export {
   addRefund,
@@ -45,7 +37,7 @@ export {
 export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
 export { paymentRetention } from './retention.ts'
 export { paymentRoutes } from './routes.ts'
-export { markIgnored, paymentOf, rateOf, recordPayment, type PaymentRow } from './rows.ts'
+export { isPaidRenewal, markIgnored, paymentOf, rateOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
 export { tagOutcome } from './mails-and-tags.ts'

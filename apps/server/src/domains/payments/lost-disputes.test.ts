@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { OrderRow } from '../orders/index.ts'
-import { wrongBooks } from './books-check.ts'
+import { compareFigures, wrongBooks } from '../statements/books-check.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
-import { compareFigures } from './figures.ts'
 
 let b: Books
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { ATTENTION, fromCents, toCents } from '@netlet/contract'
-import { and, asc, eq, gt, isNull, ne, sql } from '../../infra/db/drizzle.ts'
+import { eq } from '../../infra/db/drizzle.ts'
 import type { CancelledOrder, PaidOrder, RefundEvent } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -21,17 +21,15 @@ import {
   wasDelivered,
   type OrderRow
 } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
 import { countCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
-import { downToCents, isRefundedOrVoided } from './paid-order.ts'
+import { isRefundedOrVoided } from './paid-order.ts'
 import { queueOrderRead } from './jobs.ts'
 import {
   addRefund,
   counted,
-  toPaymentCurrency,
   isRefundedForGood,
   isListed,
   isUnconverted,
@@ -46,11 +44,20 @@ import {
   setRefundAmount,
   sumRefunds,
   totalOf,
-  type RefundRow,
-  type ReportedMoney
+  type RefundRow
 } from './refund-rows.ts'
-import { keptOf, lastAmountOf, paymentOf, reportedAt, type PaymentRow } from './rows.ts'
-import { paymentRefunds, payments } from './tables.ts'
+import {
+  daysOfOtherPayments,
+  keptOf,
+  lastAmountOf,
+  paidRenewals,
+  paymentOf,
+  reportedAt,
+  reportedMoney,
+  standingPayment,
+  type PaymentRow
+} from './rows.ts'
+import { payments } from './tables.ts'
 import { mailRefunded, type Mailing } from './mails-and-tags.ts'
 
 export type Refunding = Mailing & Pick<AppContext, 'secrets'>
@@ -121,24 +128,6 @@ async function awaitRefund(
   if (asked) await moveRefund(unit, asked, 'answer', answered)
   else await addRefund(unit, { ...answered, platformOrderId, amount, state: 'answered' })
 }
-
-/** Reported money in the payment's currency if it can be converted, and in the buyer's. */
-export async function reportedMoney(
-  { tx }: Unit,
-  { secrets }: Pick<Refunding, 'secrets'>,
-  platformOrderId: string,
-  told: readonly ReportedMoney[]
-): Promise<{ amount: string; foreignAmount: string | null }> {
-  const rate = (await paymentOf(tx, platformOrderId)) ?? null
-  const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
-  const known = told.map(one => toPaymentCurrency(rate, own, one))
-  const amount = known.includes(null) ? '0.00' : sumOf(known.map(one => one ?? '0'))
-  const foreign = told.find(({ currency }) => currency && currency !== own)?.currency
-  const sum = sumOf(told.map(one => downToCents(one.amount)))
-  return { amount, foreignAmount: foreign ? `${sum} ${foreign}`.slice(0, 100) : null }
-}
-
-const sumOf = (amounts: readonly string[]): string => fromCents(amounts.reduce((sum, one) => sum + toCents(one), 0n))
 
 /**
  * `orders/cancelled`: money went back only if the platform says so. Otherwise the shop still has it, and an
@@ -285,15 +274,6 @@ export async function balanceOf<Refund>(
   }
 }
 
-/** Days that an order's other payments gave, if they count and were not refunded. */
-async function daysOfOtherPayments(db: Executor, { id, proxyTime }: OrderRow, paymentId: number): Promise<number> {
-  const [row] = await db
-    .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
-    .from(payments)
-    .where(and(eq(payments.orderId, id), ne(payments.id, paymentId), payments.accepted, isNull(payments.refundedAt)))
-  return row?.days ?? 0
-}
-
 /** The payment and the locked order of a platform order, and their names for an event. */
 export async function paymentAndOrderOf(unit: Unit, platformOrderId: string) {
   const payment = await paymentOf(unit.tx, platformOrderId)
@@ -407,32 +387,4 @@ export async function countCodes(
   const isKept = !isRefundedForGood(refunds, payment.charged)
   const isUsed = isKept || (payment.accepted && order !== null && (await wasDelivered(unit.tx, order)))
   await countCoupons(unit, payment.platformOrderId, isUsed)
-}
-
-/** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */
-async function standingPayment({ tx }: Unit, userId: number): Promise<string | null> {
-  const [row] = await tx
-    .select({ platformOrderId: payments.platformOrderId })
-    .from(payments)
-    .innerJoin(orders, eq(orders.id, payments.orderId))
-    .where(and(eq(orders.userId, userId), payments.accepted, isNull(payments.refundedAt), gt(payments.amount, '0')))
-    .orderBy(asc(payments.id))
-    .limit(1)
-  return row?.platformOrderId ?? null
-}
-
-/** Renewals that count and were not fully refunded. */
-export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
-
-/** What was paid for an order's renewals less refunds: '20.00 USD, 15.00 EUR'; null if there are none. */
-async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
-  const back = sql`(select coalesce(sum(f.amount), 0) from ${paymentRefunds} f
-    where f.platform_order_id = ${payments.platformOrderId} and f.state = 'counted')`
-  const sums = await tx
-    .select({ left: sql<string>`sum(${payments.charged} - ${back}) || ' ' || ${payments.currency}` })
-    .from(payments)
-    .where(and(eq(payments.orderId, orderId), isPaidRenewal))
-    .groupBy(payments.currency)
-    .orderBy(asc(payments.currency))
-  return sums.map(({ left }) => left).join(', ') || null
 }

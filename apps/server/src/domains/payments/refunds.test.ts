@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminNotices, buy, inState, outcomeOf, paidEvent, place, report, stockOf } from '../../testing/buying.ts'
 
 import { DAY } from '../../infra/clock.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../statements/books-check.ts'
 import { reconcilePayments } from '../reconciliation/reconcile.ts'
 import { startPaymentStack, type PaymentStack } from './stack.fixture.ts'
 import { askRefund } from './ask-refund.fixture.ts'

@@ -1,12 +1,23 @@
 import { fromCents, toCents } from '@netlet/contract'
-import { and, desc, eq, isNull } from '../../infra/db/drizzle.ts'
+import { and, asc, desc, eq, gt, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { readSettings } from '../settings/index.ts'
 import { chargedOf, downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
-import { blockingRefundOf, counted, sumRefunds, type Rate, type RefundRow } from './refund-rows.ts'
-import { payments, type PaidLine } from './tables.ts'
+import {
+  blockingRefundOf,
+  counted,
+  sumRefunds,
+  toPaymentCurrency,
+  type Rate,
+  type RefundRow,
+  type ReportedMoney
+} from './refund-rows.ts'
+import { paymentRefunds, payments, type PaidLine } from './tables.ts'
 
 export type PaymentRow = typeof payments.$inferSelect
 
@@ -140,3 +151,62 @@ export async function setAccepted(
 export async function markIgnored({ tx, now }: Unit, { id }: Pick<PaymentRow, 'id'>): Promise<void> {
   await tx.update(payments).set({ ignoredAt: now }).where(eq(payments.id, id))
 }
+
+/** Days that an order's other payments gave, if they count and were not refunded. */
+export async function daysOfOtherPayments(
+  db: Executor,
+  { id, proxyTime }: OrderRow,
+  paymentId: number
+): Promise<number> {
+  const [row] = await db
+    .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
+    .from(payments)
+    .where(and(eq(payments.orderId, id), ne(payments.id, paymentId), payments.accepted, isNull(payments.refundedAt)))
+  return row?.days ?? 0
+}
+
+/** The platform's id of a user's oldest payment that counts, brought money and was not refunded. */
+export async function standingPayment({ tx }: Unit, userId: number): Promise<string | null> {
+  const [row] = await tx
+    .select({ platformOrderId: payments.platformOrderId })
+    .from(payments)
+    .innerJoin(orders, eq(orders.id, payments.orderId))
+    .where(and(eq(orders.userId, userId), payments.accepted, isNull(payments.refundedAt), gt(payments.amount, '0')))
+    .orderBy(asc(payments.id))
+    .limit(1)
+  return row?.platformOrderId ?? null
+}
+
+/** Renewals that count and were not fully refunded. */
+export const isPaidRenewal = and(eq(payments.kind, 'renewal'), payments.accepted, isNull(payments.refundedAt))
+
+/** What was paid for an order's renewals less refunds: '20.00 USD, 15.00 EUR'; null if there are none. */
+export async function paidRenewals({ tx }: Unit, orderId: number): Promise<string | null> {
+  const back = sql`(select coalesce(sum(f.amount), 0) from ${paymentRefunds} f
+    where f.platform_order_id = ${payments.platformOrderId} and f.state = 'counted')`
+  const sums = await tx
+    .select({ left: sql<string>`sum(${payments.charged} - ${back}) || ' ' || ${payments.currency}` })
+    .from(payments)
+    .where(and(eq(payments.orderId, orderId), isPaidRenewal))
+    .groupBy(payments.currency)
+    .orderBy(asc(payments.currency))
+  return sums.map(({ left }) => left).join(', ') || null
+}
+
+/** Reported money in the payment's currency if it can be converted, and in the buyer's. */
+export async function reportedMoney(
+  { tx }: Unit,
+  { secrets }: Pick<AppContext, 'secrets'>,
+  platformOrderId: string,
+  told: readonly ReportedMoney[]
+): Promise<{ amount: string; foreignAmount: string | null }> {
+  const rate = (await paymentOf(tx, platformOrderId)) ?? null
+  const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
+  const known = told.map(one => toPaymentCurrency(rate, own, one))
+  const amount = known.includes(null) ? '0.00' : sumOf(known.map(one => one ?? '0'))
+  const foreign = told.find(({ currency }) => currency && currency !== own)?.currency
+  const sum = sumOf(told.map(one => downToCents(one.amount)))
+  return { amount, foreignAmount: foreign ? `${sum} ${foreign}`.slice(0, 100) : null }
+}
+
+const sumOf = (amounts: readonly string[]): string => fromCents(amounts.reduce((sum, one) => sum + toCents(one), 0n))

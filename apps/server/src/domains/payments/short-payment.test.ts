@@ -4,7 +4,7 @@ import { MINUTE } from '../../infra/clock.ts'
 import { users } from '../accounts/tables.ts'
 import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { audit } from '../inventory/index.ts'
-import { compareFigures } from './figures.ts'
+import { compareFigures } from '../statements/books-check.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { noteCheck, READ_DISPUTES } from '../commerce/index.ts'
-import { wrongBooks } from '../payments/books-check.ts'
+import { wrongBooks } from '../statements/books-check.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { reconcileDisputes } from './missed-disputes.ts'
 import { work } from './platform-orders.fixture.ts'

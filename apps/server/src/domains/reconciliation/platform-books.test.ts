@@ -5,9 +5,8 @@ import { runs } from '../../../../../scripts/testing/tier.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
-import { wrongBooks } from '../payments/books-check.ts'
+import { compareFigures, wrongBooks } from '../statements/books-check.ts'
 import { startBooks, type Books } from '../payments/books.fixture.ts'
-import { compareFigures } from '../payments/figures.ts'
 import {
   backOf,
   money,

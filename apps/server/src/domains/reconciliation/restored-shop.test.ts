@@ -37,7 +37,7 @@ import { eventually } from '../../testing/test-stack.ts'
 import { SESSION_COOKIE } from '../accounts/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { audit } from '../inventory/index.ts'
-import { wrongBooks } from '../payments/index.ts'
+import { wrongBooks } from '../statements/books-check.ts'
 import { startPaymentStack, type PaymentStack } from '../payments/stack.fixture.ts'
 
 const NAME = `netlet_restored_${Math.random().toString(36).slice(2)}`

@@ -7,8 +7,8 @@ import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { countKept, figuresOf, foldFigures, statistics } from '../orders/figures.ts'
 import { orders } from '../orders/tables.ts'
-import { compareFigures, counted } from './figures.ts'
-import { payments } from './tables.ts'
+import { compareFigures, counted } from './books-check.ts'
+import { payments } from '../payments/tables.ts'
 import { addPlan } from '../../testing/rows.ts'
 
 /** The same as `statistics`, but counted. */

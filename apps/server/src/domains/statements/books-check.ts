@@ -1,5 +1,11 @@
+/** Whether the books agree with their records, for the backup and each night. */
 import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { job, type Job } from '../../infra/job.ts'
+import { queue } from '../../infra/jobs.ts'
+import { kept } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { payments } from '../payments/tables.ts'
 
 /**
  * Checks the books of a shop whose records no operator has edited: coins and points equal the sums of their records,
@@ -40,3 +46,37 @@ export async function wrongBooks(db: Executor): Promise<unknown[]> {
         select 1 from earned r where r.payment = p.platform_order_id and r.reason_code = 'payment' and r.taken_back_at is null)`)
   return rows
 }
+
+/** Daily figures, counted from the orders and payments. Reads every order. */
+export const counted = sql`(
+  select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
+  from ${orders} where deleted_at is null
+  union all
+  select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount - p.refunded_amount
+  from ${payments} p join ${orders} o on o.id = p.order_id where p.accepted and o.deleted_at is null) counted`
+
+type Difference = { day: string; orders: number; paid: number; revenue: string }
+
+/**
+ * Compares stored figures with counted ones by day, in one statement and so at one instant.
+ * @returns the days that differ, as counted minus stored
+ */
+export async function compareFigures(db: Executor): Promise<Difference[]> {
+  const { rows } = await db.execute<Difference>(sql`
+    select day::text, sum(orders)::bigint as orders, sum(paid)::bigint as paid, sum(revenue)::numeric(16, 2)::text as revenue
+    from (select day, orders, paid, revenue from ${counted}
+      union all select day, -orders, -paid, -revenue from ${kept}) both_of_them
+    group by day having sum(orders) <> 0 or sum(paid) <> 0 or sum(revenue) <> 0 order by day`)
+  return rows
+}
+
+export const statementJobs: Job[] = [
+  job(queue<object>('compare-order-figures', { expireInSeconds: 600, deleteAfterSeconds: 86_400 }), {
+    purpose: 'Recounts order figures, and logs where the stored ones differ.',
+    cron: '41 3 * * *',
+    run: async ctx => {
+      const days = await compareFigures(ctx.db)
+      if (days.length > 0) ctx.log.error({ days: days.slice(0, 31) }, 'figures of orders differ from the orders')
+    }
+  })
+]
