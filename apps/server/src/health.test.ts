@@ -91,6 +91,17 @@ test('a store that asks visitors for a password is named, until it is open', asy
   expect(await press.text()).toContain('Ask visitors of the Online Store for a password')
 })
 
+test('while the platform’s shop is paused, operators are told, and its checkout takes no payment', async () => {
+  for (const paused of [true, false]) {
+    await control(sandbox, 'POST', '/online_store', { paused })
+    expect((await check()).platform?.shop).toMatchObject({ paused, error: null })
+    const attention = await admin.get<ReplyOf<typeof routes.home.attention>>('/api/home/attention/')
+    expect(attention.data.find(({ what }) => what === 'store_password')?.count).toBe(paused ? 1 : 0)
+    const cart = await fetch(`${sandbox.url}/cart/${demoPlans[0]?.variants[0]?.id}:8`)
+    expect((await cart.text()).includes('This store is paused')).toBe(paused)
+  }
+})
+
 test('a platform that is gone shows as such, with its words', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'unauthorized', next: 20 })
   const { platform } = await check()

@@ -51,6 +51,8 @@ export const PlatformHealth = z.object({
     expected_currency: z.string(),
     /** Its Online Store asks visitors for a password, so no customer reaches the checkout. */
     password: z.boolean(),
+    /** Its owner has paused or closed it there: the checkout takes no payment. */
+    paused: z.boolean(),
     missing_scopes: z.array(z.string())
   }),
   webhooks: Looked.extend({

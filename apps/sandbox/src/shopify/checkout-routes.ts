@@ -17,6 +17,7 @@ const notForSale = problemPage(
   'The shop’s catalogue has changed. Go back to the shop and choose again.'
 )
 
+const paused = problemPage('This store is paused', 'Its checkout takes no payment now.')
 const closed = problemPage('Opening soon', 'Only visitors with the store’s password can enter it.')
 
 /** The cart permalink, the checkout page with its Pay button, and the page after it. */
@@ -31,6 +32,7 @@ export function checkoutRoutes(
   // A wildcard, because a cart with many rules exceeds the length of a path parameter.
   app.get<{ Params: { '*': string } }>('/cart/*', async (request, reply) => {
     if (state.password) return reply.redirect('/password', 302)
+    if (state.paused) return sendPage(reply, paused, 503)
     const query = new URL(request.url, 'http://sandbox').searchParams
     const cart = readPermalink(request.params['*'], query)
     if (!cart)

@@ -181,9 +181,10 @@ export function controlRoutes(
   })
 
   app.post('/sandbox/online_store', async request => {
-    state.password = z.object({ password: z.boolean() }).parse(request.body).password
+    const asked = z.object({ password: z.boolean().optional(), paused: z.boolean().optional() }).parse(request.body)
+    Object.assign(state, asked)
     await store.save()
-    return { password: state.password }
+    return asked
   })
 
   app.post('/sandbox/products/import', async request => {

@@ -151,7 +151,8 @@ export function createResolvers(
       id: gid('Shop', '1'),
       name: 'Netlet stand-in',
       currencyCode: 'USD',
-      myshopifyDomain: SHOP_DOMAIN
+      myshopifyDomain: SHOP_DOMAIN,
+      plan: { publicDisplayName: state.paused ? 'Paused' : 'Basic' }
     }),
     onlineStore: () => ({ passwordProtection: { enabled: state.password === true } }),
     currentAppInstallation: () => ({

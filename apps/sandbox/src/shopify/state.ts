@@ -173,6 +173,8 @@ export type PlatformState = {
   deliveries: Delivery[]
   /** The Online Store asks visitors for a password. */
   password?: boolean
+  /** The shop is paused: its checkout takes no payment. */
+  paused?: boolean
   /** Payments are only authorised at the checkout, and captured by hand. */
   capturesLater?: boolean
   /** The app's valid secrets, oldest first; missing means only the initial one. */

@@ -20,7 +20,10 @@ export type Refused = {
 
 /** The results of the latest checks of the platform. */
 export type Checks = {
-  shop: ({ name: string; currency: string; scopes: string[]; password?: boolean } | { error: string }) & {
+  shop: (
+    | { name: string; currency: string; scopes: string[]; password?: boolean; paused?: boolean }
+    | { error: string }
+  ) & {
     /** The API version of its answer; null if it did not say. */
     version?: string | null
   }

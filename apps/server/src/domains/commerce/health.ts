@@ -55,6 +55,7 @@ export async function platformHealth(
       currency: seenShop?.currency ?? null,
       expected_currency: settings.shop_currency,
       password: seenShop?.password ?? false,
+      paused: seenShop?.paused ?? false,
       missing_scopes: seenShop ? SCOPES.filter(scope => !allows(seenShop.scopes, scope)) : []
     },
     webhooks: {
@@ -86,10 +87,16 @@ export async function platformHealth(
   }
 }
 
-/** 1 if the platform's Online Store asks visitors for a password. */
+/** Has the platform's shop no checkout, as far as the last check knows? */
+export async function isPaused(db: Executor): Promise<boolean> {
+  const shop = (await readCheck(db, 'shop'))?.result
+  return shop !== undefined && 'name' in shop && shop.paused === true
+}
+
+/** 1 if the platform's Online Store asks visitors for a password, or its shop is paused. */
 export async function countStorePasswords(db: Executor): Promise<number> {
   const shop = (await readCheck(db, 'shop'))?.result
-  return shop && 'name' in shop && shop.password ? 1 : 0
+  return shop && 'name' in shop && (shop.password || shop.paused) ? 1 : 0
 }
 
 function lookedAt(check: { at: Date; result: object } | undefined): { at: string | null; error: string | null } {

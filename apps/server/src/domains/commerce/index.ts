@@ -18,7 +18,7 @@ export {
 } from './events.ts'
 export { forgetPayer } from './forget-payer.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
-export { countStorePasswords, platformHealth } from './health.ts'
+export { countStorePasswords, isPaused, platformHealth } from './health.ts'
 export { commerceJobs } from './jobs.ts'
 export { attentionSentence, type EventResult } from './outcomes.ts'
 export { openPlatform, platformRefusal } from './platform.ts'

@@ -9,7 +9,7 @@ import { type Result, done, ok } from '../../infra/result.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { priceSelection, findShortage, type OptionChoice } from '../catalog/index.ts'
-import { openPlatform } from '../commerce/index.ts'
+import { isPaused, openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { discountCodeFor, levelDiscount } from '../rewards/index.ts'
@@ -198,6 +198,7 @@ export async function placeOrder(
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
+  if (await isPaused(ctx.db)) return refuse('platform_paused')
   const { variant, rules, basePrice, aclPrice, amount, lines, isCounted } = priced.data
   const ids = lines.map(line => line.variant)
   const there = isCounted && saleCheck ? await saleCheck(platform.data, caller.id, ids) : undefined

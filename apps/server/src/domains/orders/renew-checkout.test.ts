@@ -15,6 +15,7 @@ import { startTestShop, type TestShop, type TestUser } from '../../testing/shop.
 import type { TestClient } from '../../testing/client.ts'
 import { addGroup, addProduct } from '../catalog/products.fixture.ts'
 import { products, variants } from '../catalog/tables.ts'
+import { checkPlatform } from '../commerce/index.ts'
 import { createRule } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
@@ -194,6 +195,20 @@ test.each([
     await db.update(aclRules).set({ platformStock: 'none' })
   }
 )
+
+test('while the platform’s shop is paused, no order is placed or renewed', async () => {
+  const [order] = await shop.ctx.db.select().from(orders).where(eq(orders.id, orderId))
+  const option_selected = { option1: 'place 0', acl_selected: order?.rules }
+  const place = () =>
+    customer.post('/api/orders/checkout', { product_id: order?.productId, quantity: 4, option_selected })
+  for (const paused of [true, false]) {
+    await control(sandbox, 'POST', '/online_store', { paused })
+    await checkPlatform(shop.ctx)
+    const refused = { status: 503, data: { reason: 'platform_paused' } }
+    expect(await renew()).toMatchObject(paused ? refused : { code: 2000 })
+    if (paused) expect(await place()).toMatchObject(refused)
+  }
+})
 
 test('while the platform’s API does not answer, what is known here decides', async () => {
   await control(sandbox, 'POST', '/graphql/faults', { kind: 'error500', next: 2 })

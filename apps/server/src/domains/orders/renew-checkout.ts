@@ -8,7 +8,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { wholeCents } from '../catalog/index.ts'
-import { openPlatform } from '../commerce/index.ts'
+import { isPaused, openPlatform } from '../commerce/index.ts'
 import { isOverWith, renewable } from './renew.ts'
 import { orders, type OrderLine } from './tables.ts'
 import { discountCodeFor, levelDiscounts } from '../rewards/index.ts'
@@ -63,6 +63,7 @@ async function linksOf(
   if (open.length === 0) return ok(asked.map(one => (one.ok ? refuse('not_found') : one)))
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
+  if (await isPaused(ctx.db)) return refuse('platform_paused')
   const ids = new Set(open.flatMap(({ sold }) => sold.lines.map(({ variant }) => variant)))
   const there = await saleCheck(platform.data, caller.id, [...ids])
   if (!there) return refuse('too_many', { data: { retry_after: MINUTE / 1000 } })

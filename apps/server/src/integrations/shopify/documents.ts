@@ -163,6 +163,9 @@ export const documents = {
         name
         currencyCode
         myshopifyDomain
+        plan {
+          publicDisplayName
+        }
       }
       currentAppInstallation {
         accessScopes {

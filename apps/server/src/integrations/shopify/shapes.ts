@@ -138,15 +138,25 @@ export const PricedVariant = Stock.extend({
   }
 })
 
+/** Names of plans without a checkout, as the platform documents them. */
+const CLOSED_PLANS: ReadonlySet<string> = new Set(['Paused', 'Inactive'])
+
 export const ShopInfo = z
   .object({
-    shop: z.object({ name: Name, currencyCode: Name, myshopifyDomain: z.string().max(255) }),
+    shop: z.object({
+      name: Name,
+      currencyCode: Name,
+      myshopifyDomain: z.string().max(255),
+      plan: z.object({ publicDisplayName: Name }).nullish().catch(null)
+    }),
     currentAppInstallation: z.object({ accessScopes: z.array(z.object({ handle: Name })) })
   })
   .transform(({ shop, currentAppInstallation }) => ({
     name: shop.name,
     currency: shop.currencyCode,
     domain: shop.myshopifyDomain.toLowerCase(),
+    /** Its owner has paused it, or closed it: the checkout takes no payment. */
+    paused: CLOSED_PLANS.has(shop.plan?.publicDisplayName ?? ''),
     scopes: currentAppInstallation.accessScopes.map(scope => scope.handle)
   }))
 

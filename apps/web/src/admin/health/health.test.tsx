@@ -12,7 +12,15 @@ const looked = { at: AT, error: null }
 const topics = ['orders/paid', 'products/update']
 const platform: NonNullable<Health['platform']> = {
   configured: true,
-  shop: { ...looked, name: 'My shop', currency: 'USD', expected_currency: 'USD', password: false, missing_scopes: [] },
+  shop: {
+    ...looked,
+    name: 'My shop',
+    currency: 'USD',
+    expected_currency: 'USD',
+    password: false,
+    paused: false,
+    missing_scopes: []
+  },
   webhooks: {
     ...looked,
     address: 'https://shop.example.com',

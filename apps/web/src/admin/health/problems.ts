@@ -43,6 +43,7 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       platformSettings
     )
     tell(shop.password, t('health.problem.password'))
+    tell(shop.paused, t('health.problem.paused'))
     tell(reconciliation.authorized !== null, t('health.problem.authorized', { order: reconciliation.authorized ?? '' }))
     const scopes = shop.missing_scopes.filter(scope => scope !== ALL_ORDERS)
     tell(scopes.length > 0, t('health.problem.scopes', { scopes: scopes.join(', ') }), platformSettings)

@@ -82,7 +82,7 @@ describe("the console's first screen", () => {
     expect(links.map(link => [link.textContent, link.getAttribute('href')])).toEqual([
       ['3Paid but undelivered orders', '/dashboard/index/orders?problem=1'],
       ['1Payments that need a decision', '/dashboard/index/payments?unresolved=1'],
-      ['1Online Store password blocks customers', '/dashboard/index/health'],
+      ["1Customers cannot pay at the platform's checkout", '/dashboard/index/health'],
       ['7Refused platform webhooks', '/dashboard/index/health'],
       ['9Platform events unprocessed for 1 hour', '/dashboard/index/payments?late=1'],
       ['2Servers with problems', '/dashboard/index/servers?state=trouble'],
