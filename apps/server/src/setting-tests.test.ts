@@ -96,7 +96,6 @@ async function webhook(secret: string, id: string): Promise<number> {
     headers: {
       'content-type': 'application/json',
       'x-shopify-topic': 'products/delete',
-      'x-shopify-event-id': id,
       'x-shopify-webhook-id': id,
       'x-shopify-shop-domain': 'sandbox.myshopify.com',
       'x-shopify-hmac-sha256': createHmac('sha256', secret).update(body).digest('base64')

@@ -143,6 +143,16 @@ test('duplicates: the same event ten times', async () => {
   expect(new Set(first.map(one => one.headers['x-shopify-event-id'])).size).toBe(1)
 })
 
+test('the events of one action share an event id, and each delivery has a webhook id of its own', async () => {
+  const { events } = await control<{ events: number }>(sandbox, 'POST', '/products/import', { times: 2 })
+  await until('all of them', () => shop.received.length === events)
+  await buy('1')
+  await until('the order', () => shop.received.length === events + 1)
+  const ids = (name: string) => shop.received.map(({ headers }) => headers[`x-shopify-${name}`])
+  expect(new Set(ids('webhook-id')).size).toBe(events + 1)
+  expect(new Set(ids('event-id')).size).toBe(2)
+})
+
 test('out of order: held events are sent newest first', async () => {
   await control(sandbox, 'POST', '/webhooks/faults', { action: 'hold', next: 3 })
   for (const id of ['1', '2', '3']) await buy(id)

@@ -135,10 +135,9 @@ export function createDeliveries(options: DeliveryOptions) {
     }
   }
 
-  function add(topic: string, payload: unknown): void {
+  function add(topic: string, payload: unknown, eventId: string): void {
     const subscribed = store.data.subscriptions.filter(one => one.topic === topicConstant(topic)).map(one => one.uri)
     const fallback = `${options.fallbackShopUrl}${WEBHOOK_PATHS[topic] ?? '/'}`
-    const eventId = randomUUID()
     const wrong = takeFault()
     const unknown = subscribed.length === 0 && !store.data.subscriptionsDropped
     for (const uri of unknown ? [fallback] : subscribed) {
@@ -155,9 +154,10 @@ export function createDeliveries(options: DeliveryOptions) {
   }
 
   return {
-    /** Queues events for all subscribers of their topic. Resolves when they are on disk, before they are sent. */
+    /** Queues the events of one action, which share its id, for all subscribers of their topic. Resolves when they are on disk, before they are sent. */
     async emit(topic: string, ...payloads: unknown[]): Promise<void> {
-      for (const payload of payloads) add(topic, payload)
+      const eventId = randomUUID()
+      for (const payload of payloads) add(topic, payload, eventId)
       trim(store.data)
       await store.save()
       pump()

@@ -140,7 +140,10 @@ export type Subscription = { id: string; topic: string; uri: string }
 
 export type Attempt = { at: string; status: number | null; error: string | null; ms: number }
 
-/** One event for one address. Redeliveries and duplicates share `webhookId` and `eventId`; `id` is the row's own. */
+/**
+ * One event for one address. Redeliveries and duplicates share `webhookId`; all events of one action share `eventId`.
+ * `id` is the row's own.
+ */
 export type Delivery = {
   id: string
   webhookId: string

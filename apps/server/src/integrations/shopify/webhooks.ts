@@ -15,21 +15,20 @@ export function verifyWebhook(rawBody: Uint8Array, hmacHeader: string | undefine
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** The headers of a delivery. Deliveries of one event share `eventId`; redeliveries share `webhookId` too. */
+/** The headers of a delivery. `webhookId` is the delivery's own, and the same when it is sent again. */
 export type WebhookHeaders = {
   topic: string
   webhookId: string
-  eventId: string
   shopDomain: string
   triggeredAt: string | null
   apiVersion: string | null
 }
 
-/** Reads lower-case header names, as Node provides them; null if the topic or an id is missing. */
+/** Reads lower-case header names, as Node provides them; null if the topic or the id is missing. */
 export function webhookHeaders(headers: Record<string, string | string[] | undefined>): WebhookHeaders | null {
   const read = (name: string) => {
     const value = headers[name]
-    // Ids become database keys, and no real one is longer.
+    // The id becomes a database key, and no real one is longer.
     return typeof value === 'string' && value !== '' && value.length <= 255 ? value : null
   }
   const topic = read('x-shopify-topic')
@@ -38,7 +37,6 @@ export function webhookHeaders(headers: Record<string, string | string[] | undef
   return {
     topic,
     webhookId,
-    eventId: read('x-shopify-event-id') ?? webhookId,
     shopDomain: read('x-shopify-shop-domain')?.toLowerCase() ?? '',
     triggeredAt: read('x-shopify-triggered-at'),
     apiVersion: versionOf(headers['x-shopify-api-version'])
