@@ -129,8 +129,13 @@ test('a pending refund gives nothing back until it has a result, which no webhoo
   await control(sandbox, 'POST', `/refunds/${made?.id}`, { status: 'success' })
   expect(await readOrder(order)).toMatchObject({ updatedAt: begun.updatedAt })
   expect(sums(await readOrder(order))).toEqual([4, 1])
+  // Days later the bank returns it.
   await press(`/orders/refunds/${made?.id}`, { status: 'failure' })
-  expect(sums(await readOrder(order)), 'a result is final').toEqual([4, 1])
+  expect(await readOrder(order)).toMatchObject({ updatedAt: begun.updatedAt })
+  expect(sums(await readOrder(order))).toEqual([0, 1])
+  await press(`/orders/refunds/${made?.id}`, { status: 'success' })
+  expect(sums(await readOrder(order)), 'a failure is final').toEqual([0, 1])
+  await until('both results', () => webhooksOf(order, 'order_transactions/create').length === 2 || null)
 })
 
 test('a refund that is begun on the page and fails can be begun again', async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
 import type { Deliveries } from './deliveries.ts'
-import { leftOf, leftOfAll, paymentsOf, spread } from './order-money.ts'
+import { leftOf, leftOfAll, paymentsOf, spread, statusOf } from './order-money.ts'
 import { disputePayload, orderPayload, refundPayload, transactionPayloads } from './payloads.ts'
 import {
   DISPUTE_STATUSES,
@@ -96,11 +96,11 @@ export function createGiveBack(options: {
     return refundParts(order, spread(order, cents), { pending })
   }
 
-  /** Gives a pending refund its result. Its order does not count as changed. */
+  /** Gives a pending refund its result, or lets one that was made fail. Its order does not count as changed. */
   async function endRefund(refundId: string, status: 'success' | 'failure'): Promise<OrderRefund | undefined> {
     const order = store.data.orders.find(({ refunds }) => refunds.some(({ id }) => id === refundId))
     const made = order?.refunds.find(({ id }) => id === refundId)
-    if (!order || made?.status !== 'pending') return undefined
+    if (!order || !made || made.status === 'failure' || statusOf(made) === status) return undefined
     made.status = status
     await deliveries.emit('order_transactions/create', ...transactionPayloads(order, made))
     return made
@@ -207,6 +207,6 @@ export function giveBackRoutes(
 
   app.post<ById>('/sandbox/refunds/:id', async (request, reply) => {
     const ended = await giveBack.endRefund(request.params.id, Result.parse(request.body).status)
-    return ended ?? reply.code(404).send({ error: 'no such pending refund' })
+    return ended ?? reply.code(404).send({ error: 'no refund that can end so' })
   })
 }

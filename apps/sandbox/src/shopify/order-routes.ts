@@ -78,11 +78,13 @@ function orderRow(order: PlatformOrder): Html {
           html`<p class="small">${refund.amount} ${statusOf(refund)}</p>
             ${
               statusOf(refund) === 'pending'
-                ? [
-                    button(`/orders/refunds/${refund.id}`, 'Made', { status: 'success' }),
-                    button(`/orders/refunds/${refund.id}`, 'Failed', { status: 'failure' })
-                  ]
+                ? button(`/orders/refunds/${refund.id}`, 'Made', { status: 'success' })
                 : nothing
+            }
+            ${
+              statusOf(refund) === 'failure'
+                ? nothing
+                : button(`/orders/refunds/${refund.id}`, 'Failed', { status: 'failure' })
             }`
       )}
       ${

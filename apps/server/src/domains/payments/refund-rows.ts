@@ -1,6 +1,6 @@
 import type { RefundState } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
-import { and, asc, eq, gt, inArray, or, type SQL } from '../../infra/db/drizzle.ts'
+import { and, asc, eq, gt, inArray, ne, or, type SQL } from '../../infra/db/drizzle.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -189,12 +189,12 @@ export async function convertRefunds({ tx }: Unit, platformOrderId: string, rate
   return rows
 }
 
-/** The platform's order was read. @param which the refunds and disputes that this settles; undefined: all */
-export const endAwaitedRead = ({ tx }: Unit, platformOrderId: string, which: SQL | undefined) =>
+/** The platform's order has to be read, or was. @param which the refunds and disputes that this is for; undefined: all */
+export const setAwaitsRead = ({ tx }: Unit, platformOrderId: string, awaitsRead: boolean, which?: SQL) =>
   tx
     .update(paymentRefunds)
-    .set({ awaitsRead: false })
-    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), paymentRefunds.awaitsRead, which))
+    .set({ awaitsRead })
+    .where(and(eq(paymentRefunds.platformOrderId, platformOrderId), ne(paymentRefunds.awaitsRead, awaitsRead), which))
 
 /** The platform's order was read, and has no result of this refund yet, or has one. */
 export const recordRead = ({ tx, now: readAt }: Unit, { id }: Pick<RefundRow, 'id'>, awaitsRead: boolean) =>

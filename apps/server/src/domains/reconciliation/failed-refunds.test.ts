@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { HOUR, MINUTE } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { askRefund } from '../payments/ask-refund.fixture.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { WHOLE_REPLIES } from '../payments/refund-platform.fixture.ts'
 import { paymentRefunds } from '../payments/tables.ts'
 import { pendingIn } from './pending-refunds.fixture.ts'
+import { work } from './platform-orders.fixture.ts'
 
 let b: Books
 beforeAll(async () => {
@@ -54,6 +55,60 @@ test.for(['is refused by the platform', 'is out of date'])(
     expect(await b.openOf(paid)).toMatchObject([{ outcome: 'refund_failed', params: { amount: '10.00' } }])
   }
 )
+
+/** A refund of the whole payment that was made, and whose order was read since. */
+async function made() {
+  const { order, paid } = await b.delivered()
+  const refund = begin(paid)
+  refund.status = 'SUCCESS'
+  const listed = (amount: string) => list(paid, [{ id: refund.id, amount }])
+  listed('20.00')
+  expect(await tell(paid, refund, [['success', '20.00']])).toBe('refunded')
+  await readFor(20 * MINUTE)
+  expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '20.00', awaitsRead: false }])
+  await b.world.advance(3 * DAY)
+  const transaction = (status: string) =>
+    b.tell('order_transactions/create', { id: 1, order_id: paid.id, kind: 'refund', status })
+  return { order, paid, refund, listed, transaction }
+}
+
+const LATE = { outcome: 'refund_failed', params: { amount: '20.00' } }
+
+test('a refund that a bank returns days after it was made waits for an administrator', async () => {
+  const { order, paid, refund, listed, transaction } = await made()
+  refund.status = 'FAILURE'
+  listed('0.00')
+  for (let times = 0; times < 2; times++) expect(await transaction('failure')).toBe('ignored')
+  await work(b.world)
+  expect(await b.openOf(paid)).toMatchObject([LATE])
+  expect(await b.world.row(order.id)).toMatchObject({ refundedAmount: '0.00' })
+  expect(await readFor(2 * HOUR)).toBe(1)
+  expect(await b.openOf(paid)).toMatchObject([LATE])
+})
+
+test('a late failure is found although the platform is away when it is reported, or still lists the refund', async () => {
+  const { paid, refund, listed, transaction } = await made()
+  refund.status = 'FAILURE'
+  b.world.platformOrders.isAway = true
+  await transaction('error')
+  await work(b.world)
+  b.world.platformOrders.isAway = false
+  await readFor(10 * MINUTE)
+  expect(await outcomes(paid)).toEqual([])
+  listed('0.00')
+  await readFor(HOUR)
+  expect(await b.openOf(paid)).toMatchObject([LATE])
+})
+
+test('a refund that was made stays so if another one of its order failed, or its own result is repeated', async () => {
+  const { order, paid, transaction } = await made()
+  await transaction('success')
+  expect(await readFor(HOUR)).toBe(0)
+  await transaction('failure')
+  expect(await readFor(2 * HOUR)).toBe(1)
+  expect(await outcomes(paid)).toEqual([])
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+})
 
 test('a failed refund needs no decision after another one was made in its place', async () => {
   const { order, paid, made } = await asked('20.00')

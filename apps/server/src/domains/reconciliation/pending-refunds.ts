@@ -3,6 +3,7 @@ import { and, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { lock } from '../../infra/db/locks.ts'
 import type {
   RefundOutcome,
   RefundRead,
@@ -12,6 +13,7 @@ import type {
 } from '../../integrations/shopify/index.ts'
 import { type DoubtfulRefund, type EventResult, RECONCILED, storeEvent } from '../commerce/index.ts'
 import {
+  isMarked,
   MOST_PENDING,
   moveRefund,
   paymentOf,
@@ -21,6 +23,7 @@ import {
   refundIdOf,
   refundRowsOf,
   type RefundRow,
+  setAwaitsRead,
   setRefundAmount
 } from '../payments/index.ts'
 import { paymentRefunds } from '../payments/tables.ts'
@@ -60,12 +63,21 @@ export async function readAwaitedRefunds(
   return found
 }
 
-/** A refund was made or has failed: its order is read if one is pending. */
-export async function readTransaction(unit: Unit, { order_id, kind }: TransactionEvent): Promise<EventResult> {
-  const isAwaited = kind === 'refund' && (await refundRowsOf(unit.tx, order_id)).some(({ awaitsRead }) => awaitsRead)
-  if (isAwaited) queueOrderRead(unit, order_id)
+/**
+ * A refund was made or has failed: its order is read if one is pending. A bank may also return a refund that was made
+ * days ago, and the order then does not count as changed.
+ */
+export async function readTransaction(unit: Unit, event: TransactionEvent): Promise<EventResult> {
+  const { order_id: platformOrderId, kind, status } = event
+  if (kind !== 'refund') return { outcome: 'ignored' }
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  if (status !== 'success') await setAwaitsRead(unit, platformOrderId, true, isCountedRefund)
+  const rows = await refundRowsOf(unit.tx, platformOrderId)
+  if (rows.some(({ awaitsRead }) => awaitsRead)) queueOrderRead(unit, platformOrderId)
   return { outcome: 'ignored' }
 }
+
+const isCountedRefund = sql`${paymentRefunds.state} = 'counted' and not starts_with(${paymentRefunds.key}, 'dispute:')`
 
 /** After an order was read: ends the wait for refunds with a result. An administrator looks at one that has none. */
 export async function endAwaitedRefunds(
@@ -80,9 +92,10 @@ export async function endAwaitedRefunds(
     const outcome = resultFor(row, read?.outcome)
     // The platform was not asked about it: it has just become due.
     if (id !== undefined && outcome === undefined) continue
-    // The platform may have made it after its order was read, which is then read again.
+    // The platform may have made it after its order was read, or list one that failed, which is then read again.
     const isPart = row.key === pendingKey(`refund:${id}`)
-    const isOpen = outcome === 'pending' || (row.state === 'answered' && outcome === 'made' && !isPart)
+    const isLate = row.state === 'counted' && !isMarked(row) && read?.outcome === 'failed'
+    const isOpen = outcome === 'pending' || isLate || (row.state === 'answered' && outcome === 'made' && !isPart)
     const isOver = row.createdAt <= before(unit.now, MOST_PENDING)
     // A part that was made is counted by now, as a change of its refund.
     if (row.state === 'answered' && (outcome === 'failed' || (isPart && !isOpen))) {

@@ -10,12 +10,12 @@ import { lock } from '../../infra/db/locks.ts'
 import { EDITED, openPlatform, storeEvent } from '../commerce/index.ts'
 import {
   downToCents,
-  endAwaitedRead,
   hasNoResult,
   paymentOf,
   paymentStateOf,
   queueOrderRead,
-  refundRowsOf
+  refundRowsOf,
+  setAwaitsRead
 } from '../payments/index.ts'
 import { asEvent } from './as-event.ts'
 import { findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
@@ -39,13 +39,12 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
-    if (read.reason === 'not_found')
-      await command(ctx, SYSTEM, unit => endAwaitedRead(unit, platformOrderId, undefined))
+    if (read.reason === 'not_found') await command(ctx, SYSTEM, unit => setAwaitsRead(unit, platformOrderId, false))
     return
   }
   const ours = await selectOurOrders(ctx, [read.value])
   if (ours.length === 0) {
-    await command(ctx, SYSTEM, unit => endAwaitedRead(unit, platformOrderId, undefined))
+    await command(ctx, SYSTEM, unit => setAwaitsRead(unit, platformOrderId, false))
     return
   }
   await holdPending(ctx, platform.data, ours)
@@ -56,7 +55,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const areHandled = (await findHandledEvents(ctx, explaining)).size === explaining.length
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'platformOrder', platformOrderId)
-    await endAwaitedRead(unit, platformOrderId, isDispute)
+    await setAwaitsRead(unit, platformOrderId, false, isDispute)
     if (areHandled) await endAwaitedRefunds(unit, read.value, refunds)
     await judgeAgain(unit, read.value)
     unit.publish('platform_event')
