@@ -128,7 +128,9 @@ test('a pending refund gives nothing back until it has a result, which no webhoo
   const made = (await control<PlatformOrder[]>(sandbox, 'GET', '/orders')).find(({ id }) => id === order.id)?.refunds[0]
   await control(sandbox, 'POST', `/refunds/${made?.id}`, { status: 'success' })
   expect(await readOrder(order)).toMatchObject({ updatedAt: begun.updatedAt })
-  expect(sums(await readOrder(order))).toEqual([4, 1])
+  const ended = await readOrder(order)
+  expect(sums(ended)).toEqual([4, 1])
+  expect(ended.refunds[0]?.transactions.nodes).toEqual([{ status: 'PENDING' }, { status: 'SUCCESS' }])
   // Days later the bank returns it.
   await press(`/orders/refunds/${made?.id}`, { status: 'failure' })
   expect(await readOrder(order)).toMatchObject({ updatedAt: begun.updatedAt })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { toCents, toMoney } from '../kit/money.ts'
 import type { Store } from '../kit/store.ts'
 import type { Deliveries } from './deliveries.ts'
-import { leftOf, leftOfAll, paymentsOf, spread, statusOf } from './order-money.ts'
+import { leftOf, leftOfAll, partsOf, paymentsOf, spread, statusOf } from './order-money.ts'
 import { disputePayload, orderPayload, refundPayload, transactionPayloads } from './payloads.ts'
 import {
   DISPUTE_STATUSES,
@@ -101,6 +101,8 @@ export function createGiveBack(options: {
     const order = store.data.orders.find(({ refunds }) => refunds.some(({ id }) => id === refundId))
     const made = order?.refunds.find(({ id }) => id === refundId)
     if (!order || !made || made.status === 'failure' || statusOf(made) === status) return undefined
+    if (made.status === 'pending')
+      made.parts = partsOf(order, made).map(part => ({ ...part, resultId: nextId(store.data) }))
     made.status = status
     await deliveries.emit('order_transactions/create', ...transactionPayloads(order, made))
     return made

@@ -252,9 +252,11 @@ export function refundPayload(order: PlatformOrder, refund: OrderRefund) {
 }
 
 /** The parts of a refund as transactions of their own, with how each was paid. */
-export const transactionPayloads = (order: PlatformOrder, refund: OrderRefund) =>
-  refundPayload(order, refund).transactions.map(part => ({
+export function transactionPayloads(order: PlatformOrder, refund: OrderRefund) {
+  const results = new Map(partsOf(order, refund).map(({ id, resultId }) => [Number(id), resultId]))
+  return refundPayload(order, refund).transactions.map(part => ({
     ...part,
+    ...resultIn(part, results.get(part.id)),
     authorization: '',
     payment_details: {
       avs_result_code: null,
@@ -270,6 +272,13 @@ export const transactionPayloads = (order: PlatformOrder, refund: OrderRefund) =
       payment_method_name: part.gateway
     }
   }))
+}
+
+/** The ids of a pending transaction's result. */
+const resultIn = ({ id: parent_id }: { id: number }, resultId: string | undefined) =>
+  resultId === undefined
+    ? {}
+    : { id: Number(resultId), admin_graphql_api_id: `gid://shopify/OrderTransaction/${resultId}`, parent_id }
 
 export function disputePayload(order: PlatformOrder, dispute: OrderDispute, at: string) {
   const { id, type, status, amount, initiatedAt, finalizedOn } = dispute

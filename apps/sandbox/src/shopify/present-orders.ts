@@ -37,15 +37,23 @@ const paymentBy = (order: PlatformOrder, id: string) => {
   const found = paymentsOf(order).find(one => one.id === id)
   return found ? payment(order, found) : null
 }
-const givenBack = (order: PlatformOrder, of: OrderRefund, { id, parentId, amount }: RefundPart) => ({
-  id: gid('OrderTransaction', id),
-  kind: 'REFUND',
-  status: statusOf(of).toUpperCase(),
-  gateway: paymentBy(order, parentId)?.gateway ?? null,
-  manualPaymentGateway: paymentBy(order, parentId)?.manualPaymentGateway ?? false,
-  amountSet: money(amount, order.currency),
-  parentTransaction: paymentBy(order, parentId)
-})
+/** The transaction of a part; of one that was pending, the pending one and its result. */
+function givenBack(order: PlatformOrder, of: OrderRefund, { id, parentId, amount, resultId }: RefundPart) {
+  const status = statusOf(of).toUpperCase()
+  const first = {
+    id: gid('OrderTransaction', id),
+    kind: 'REFUND',
+    status: resultId === undefined ? status : 'PENDING',
+    gateway: paymentBy(order, parentId)?.gateway ?? null,
+    manualPaymentGateway: paymentBy(order, parentId)?.manualPaymentGateway ?? false,
+    amountSet: money(amount, order.currency),
+    parentTransaction: paymentBy(order, parentId)
+  }
+  if (resultId === undefined) return [first]
+  return [first, { ...first, id: gid('OrderTransaction', resultId), status, parentTransaction: first }]
+}
+const transactionsOf = (order: PlatformOrder, made: OrderRefund) =>
+  partsOf(order, made).flatMap(part => givenBack(order, made, part))
 
 /** Orders and refunds in the shape of the schema's types. */
 export function presentOrders(state: PlatformState) {
@@ -53,7 +61,7 @@ export function presentOrders(state: PlatformState) {
     __typename: 'Refund',
     id: gid('Refund', one.id),
     totalRefundedSet: money(refundedBy(one), order.currency),
-    transactions: (args: PageArgs) => connection(partsOf(order, one), args, part => givenBack(order, one, part))
+    transactions: (args: PageArgs) => connection(transactionsOf(order, one), args, found => found)
   })
   const order = (one: PlatformOrder) => ({
     __typename: 'Order',
@@ -92,7 +100,7 @@ export function presentOrders(state: PlatformState) {
     transactions: ({ first }: { first?: number }) =>
       [
         ...paymentsOf(one).map(paid => payment(one, paid)),
-        ...one.refunds.flatMap(made => partsOf(one, made).map(part => givenBack(one, made, part)))
+        ...one.refunds.flatMap(made => transactionsOf(one, made))
       ].slice(0, first),
     suggestedRefund: {
       suggestedTransactions: paymentsOf(one)

@@ -65,8 +65,8 @@ export type Checkout = {
 }
 
 export type OrderPayment = { id: string; gateway: string; amount: string }
-/** The part of a refund for one payment. */
-export type RefundPart = { id: string; parentId: string; amount: string }
+/** The part of a refund for one payment. A pending one keeps its transaction, and its result is another one. */
+export type RefundPart = { id: string; parentId: string; amount: string; resultId?: string }
 /** `key`: idempotency key of the request, with its `input` as JSON; null if the merchant made it on the platform. */
 export type OrderRefund = {
   id: string

@@ -161,6 +161,33 @@ test('an order that failed with a cent keeps its addresses for the right payment
 })
 
 const PAID_PART = { kind: 'SALE', status: 'SUCCESS' }
+const OPEN_PART = { kind: 'SALE', status: 'PENDING' }
+
+test('a gift card whose rest was pending and then failed holds nothing', async () => {
+  const placed = await b.world.place(await b.world.customer('gifted in vain'))
+  const paid = b.paymentFor(placed)
+  await read(paid, 'PARTIALLY_PAID', { transactions: [PAID_PART, OPEN_PART] })
+  expect((await b.world.row(placed.id)).reservedUntil).toEqual(new Date(placed.createdAt.getTime() + 7 * DAY))
+  await b.world.advance(HOUR)
+  const failed = { kind: 'SALE', status: 'FAILURE', after: 1 }
+  await read(paid, 'PARTIALLY_PAID', { transactions: [PAID_PART, OPEN_PART, failed] })
+  await b.world.advance(HOUR)
+  await timeOutOrders(b.world.shop.ctx)
+  expect((await b.world.row(placed.id)).state).toBe('timed_out')
+})
+
+test('a renewal that was paid after it had been pending, and whose order grew since, waits for nothing', async () => {
+  const { order } = await b.delivered()
+  const renewal = b.paymentFor(order, { renewal: true })
+  expect(await b.tell('orders/paid', renewal)).toBe('settled')
+  const by = { manualPaymentGateway: true }
+  const transactions = [
+    { ...OPEN_PART, ...by },
+    { ...PAID_PART, ...by, after: 0 }
+  ]
+  await read(renewal, 'PARTIALLY_PAID', { transactions })
+  expect((await b.world.row(order.id)).pendingUntil).toBeNull()
+})
 
 test.for(['PENDING', 'AWAITING_RESPONSE'])(
   'a gift card and a rest that is %s hold the addresses for a week',

@@ -16,11 +16,23 @@ export function says(
     Pick<Order, 'createdAt' | 'updatedAt' | 'displayFinancialStatus' | 'fullyPaid' | 'disputes' | 'discountCodes'>
   > & {
     cancelledAt?: string
-    transactions?: { kind: string; status: string; manualPaymentGateway?: boolean }[]
+    /** `after`: the place in this list of the one whose result it is. */
+    transactions?: { kind: string; status: string; manualPaymentGateway?: boolean; after?: number }[]
   } = {}
 ): void {
   const order = platformOrder(paid, refunds)
-  world.platformOrders.known.set(String(paid.id), { ...order, updatedAt: now().toISOString(), ...more })
+  const link = (at: number) => ({ id: `gid://shopify/OrderTransaction/${at}` })
+  const transactions = more.transactions?.map(({ after, ...one }, at) => ({
+    ...link(at),
+    ...one,
+    parentTransaction: after === undefined ? null : link(after)
+  }))
+  world.platformOrders.known.set(String(paid.id), {
+    ...order,
+    updatedAt: now().toISOString(),
+    ...more,
+    ...(transactions && { transactions })
+  })
 }
 
 /** Reconciles and handles the events. @returns how many were found */

@@ -150,9 +150,13 @@ export const orderDocuments = {
     query OpenPayments($id: ID!) {
       order(id: $id) {
         transactions(first: 50) {
+          id
           kind
           status
           manualPaymentGateway
+          parentTransaction {
+            id
+          }
         }
       }
     }
@@ -175,6 +179,7 @@ export const orderDocuments = {
       refund(id: $id) {
         transactions(first: 20) {
           nodes {
+            id
             status
             amountSet {
               shopMoney {
@@ -184,6 +189,9 @@ export const orderDocuments = {
                 amount
                 currencyCode
               }
+            }
+            parentTransaction {
+              id
             }
           }
         }

@@ -8,17 +8,26 @@ export type BothMoneys = z.infer<typeof BothMoneys>
 
 const Reference = z.object({ id: Name }).nullish()
 
+/** A transaction's own id, and that of the one that it follows. */
+export const Linked = z.object({ id: Name, parentTransaction: Reference })
+
+/** A pending transaction stays pending. Its result is a later one, whose parent it is: leaves out the parents. */
+export function latestOf<Transaction extends z.infer<typeof Linked>>(
+  transactions: readonly Transaction[]
+): Transaction[] {
+  const parents = new Set(transactions.map(one => one.parentTransaction?.id))
+  return transactions.filter(({ id }) => !parents.has(id))
+}
+
 /** An order's payments and refunds, and the order and limits in which the platform would refund them. */
 export const OrderMoney = z.object({
   transactions: z.array(
-    z.object({
-      id: Name,
+    Linked.extend({
       kind: Name,
       status: Name,
       gateway: Name.nullable(),
       manualPaymentGateway: z.boolean().optional(),
-      amountSet: BothMoneys.optional(),
-      parentTransaction: Reference
+      amountSet: BothMoneys.optional()
     })
   ),
   suggestedRefund: z
@@ -85,9 +94,10 @@ export function spreadOver(
 /** A payment's amount less its refunds, including pending ones. */
 function leftOf({ transactions }: OrderMoney, { id, amountSet }: Payment): number {
   if (!amountSet) return Infinity
+  const hasFailed = ({ status }: Transaction) => status === 'FAILURE' || status === 'ERROR'
+  const resultOf = (pending: Transaction) => transactions.find(one => one.parentTransaction?.id === pending.id)
   const back = transactions.filter(
-    one =>
-      one.kind === 'REFUND' && one.parentTransaction?.id === id && one.status !== 'FAILURE' && one.status !== 'ERROR'
+    one => one.kind === 'REFUND' && one.parentTransaction?.id === id && !hasFailed(resultOf(one) ?? one)
   )
   return back.reduce(
     (left, one) => left - units(one.amountSet?.presentmentMoney.amount ?? '0'),

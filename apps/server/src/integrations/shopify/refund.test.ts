@@ -54,6 +54,20 @@ test('nothing is refunded if the conversion is unknown', async () => {
   expect(await refund('5.00', { presentmentCurrencyCode: 'EUR', paid: null })).toEqual({ ok: false, input: undefined })
 })
 
+const link = (at: number) => ({ id: `gid://shopify/OrderTransaction/${at}` })
+
+function outcomeOf(transactions: object[] | undefined) {
+  const amountSet = { shopMoney: { amount: '5.00' }, presentmentMoney: { amount: '3.85', currencyCode: 'GBP' } }
+  const nodes = transactions?.map(transaction => ({ ...transaction, amountSet }))
+  const platform = createShopify({
+    shopUrl: 'shop.example',
+    accessToken: 'token',
+    apiSecret: 'secret',
+    fetch: () => Promise.resolve(Response.json({ data: { refund: nodes ? { transactions: { nodes } } : null } }))
+  })
+  return platform.readRefund('1')
+}
+
 test.for([
   { statuses: ['SUCCESS'], outcome: 'made' },
   { statuses: ['SUCCESS', 'FAILURE'], outcome: 'made' },
@@ -64,15 +78,24 @@ test.for([
   { statuses: [], outcome: 'unknown' },
   { statuses: null, outcome: 'unknown' }
 ])('a refund of $statuses is $outcome', async ({ statuses, outcome }) => {
-  const amountSet = { shopMoney: { amount: '5.00' }, presentmentMoney: { amount: '3.85', currencyCode: 'GBP' } }
-  const nodes = statuses?.map(status => ({ status, amountSet }))
-  const platform = createShopify({
-    shopUrl: 'shop.example',
-    accessToken: 'token',
-    apiSecret: 'secret',
-    fetch: () => Promise.resolve(Response.json({ data: { refund: nodes ? { transactions: { nodes } } : null } }))
+  expect(await outcomeOf(statuses?.map((status, at) => ({ ...link(at), status })))).toMatchObject({
+    ok: true,
+    value: { outcome }
   })
-  expect(await platform.readRefund('1')).toMatchObject({ ok: true, value: { outcome } })
+})
+
+test.for([
+  { name: 'was made', result: 'SUCCESS', outcome: 'made' },
+  { name: 'failed', result: 'FAILURE', outcome: 'failed' },
+  { name: 'is pending again', result: 'PENDING', outcome: 'pending' }
+])('a refund whose transaction was pending, and then $name, is $outcome', async ({ result, outcome }) => {
+  const sale = { parentTransaction: link(9) }
+  const nodes = [
+    { ...link(0), status: 'PENDING', ...sale },
+    { ...link(1), status: result, parentTransaction: link(0) }
+  ]
+  expect(await outcomeOf(nodes)).toMatchObject({ ok: true, value: { outcome } })
+  expect(await outcomeOf(nodes.toReversed())).toMatchObject({ ok: true, value: { outcome } })
 })
 
 /** How the answer to a refund is understood. */

@@ -2,7 +2,16 @@ import { z } from 'zod'
 import { documents } from './documents.ts'
 import { fromGid, toGid } from './ids.ts'
 import { orderNotShown } from './old-orders.ts'
-import { BothMoneys, decimalsOf, OrderMoney, paymentsOf, spreadOver, type Payment } from './refund-parts.ts'
+import {
+  BothMoneys,
+  decimalsOf,
+  latestOf,
+  Linked,
+  OrderMoney,
+  paymentsOf,
+  spreadOver,
+  type Payment
+} from './refund-parts.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import { buyerMoney, MoneyInBoth, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
@@ -107,7 +116,7 @@ export type RefundRead = {
   parts: { amount: string; buyer: ReturnType<typeof buyerMoney> }[]
 }
 
-const Transactions = z.object({ nodes: z.array(z.object({ status: Name, amountSet: MoneyInBoth })) })
+const Transactions = z.object({ nodes: z.array(Linked.extend({ status: Name, amountSet: MoneyInBoth })) })
 const AskedRefund = z.object({ refund: z.object({ transactions: Transactions }).nullable() })
 
 const FINAL: ReadonlySet<string> = new Set(['SUCCESS', 'FAILURE', 'ERROR'])
@@ -116,7 +125,7 @@ const FINAL: ReadonlySet<string> = new Set(['SUCCESS', 'FAILURE', 'ERROR'])
 export async function readRefund(execute: Execute, refundId: string): Promise<ShopifyResult<RefundRead>> {
   const reply = await execute(documents.refundStatus, { id: toGid('Refund', refundId) }, AskedRefund)
   if (!reply.ok) return reply
-  const all = reply.value.refund?.transactions.nodes ?? []
+  const all = latestOf(reply.value.refund?.transactions.nodes ?? [])
   const open = all.filter(({ status }) => !FINAL.has(status))
   const isMade = all.some(({ status }) => status === 'SUCCESS')
   const outcome = open.length > 0 ? 'pending' : isMade ? 'made' : all.length > 0 ? 'failed' : 'unknown'
