@@ -1,7 +1,7 @@
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { ProductEvent, type ShopifyProduct } from '../../integrations/shopify/index.ts'
+import { PRODUCT_STATUSES, ProductEvent, type ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { noteCheck, openPlatform } from '../commerce/index.ts'
 import { followRules } from '../inventory/index.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
@@ -44,6 +44,7 @@ export async function readProducts(ctx: AppContext, { asked = false }: { asked?:
       return
     }
     for (const product of part.value) {
+      logUnknownStatus(ctx, product)
       await command(ctx, SYSTEM, unit => applyProductUpdate(unit, asEvent(product)))
       ours.delete(product.id)
       read++
@@ -74,9 +75,22 @@ async function applyWhereFound(ctx: AppContext, platformId: string): Promise<boo
   const platform = await openPlatform(ctx)
   if (!platform.ok) return true
   const product = await platform.data.product(platformId)
-  if (product.ok) await command(ctx, SYSTEM, unit => applyProductUpdate(unit, asEvent(product.value)))
-  else if (product.reason !== 'not_found') throw new Error(product.message)
+  if (product.ok) {
+    logUnknownStatus(ctx, product.value)
+    await command(ctx, SYSTEM, unit => applyProductUpdate(unit, asEvent(product.value)))
+  } else if (product.reason !== 'not_found') throw new Error(product.message)
   return product.ok
+}
+
+/** Statuses that this process has logged. */
+const logged = new Set<string>()
+const MOST_LOGGED = 10
+
+/** The platform may introduce another status. It takes the products that have it off sale. */
+function logUnknownStatus(ctx: Pick<AppContext, 'log'>, { id, status }: ShopifyProduct): void {
+  if (PRODUCT_STATUSES.includes(status) || logged.has(status) || logged.size >= MOST_LOGGED) return
+  logged.add(status)
+  ctx.log.warn({ product: id, status }, 'a product has a status that is not known, and is not for sale')
 }
 
 /** A product in the form of its webhook. */

@@ -1,22 +1,27 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { routes, type Product } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { productPayload } from '../../../../sandbox/src/shopify/product-payload.ts'
 import type { PlatformProduct } from '../../../../sandbox/src/shopify/state.ts'
-import { control } from '../../../../sandbox/src/testing/harness.ts'
+import { control, secrets } from '../../../../sandbox/src/testing/harness.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { ProductEvent } from '../../integrations/shopify/index.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { openPlatform } from '../commerce/index.ts'
+import { writeSettings } from '../settings/index.ts'
 import { advertisedProduct, productsOnSale } from './advertise.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { listPlatformProducts } from './platform-products.ts'
 import { fail, first, plan, rule, second, startPriceShop, type PriceShop } from './prices.fixture.ts'
 import { presentCatalogue } from './present-sync.ts'
 import { addCollection, addTag } from './products.fixture.ts'
-import { readPrices, rereadProduct } from './read-platform.ts'
+import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
 import { productCollections, products, productTags, variants } from './tables.ts'
 import { unsellable } from './unsellable.ts'
 
@@ -134,6 +139,48 @@ test('a product that is not in the Online Store is not sold, since its checkout 
   await tell(await set({ unpublished: false }))
   expect([await ours(), await cart()]).toEqual([SOLD, 302])
   expect((await unsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: NONE })
+})
+
+/** The platform gives its products another status from now on. @returns what ends that */
+async function withStatus(status: string) {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const sent = await fetch(`${prices.sandbox.url}${request.url}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-shopify-access-token': secrets.accessToken },
+        body: await text(request)
+      })
+      const told = (await sent.text()).replaceAll('"status":"ACTIVE"', `"status":"${status}"`)
+      response.writeHead(sent.status, { 'content-type': 'application/json' }).end(told)
+    })()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  await writeSettings(prices.shop.ctx, {
+    shopify_shop_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  return async () => {
+    server.closeAllConnections()
+    server.close()
+    await writeSettings(prices.shop.ctx, { shopify_shop_url: prices.sandbox.url })
+  }
+}
+
+test('a product with a status that is not known is not sold, the other ones are read, and the log names it once', async () => {
+  const { ctx } = prices.shop
+  await set({ status: 'UNLISTED' }, demoRulesProduct.id)
+  const warn = vi.spyOn(ctx.log, 'warn')
+  const end = await withStatus('SUSPENDED')
+  try {
+    for (let times = 0; times < 2; times++) await readProducts(ctx, { asked: true })
+    expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: false })
+    expect(await prices.ruleHere()).toMatchObject({ valid: true })
+  } finally {
+    await end()
+  }
+  expect(warn.mock.calls.filter(([about]) => JSON.stringify(about).includes('SUSPENDED'))).toHaveLength(1)
+  warn.mockRestore()
+  await readPrices(ctx)
+  expect(await ours()).toEqual(SOLD)
 })
 
 test('a product that was withdrawn or deleted is not called unpublished', async () => {

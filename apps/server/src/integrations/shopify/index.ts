@@ -9,6 +9,7 @@ export { ALL_ORDERS } from './old-orders.ts'
 export { type RefundOutcome, type RefundRead, type RefundInput } from './refund.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export {
+  PRODUCT_STATUSES,
   type ShopifyCollection,
   type ShopifyDispute,
   type ShopifyOrder,

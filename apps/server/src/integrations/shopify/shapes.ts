@@ -37,6 +37,9 @@ export type Sale = {
   unpublished: boolean | null
 }
 
+/** The statuses of a product that we know. One with another status is not for sale. */
+export const PRODUCT_STATUSES: readonly string[] = ['ACTIVE', 'ARCHIVED', 'DRAFT', 'UNLISTED']
+
 /**
  * @param status as GraphQL or a webhook writes it: 'ACTIVE', 'active'
  * @param publishedAt null: not in the Online Store; undefined: unknown, because the app may not read it
@@ -96,7 +99,7 @@ export const Product = z
     id: Gid,
     title: Name,
     descriptionHtml: Page,
-    status: z.enum(['ACTIVE', 'ARCHIVED', 'DRAFT', 'UNLISTED']),
+    status: Name,
     tags: z.array(Name),
     publishedAt: Name.nullish(),
     updatedAt: Name,
