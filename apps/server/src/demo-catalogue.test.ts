@@ -61,8 +61,22 @@ test('the demo has the stand-in’s prices: reading all again changes the one na
   expect(changes.map(({ action, before, after }) => ({ action, before, after }))).toEqual([
     {
       action: 'product.follow',
-      before: { name: 'Arcade Datacenter', valid: true, unlisted: false, unpublished: false, oldFlag: false },
-      after: { name: 'Arcade Gaming Datacenter', valid: true, unlisted: false, unpublished: false, oldFlag: false }
+      before: {
+        name: 'Arcade Datacenter',
+        valid: true,
+        unlisted: false,
+        unpublished: false,
+        subscriptionOnly: false,
+        oldFlag: false
+      },
+      after: {
+        name: 'Arcade Gaming Datacenter',
+        valid: true,
+        unlisted: false,
+        unpublished: false,
+        subscriptionOnly: false,
+        oldFlag: false
+      }
     }
   ])
   const after = await db.$count(auditLog)

@@ -88,8 +88,12 @@ export const PlatformHealth = z.object({
   prices: Looked.extend({ differ: z.number() }),
   /** For sale on the platform but not in its Online Store. A checkout would refuse them, so we do not sell them. */
   unpublished: z.object({ products: Named, rules: Named }),
+  /** Not for sale here, because the platform sells them with a selling plan only, which checkout links cannot buy. */
+  subscription_only: z.object({ products: Named, rules: Named }),
   /** For sale, but the platform keeps a stock of them that each sale lowers. At zero its checkout refuses them. */
-  counted: z.object({ products: Named, rules: Named })
+  counted: z.object({ products: Named, rules: Named }),
+  /** For sale, but the platform ships them: its checkout asks for an address, and refuses places without a rate. */
+  shipped: z.object({ products: Named, rules: Named })
 })
 
 export const JobsHealth = z.object({

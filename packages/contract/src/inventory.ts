@@ -30,7 +30,11 @@ export const AclRule = z.object({
   acl_value: z.string(),
   /** Not sold, because its product is not in the platform's Online Store. */
   unpublished: z.boolean(),
+  /** Not sold, because the platform sells its product with a selling plan only. */
+  subscription_only: z.boolean(),
   platform_stock: PlatformStock,
+  /** The platform's checkout asks for an address and a shipping rate. */
+  shipped: z.boolean(),
   created_at: Time,
   translations: Translations,
   version: z.string()

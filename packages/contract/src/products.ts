@@ -62,6 +62,8 @@ export const Variant = z.object({
   shopify_variant_id: z.string(),
   /** For administrators only, others see 'none'. */
   platform_stock: PlatformStock,
+  /** The platform's checkout asks for an address and a shipping rate. For administrators only, others see false. */
+  shipped: z.boolean(),
   /** The platform's price if it differs, for administrators only: see the price drift. */
   price_drift: z.object({ id: z.number(), platform_price: Money }).nullable()
 })
@@ -80,6 +82,8 @@ export const Product = z.object({
   unlisted: z.boolean(),
   /** Invalid only because it is not in the platform's Online Store, so a checkout would refuse it. */
   unpublished: z.boolean(),
+  /** Invalid, because the platform sells it with a selling plan only, which checkout links cannot buy. */
+  subscription_only: z.boolean(),
   old_flag: z.boolean(),
   product_name: z.string(),
   shopify_product_id: z.string(),

@@ -7,7 +7,7 @@ import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
 import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
-import { emitImport, withPrices, withStock } from './pricing.ts'
+import { emitImport, withPrices, withShipping, withStock } from './pricing.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 
@@ -55,6 +55,7 @@ const NewProduct = z.object({
   collections: z.array(z.string()).default([]),
   status: Status.default('ACTIVE'),
   unpublished: z.boolean().optional(),
+  subscriptionOnly: z.boolean().optional(),
   optionNames: z.array(z.string().min(1)).min(1).max(3),
   variants: z.array(NewVariant).min(1).max(2000)
 })
@@ -65,9 +66,17 @@ const ProductChange = z.object({
   collections: z.array(z.string()).optional(),
   status: Status.optional(),
   unpublished: z.boolean().optional(),
+  subscriptionOnly: z.boolean().optional(),
   /** Changes these variants only. `stock`: how many are left; null: not counted. */
   variants: z
-    .array(z.object({ id: z.string(), price: Amount.optional(), stock: z.number().int().min(0).nullable().optional() }))
+    .array(
+      z.object({
+        id: z.string(),
+        price: Amount.optional(),
+        stock: z.number().int().min(0).nullable().optional(),
+        shipped: z.boolean().optional()
+      })
+    )
     .optional(),
   /** Sends no webhook, so that the shop has to find the change by itself. */
   silent: z.boolean().default(false)
@@ -163,7 +172,9 @@ export function controlRoutes(
     if (!found) return reply.code(404).send({ error: 'no such product' })
     const prices = new Map(variants.flatMap(({ id, price }) => (price === undefined ? [] : [[id, price]])))
     const left = new Map(variants.flatMap(({ id, stock }) => (stock === undefined ? [] : [[id, stock]])))
-    const product = withPrices(state, withStock({ ...found, ...change }, left), prices, at())
+    const shipped = new Map(variants.map(one => [one.id, one.shipped]))
+    const changed = withShipping(withStock({ ...found, ...change }, left), shipped)
+    const product = withPrices(state, changed, prices, at())
     if (silent) await store.save()
     else await deliveries.emit('products/update', productPayload(product))
     return product

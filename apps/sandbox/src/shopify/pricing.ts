@@ -36,6 +36,15 @@ export const withStock = (found: PlatformProduct, left: ReadonlyMap<string, numb
   })
 })
 
+/** Sets which of a product's variants are shipped, by their ids. */
+export const withShipping = (
+  found: PlatformProduct,
+  shipped: ReadonlyMap<string, boolean | undefined>
+): PlatformProduct => ({
+  ...found,
+  variants: found.variants.map(one => ({ ...one, shipped: shipped.get(one.id) ?? one.shipped ?? false }))
+})
+
 /** Sends each product repeatedly, as the platform does during an import. @returns the number of events */
 export async function emitImport(
   { state, deliveries, at }: { state: PlatformState; deliveries: Deliveries; at: string },

@@ -79,7 +79,11 @@ export function createResolvers(
     availableForSale: variant.stock !== 0,
     inventoryPolicy: 'DENY',
     sellableOnlineQuantity: variant.stock ?? 0,
-    inventoryItem: { id: gid('InventoryItem', variant.id), tracked: variant.stock !== undefined },
+    inventoryItem: {
+      id: gid('InventoryItem', variant.id),
+      tracked: variant.stock !== undefined,
+      requiresShipping: variant.shipped ?? false
+    },
     position: one.variants.indexOf(variant) + 1,
     product: () => product(one),
     selectedOptions: one.optionNames.map((name, index) => ({ name, value: variant.options[index] ?? '' }))
@@ -94,6 +98,7 @@ export function createResolvers(
     createdAt: one.createdAt,
     updatedAt: one.updatedAt,
     publishedAt: publishedAt(one),
+    requiresSellingPlan: one.subscriptionOnly ?? false,
     options: one.optionNames.map((name, index) => ({
       id: gid('ProductOption', `${one.id}${index}`),
       name,

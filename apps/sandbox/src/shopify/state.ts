@@ -23,11 +23,13 @@ export type PlatformProduct = {
   status: (typeof PRODUCT_STATUSES)[number]
   /** Not in the Online Store, whose checkout the permalinks use. */
   unpublished?: boolean
+  /** For sale with a selling plan only, which permalinks cannot have. */
+  subscriptionOnly?: boolean
   tags: string[]
   collections: string[]
   optionNames: string[]
-  /** `stock`: how many are left, if the platform counts them. */
-  variants: { id: string; title: string; price: string; options: string[]; stock?: number }[]
+  /** `stock`: how many are left, if the platform counts them. `shipped`: the checkout needs an address. */
+  variants: { id: string; title: string; price: string; options: string[]; stock?: number; shipped?: boolean }[]
   createdAt: string
   updatedAt: string
 }
@@ -198,8 +200,8 @@ export function freshState(): PlatformState {
   }
 }
 
-export const isForSale = ({ status, unpublished = false }: PlatformProduct): boolean =>
-  (status === 'ACTIVE' || status === 'UNLISTED') && !unpublished
+export const isForSale = ({ status, unpublished = false, subscriptionOnly = false }: PlatformProduct): boolean =>
+  (status === 'ACTIVE' || status === 'UNLISTED') && !unpublished && !subscriptionOnly
 
 /** When the Online Store got it. */
 export const publishedAt = ({ unpublished, createdAt }: PlatformProduct): string | null =>

@@ -209,6 +209,7 @@ export const variant: Variant = {
   connections_per_second: null,
   shopify_variant_id: '1',
   platform_stock: 'none',
+  shipped: false,
   price_drift: null
 }
 
@@ -218,6 +219,7 @@ export const product: Product = {
   valid: true,
   unlisted: false,
   unpublished: false,
+  subscription_only: false,
   old_flag: false,
   product_name: 'Residential',
   shopify_product_id: '1',
@@ -252,7 +254,9 @@ export const rule: AclRule = {
   description: 'Shoe shops',
   acl_value: 'nike.com',
   unpublished: false,
+  subscription_only: false,
   platform_stock: 'none',
+  shipped: false,
   created_at: at,
   version: 'v1'
 }

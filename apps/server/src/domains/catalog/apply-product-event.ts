@@ -33,9 +33,13 @@ export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDel
   const rules = await followRules(unit, new Map((await ruleVariantsOf(unit.tx, platformId)).map(id => [id, undefined])))
   const [gone] = await unit.tx
     .update(products)
-    .set({ valid: false, unpublished: false })
+    .set({ valid: false, unpublished: false, subscriptionOnly: false })
     .where(
-      and(eq(products.platformId, platformId), isNull(products.deletedAt), or(products.valid, products.unpublished))
+      and(
+        eq(products.platformId, platformId),
+        isNull(products.deletedAt),
+        or(products.valid, products.unpublished, products.subscriptionOnly)
+      )
     )
     .returning({ id: products.id })
   if (!gone) return { outcome: rules.length > 0 ? 'withdrawn' : 'not_sold' }
@@ -81,13 +85,15 @@ function ruleNews(
   updatedAt: Date | null
 ): Map<string, PlatformPrice | undefined> {
   const news = new Map<string, PlatformPrice | undefined>(ruleVariants.filter(isGone(event)).map(id => [id, undefined]))
-  for (const { id, price, stock = null } of event.variants)
+  for (const { id, price, stock = null, shipped = null } of event.variants)
     news.set(id, {
       price: wholeCents(price),
       productId: event.id,
       forSale: event.forSale,
       unpublished: event.unpublished,
+      subscriptionOnly: event.subscriptionOnly,
       stock,
+      shipped,
       updatedAt
     })
   return news
@@ -118,11 +124,13 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
   const ids = new Set(known.map(({ platformId }) => platformId))
   const added = [...there.keys(), ...(event.otherVariants ?? [])].some(id => !ids.has(id))
   const unpublished = event.unpublished ?? product.unpublished
+  const subscriptionOnly = event.subscriptionOnly ?? product.subscriptionOnly
   const after = {
     name: event.title,
-    valid: event.forSale && !unpublished,
+    valid: event.forSale && !unpublished && !subscriptionOnly,
     unlisted: event.unlisted,
     unpublished,
+    subscriptionOnly,
     // Variants came or went, and an administrator has to decide about them. The flag stays until the product is saved,
     // regardless of further events.
     oldFlag: product.oldFlag || added || gone.length > 0
@@ -132,7 +140,8 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
     .set({ ...after, platformUpdatedAt: updatedAt ?? product.platformUpdatedAt })
     .where(eq(products.id, product.id))
   const { name, valid, unlisted, oldFlag } = product
-  const before = { name, valid, unlisted, unpublished: product.unpublished, oldFlag }
+  const was = { unpublished: product.unpublished, subscriptionOnly: product.subscriptionOnly }
+  const before = { name, valid, unlisted, ...was, oldFlag }
   // The platform also sends an event for each sale. Without a change here there is no audit entry.
   const differs = Object.entries(after).some(([key, value]) => before[key as keyof typeof after] !== value)
   if (differs || repriced || gone.length > 0) unit.audit('product.follow', product.id, { before, after })
@@ -153,6 +162,7 @@ async function followVariants(
     const change = {
       price: wholeCents(now.price),
       platformStock: now.stock ?? variant.platformStock,
+      shipped: now.shipped ?? variant.shipped,
       name: [now.option1, now.option2, now.option3].filter(Boolean).join(' / ') || now.title,
       option1: now.option1 ?? null,
       option2: now.option2 ?? null,

@@ -92,6 +92,7 @@ export function variantRow(productId: number, given: VariantInput, source: Shopi
     egress: given.egress,
     isActive: given.is_active,
     platformStock: there.stock,
+    shipped: there.shipped,
     serverGroupId: given.server_group ?? null,
     createdAt
   }
@@ -117,6 +118,7 @@ async function insertProduct({ tx, now }: Unit, form: ProductInput, source: Shop
       valid: source.forSale,
       unlisted: source.unlisted,
       unpublished: source.unpublished ?? false,
+      subscriptionOnly: source.subscriptionOnly ?? false,
       platformUpdatedAt: new Date(source.updatedAt),
       createdAt: now
     })

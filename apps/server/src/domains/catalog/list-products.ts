@@ -70,7 +70,7 @@ const inTrouble = (): SQL =>
   sql`(not ${products.valid} or ${products.oldFlag} or exists (
     select 1 from ${variants} v left join ${priceDrifts} d on d.variant_id = v.id
     where v.product_id = ${products.id} and v.deleted_at is null
-      and (d.platform_price <> v.price or v.is_active and v.server_group_id is null or v.platform_stock <> 'none')))`
+      and (d.platform_price <> v.price or v.is_active and v.server_group_id is null or v.platform_stock <> 'none' or v.shipped)))`
 
 /** The server groups, block sizes and families from which products are sold. */
 export const blocksSold = (): SQL =>

@@ -80,6 +80,7 @@ export async function loadProducts(
       valid: row.valid,
       unlisted: row.unlisted,
       unpublished: row.unpublished,
+      subscription_only: row.subscriptionOnly,
       old_flag: row.oldFlag,
       product_name: row.name,
       shopify_product_id: row.platformId,
@@ -128,6 +129,7 @@ export const productFields = (product: Omit<Product, 'version'>) => ({
       variant_stock: _stock,
       price_drift: _drift,
       platform_stock: _platform,
+      shipped: _shipped,
       https: _https,
       server_group,
       ...variant
@@ -190,6 +192,7 @@ function presentVariant(
     ...limitsOf(variant),
     shopify_variant_id: variant.platformId,
     platform_stock: viewer === 'admin' ? variant.platformStock : 'none',
+    shipped: viewer === 'admin' && variant.shipped,
     price_drift:
       viewer === 'admin' && drift && drift.platformPrice !== variant.price
         ? { id: drift.id, platform_price: drift.platformPrice }

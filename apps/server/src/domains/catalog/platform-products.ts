@@ -24,7 +24,8 @@ export async function listPlatformProducts(
   const wanted = search?.toLowerCase()
   const found = read.value.filter(
     product =>
-      (product.forSale || product.unpublished) && (wanted === undefined || product.title.toLowerCase().includes(wanted))
+      (product.forSale || product.unpublished || product.subscriptionOnly) &&
+      (wanted === undefined || product.title.toLowerCase().includes(wanted))
   )
   const fresh = await withoutAdded(ctx.db, await withoutRules(ctx.db, found))
   const ours = await knownGroupings(ctx.db, fresh)

@@ -101,8 +101,10 @@ export async function comparePrices(ctx: AppContext): Promise<Comparison | undef
       ? there.price !== one.price ||
           there.forSale !== one.valid ||
           there.unlisted !== one.unlisted ||
-          there.stock !== one.stock
-      : one.valid || one.unpublished
+          there.stock !== one.stock ||
+          there.shipped !== one.shipped ||
+          (there.subscriptionOnly ?? one.subscriptionOnly) !== one.subscriptionOnly
+      : one.valid || one.unpublished || one.subscriptionOnly
   })
   const [sold, soldRules] = [ours.filter(one => one.valid), rules.filter(rule => rule.valid)]
   const there = new Set(sold.filter(one => seen.has(one.platformId)).map(one => one.platformProductId))
@@ -135,7 +137,9 @@ const readOurs = (db: Executor) =>
       valid: products.valid,
       unlisted: products.unlisted,
       unpublished: products.unpublished,
-      stock: variants.platformStock
+      subscriptionOnly: products.subscriptionOnly,
+      stock: variants.platformStock,
+      shipped: variants.shipped
     })
     .from(variants)
     .innerJoin(products, eq(products.id, variants.productId))

@@ -208,7 +208,9 @@ test('later events and earlier readings of a deleted product restore neither it 
     productId: product.platformId,
     forSale: true,
     unpublished: false,
+    subscriptionOnly: null,
     stock: null,
+    shipped: null,
     updatedAt: app.ctx.now()
   }
   await command(app.ctx, SYSTEM, unit => followRules(unit, new Map([[named.platformVariantId, price]])))

@@ -101,6 +101,7 @@ export function asEvent(product: ShopifyProduct): ProductEvent {
     status: product.status.toLowerCase(),
     tags: product.tags.join(','),
     published_at: product.publishedAt,
+    requires_selling_plan: product.requiresSellingPlan,
     updated_at: product.updatedAt,
     options: product.options,
     variant_gids: [],
@@ -114,7 +115,8 @@ export function asEvent(product: ShopifyProduct): ProductEvent {
         option1,
         option2,
         option3,
-        stock: variant.stock
+        stock: variant.stock,
+        shipped: variant.shipped
       }
     })
   })

@@ -39,9 +39,9 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   ;({ productId, ruleId } = await prices.reset())
-  for (const id of [plan.id, demoRulesProduct.id]) await set({ status: 'ACTIVE', unpublished: false }, id)
-  await left({ [first.id]: null })
-  await left({ [rule.variantId]: null }, demoRulesProduct.id)
+  const sold = { status: 'ACTIVE', unpublished: false, subscriptionOnly: false }
+  for (const [id, variant] of Object.entries({ [plan.id]: first.id, [demoRulesProduct.id]: rule.variantId }))
+    await set({ ...sold, variants: [{ id: variant, stock: null, shipped: false }] }, id)
   await readPrices(prices.shop.ctx)
 })
 afterAll(() => prices?.close())
@@ -202,6 +202,93 @@ test('a rule whose product is not in the Online Store is not sold, and is named'
   expect((await unsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
   await tell(await set({ unpublished: false }, demoRulesProduct.id))
   expect(await prices.ruleHere()).toMatchObject({ valid: true, unpublished: false })
+})
+
+test('a plan that the platform sells by subscription only is not sold, since no link can buy it; the console says why', async () => {
+  const { ctx } = prices.shop
+  const changed = await set({ subscriptionOnly: true })
+  expect([await cart(), await forSale()]).toEqual([404, false])
+  // Its webhook does not tell.
+  await tell(changed)
+  expect(await ours()).toEqual(SOLD)
+  await readPrices(ctx)
+  const why = { valid: false, subscription_only: true, unpublished: false }
+  for (let times = 0; times < 2; times++) {
+    const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
+    expect(listed.data.data[0]).toMatchObject({ id: productId, ...why })
+    expect(await found(`${catalog.products.path}?id=${productId}`)).toEqual([])
+    await tell(changed)
+  }
+  const named = { products: { count: 1, names: [plan.title] }, rules: NONE }
+  expect((await unsellable(ctx.db)).subscription_only).toEqual(named)
+  const offered = await listPlatformProducts(ctx, plan.title)
+  expect(offered.ok && offered.data).toEqual([])
+
+  await set({ subscriptionOnly: false })
+  await readPrices(ctx)
+  expect([await ours(), await cart()]).toEqual([SOLD, 302])
+  expect((await unsellable(ctx.db)).subscription_only).toEqual({ products: NONE, rules: NONE })
+})
+
+test('why a plan is not sold follows the platform, also while it stays unsold', async () => {
+  const { ctx } = prices.shop
+  const why = async () => {
+    await readPrices(ctx)
+    const [row] = await ctx.db.select().from(products).where(eq(products.id, productId))
+    return [row?.valid, row?.unpublished, row?.subscriptionOnly]
+  }
+  await set({ unpublished: true })
+  expect(await why()).toEqual([false, true, false])
+  await set({ unpublished: false, subscriptionOnly: true })
+  expect(await why()).toEqual([false, false, true])
+  await set({ status: 'DRAFT', subscriptionOnly: true })
+  expect(await why()).toEqual([false, false, false])
+})
+
+test('a rule that the platform sells by subscription only is not sold, and is named', async () => {
+  const { ctx } = prices.shop
+  const changed = await set({ subscriptionOnly: true }, demoRulesProduct.id)
+  await readPrices(ctx)
+  await tell(changed)
+  expect(await prices.ruleHere()).toMatchObject({ valid: false, subscriptionOnly: true })
+  const named = { products: NONE, rules: { count: 1, names: [rule.name] } }
+  expect((await unsellable(ctx.db)).subscription_only).toEqual(named)
+  await set({ subscriptionOnly: false }, demoRulesProduct.id)
+  await readPrices(ctx)
+  expect(await prices.ruleHere()).toMatchObject({ valid: true, subscriptionOnly: false })
+})
+
+test('a plan and a rule that the platform ships are sold, since it may ship for nothing, and are named', async () => {
+  const { ctx } = prices.shop
+  const ship = async (shipped: boolean) => [
+    await set({ variants: [{ id: first.id, shipped }] }),
+    await set({ variants: [{ id: rule.variantId, shipped }] }, demoRulesProduct.id)
+  ]
+  const changed = await ship(true)
+  await readPrices(ctx)
+  const named = {
+    products: { count: 1, names: [plan.title] },
+    rules: { count: 1, names: [rule.name] }
+  }
+  for (let times = 0; times < 2; times++) {
+    expect((await unsellable(ctx.db)).shipped).toEqual(named)
+    expect([await ours(), await quoted(), await forSale(), await cart()]).toMatchObject([
+      SOLD,
+      { code: 2000 },
+      true,
+      302
+    ])
+    // Webhooks do not tell.
+    for (const product of changed) await tell(product)
+  }
+  const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
+  expect(listed.data.data[0]?.variants.map(one => one.shipped)).toEqual([true, false])
+  const shown = await visitor.get<{ data: Product[] }>(`${catalog.products.path}?id=${productId}`)
+  expect(shown.data.data[0]?.variants.map(one => one.shipped)).toEqual([false, false])
+
+  await ship(false)
+  await readPrices(ctx)
+  expect((await unsellable(ctx.db)).shipped).toEqual({ products: NONE, rules: NONE })
 })
 
 test('if the app may not read what is published, the last webhook counts', async () => {

@@ -60,6 +60,8 @@ export const products = pgTable(
     unlisted: boolean().notNull().default(false),
     /** Not valid, only because it is not in the platform's Online Store, where our checkout links lead. */
     unpublished: boolean().notNull().default(false),
+    /** Not valid, because the platform sells it with a selling plan only, which checkout links cannot buy. */
+    subscriptionOnly: boolean().notNull().default(false),
     /** Variants came or went on the platform, and an administrator has to decide. */
     oldFlag: boolean().notNull().default(false),
     /** The platform's time of its last change. Older events that arrive late are ignored. */
@@ -152,6 +154,8 @@ export const variants = pgTable(
     isActive: boolean().notNull().default(true),
     /** As last read. */
     platformStock: text().$type<PlatformStock>().notNull().default('none'),
+    /** As last read: the checkout asks for an address and a shipping rate. */
+    shipped: boolean().notNull().default(false),
     serverGroupId: ref().references(() => serverGroups.id),
     createdAt: createdAt(),
     deletedAt: instant()

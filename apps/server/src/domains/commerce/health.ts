@@ -29,7 +29,7 @@ export async function platformHealth(
     unsellable,
     unresolvedEvents
   }: Record<'priceDrifts' | 'unresolvedEvents', (db: Executor) => Promise<number>> & {
-    unsellable: (db: Executor) => Promise<Pick<Platform, 'unpublished' | 'counted'>>
+    unsellable: (db: Executor) => Promise<Pick<Platform, 'unpublished' | 'subscription_only' | 'counted' | 'shipped'>>
   }
 ): Promise<Platform> {
   const { db } = ctx

@@ -79,7 +79,9 @@ const health = () =>
     priceDrifts: async () => 0,
     unsellable: async () => ({
       unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
-      counted: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
+      subscription_only: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
+      counted: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
+      shipped: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
     }),
     unresolvedEvents: async () => 1
   })

@@ -13,8 +13,12 @@ export type PlatformPrice = {
   forSale: boolean
   /** It would be for sale in the platform's Online Store, but is not there; null: unknown. */
   unpublished: boolean | null
+  /** It needs a selling plan, which a checkout link cannot have; null: unknown. */
+  subscriptionOnly: boolean | null
   /** Null: unknown, because a webhook told it. */
   stock: PlatformStock | null
+  /** The checkout ships it; null: unknown. */
+  shipped: boolean | null
   /** When the product last changed, by the platform's clock. */
   updatedAt: Date | null
 }
@@ -60,16 +64,24 @@ export async function followRules(
     const toldAt = now ? now.updatedAt : at
     if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
     const unpublished = now ? (now.unpublished ?? rule.unpublished) : false
+    const subscriptionOnly = now ? (now.subscriptionOnly ?? rule.subscriptionOnly) : false
+    const shipped = now ? (now.shipped ?? rule.shipped) : false
     const { price, valid, platformStock } = rule
     const before = { price, valid, platformStock }
     const after = now
-      ? { price: now.price, valid: now.forSale && !unpublished, platformStock: now.stock ?? platformStock }
+      ? {
+          price: now.price,
+          valid: now.forSale && !unpublished && !subscriptionOnly,
+          platformStock: now.stock ?? platformStock
+        }
       : { price, valid: false, platformStock: 'none' as const }
     await unit.tx
       .update(aclRules)
       .set({
         ...after,
         unpublished,
+        subscriptionOnly,
+        shipped,
         ...(now ? { platformProductId: now.productId } : {}),
         ...(toldAt ? { platformUpdatedAt: toldAt } : {})
       })

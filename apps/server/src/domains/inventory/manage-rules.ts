@@ -182,7 +182,9 @@ function present(rule: Rule): AclRule {
     id: rule.id,
     ...fields,
     unpublished: rule.unpublished,
+    subscription_only: rule.subscriptionOnly,
     platform_stock: rule.platformStock,
+    shipped: rule.shipped,
     created_at: iso(rule.createdAt),
     version: versionOf(fieldsOf(fields))
   }

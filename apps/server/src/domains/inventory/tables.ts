@@ -24,8 +24,12 @@ export const aclRules = pgTable(
     valid: boolean().notNull().default(true),
     /** Invalid only because its product is not in the platform's Online Store. */
     unpublished: boolean().notNull().default(false),
+    /** Invalid, because its product is sold with a selling plan only, which checkout links cannot buy. */
+    subscriptionOnly: boolean().notNull().default(false),
     /** As last read. A rule that is sold out stays valid, since who has paid for the last one gets it. */
     platformStock: text().$type<PlatformStock>().notNull().default('none'),
+    /** As last read: the checkout asks for an address and a shipping rate. */
+    shipped: boolean().notNull().default(false),
     /** As an administrator typed it: one domain a line, comments allowed. */
     aclValue: text().notNull(),
     /** The same, parsed: lower case, punycode, distinct, ascending. The agents' deny lists are made of these. */

@@ -84,7 +84,8 @@ test('the whole catalogue arrives, page by page, unchanged', async () => {
       { name: 'Location', value: 'New York' },
       { name: 'Block', value: 'Block of 8' }
     ],
-    stock: 'none'
+    stock: 'none',
+    shipped: false
   })
   expect(metro?.description).toContain('• No traffic cap')
   expect(metro?.description).not.toContain('<')

@@ -16,6 +16,7 @@ const productFields = /* GraphQL */ `
   descriptionHtml
   status
   publishedAt
+  requiresSellingPlan
   tags
   updatedAt
   options {
@@ -45,6 +46,7 @@ const productFields = /* GraphQL */ `
       availableForSale
       inventoryPolicy
       inventoryItem {
+        requiresShipping
         tracked
       }
     }
@@ -114,6 +116,7 @@ export const documents = {
             availableForSale
             inventoryPolicy
             inventoryItem {
+              requiresShipping
               tracked
             }
           }
@@ -135,12 +138,14 @@ export const documents = {
           inventoryPolicy
           sellableOnlineQuantity
           inventoryItem {
+            requiresShipping
             tracked
           }
           product {
             id
             status
             publishedAt
+            requiresSellingPlan
             updatedAt
           }
         }

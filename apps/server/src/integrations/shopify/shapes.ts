@@ -35,6 +35,8 @@ export type Sale = {
   unlisted: boolean
   /** For sale, but not in the Online Store, whose checkout our links use; null if unknown. */
   unpublished: boolean | null
+  /** For sale with a selling plan only, which our checkout links cannot buy; null if unknown. */
+  subscriptionOnly: boolean | null
 }
 
 /** The statuses of a product that we know. One with another status is not for sale. */
@@ -43,12 +45,19 @@ export const PRODUCT_STATUSES: readonly string[] = ['ACTIVE', 'ARCHIVED', 'DRAFT
 /**
  * @param status as GraphQL or a webhook writes it: 'ACTIVE', 'active'
  * @param publishedAt null: not in the Online Store; undefined: unknown, because the app may not read it
+ * @param requiresSellingPlan undefined or null: unknown, because a webhook does not tell
  */
-export function saleOf(status: string, publishedAt: string | null | undefined): Sale {
+export function saleOf(
+  status: string,
+  publishedAt: string | null | undefined,
+  requiresSellingPlan: boolean | null | undefined
+): Sale {
   const upper = status.toUpperCase()
   const isActive = upper === 'ACTIVE' || upper === 'UNLISTED'
   const unpublished = isActive && publishedAt === undefined ? null : isActive && publishedAt === null
-  return { forSale: isActive && unpublished !== true, unlisted: upper === 'UNLISTED', unpublished }
+  const subscriptionOnly = isActive ? (requiresSellingPlan ?? null) : false
+  const forSale = isActive && unpublished !== true && subscriptionOnly !== true
+  return { forSale, unlisted: upper === 'UNLISTED', unpublished, subscriptionOnly }
 }
 
 /** The stock of a variant whose product is not for sale does not matter: the platform may call it sold out. */
@@ -73,7 +82,7 @@ export const page = <T extends z.ZodType>(node: T) =>
 const Stock = z.object({
   availableForSale: z.boolean(),
   inventoryPolicy: Name,
-  inventoryItem: z.object({ tracked: z.boolean() }).nullish()
+  inventoryItem: z.object({ tracked: z.boolean(), requiresShipping: z.boolean().nullish() }).nullish()
 })
 
 function stockOf({ availableForSale, inventoryPolicy, inventoryItem }: z.infer<typeof Stock>): PlatformStock {
@@ -89,7 +98,9 @@ export const Variant = Stock.extend({
   selectedOptions: z.array(z.object({ name: Name, value: Name }))
 }).transform(({ availableForSale, inventoryPolicy, inventoryItem, ...rest }) => ({
   ...rest,
-  stock: stockOf({ availableForSale, inventoryPolicy, inventoryItem })
+  stock: stockOf({ availableForSale, inventoryPolicy, inventoryItem }),
+  /** The checkout asks for an address, and for a shipping rate. */
+  shipped: inventoryItem?.requiresShipping === true
 }))
 
 export const InCollection = z.object({ id: Gid, title: Name })
@@ -102,6 +113,7 @@ export const Product = z
     status: Name,
     tags: z.array(Name),
     publishedAt: Name.nullish(),
+    requiresSellingPlan: z.boolean().nullish(),
     updatedAt: Name,
     options: z.array(z.object({ name: Name, values: z.array(Name) })),
     collections: page(InCollection),
@@ -109,7 +121,7 @@ export const Product = z
   })
   .transform(({ descriptionHtml, collections, variants, ...rest }) => ({
     ...rest,
-    ...saleOf(rest.status, rest.publishedAt),
+    ...saleOf(rest.status, rest.publishedAt, rest.requiresSellingPlan),
     description: htmlToText(descriptionHtml),
     collections: collections.nodes,
     moreCollections: collections.next,
@@ -122,9 +134,15 @@ export const PricedVariant = Stock.extend({
   id: Gid,
   price: Money,
   sellableOnlineQuantity: z.number().int(),
-  product: z.object({ id: Gid, status: Name, publishedAt: Name.nullish(), updatedAt: Name })
+  product: z.object({
+    id: Gid,
+    status: Name,
+    publishedAt: Name.nullish(),
+    requiresSellingPlan: z.boolean().nullish(),
+    updatedAt: Name
+  })
 }).transform(({ id, price, product, sellableOnlineQuantity, ...stocked }) => {
-  const sale = saleOf(product.status, product.publishedAt)
+  const sale = saleOf(product.status, product.publishedAt, product.requiresSellingPlan)
   const stock = stockIfSold(sale, stockOf(stocked))
   return {
     id,
@@ -135,6 +153,7 @@ export const PricedVariant = Stock.extend({
     isProductForSale: sale.forSale,
     forSale: sale.forSale && stock !== 'sold_out',
     stock,
+    shipped: sale.forSale && stocked.inventoryItem?.requiresShipping === true,
     /** How many a checkout takes at most; null: any number. */
     left: stock === 'counted' ? sellableOnlineQuantity : null,
     updatedAt: new Date(product.updatedAt)

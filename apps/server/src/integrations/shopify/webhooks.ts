@@ -200,6 +200,8 @@ export const ProductEvent = z
         .filter(tag => tag !== '')
     ),
     published_at: Name.nullish(),
+    /** Not told by webhooks, only by readings of the product. */
+    requires_selling_plan: z.boolean().nullish(),
     updated_at: Name.nullish(),
     options: z.array(z.object({ name: Name, values: z.array(Name) })).default([]),
     variants: z
@@ -213,7 +215,8 @@ export const ProductEvent = z
           option2: Name.nullish(),
           option3: Name.nullish(),
           /** Not told by webhooks, only by readings of the product. */
-          stock: PlatformStock.optional()
+          stock: PlatformStock.optional(),
+          shipped: z.boolean().optional()
         })
       )
       .default([]),
@@ -222,11 +225,15 @@ export const ProductEvent = z
   .transform(({ variant_gids: gids, ...event }) => {
     const described = new Set(event.variants.map(({ id }) => id))
     const others = gids?.map(one => fromGid(one.admin_graphql_api_id)).filter(id => !described.has(id))
-    const sale = saleOf(event.status, event.published_at)
+    const sale = saleOf(event.status, event.published_at, event.requires_selling_plan)
     return {
       ...event,
       ...sale,
-      variants: event.variants.map(variant => ({ ...variant, stock: stockIfSold(sale, variant.stock) })),
+      variants: event.variants.map(({ stock, shipped, ...variant }) => ({
+        ...variant,
+        stock: stockIfSold(sale, stock),
+        shipped: sale.forSale && shipped
+      })),
       otherVariants: others ?? (described.size < DESCRIBED ? [] : null)
     }
   })

@@ -41,6 +41,8 @@ const platform: NonNullable<Health['platform']> = {
   products: looked,
   prices: { ...looked, differ: 0 },
   unpublished: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
+  subscription_only: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
+  shipped: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } },
   counted: { products: { count: 0, names: [] }, rules: { count: 0, names: [] } }
 }
 const database = {
@@ -114,7 +116,9 @@ describe('the health page', () => {
           rules: { count: 1, names: ['Nike'] }
         },
         reconciliation: { ...platform.reconciliation, authorized: '#1031' },
-        counted: { products: { count: 1, names: ['Depot'] }, rules: { count: 2, names: ['Adidas', 'Puma'] } }
+        counted: { products: { count: 1, names: ['Depot'] }, rules: { count: 2, names: ['Adidas', 'Puma'] } },
+        subscription_only: { products: { count: 1, names: ['Quay'] }, rules: { count: 0, names: [] } },
+        shipped: { products: { count: 0, names: [] }, rules: { count: 1, names: ['Asics'] } }
       },
       jobs: { queues: [{ name: 'send-mail', waiting: 0, active: 0, oldest: null, dead: 5 }] },
       servers: {
@@ -127,7 +131,9 @@ describe('the health page', () => {
       database: { ...database, recovering_since: '2026-03-01T04:05:06.000Z' },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(20)
+    expect(await problems()).toHaveLength(22)
+    expect(screen.getByText(/^The platform sells 1 product by subscription only.*: Quay/)).toBeTruthy()
+    expect(screen.getByText(/^The platform ships 1 access rule: Asics/)).toBeTruthy()
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
     expect(screen.getByText('The access token lacks these permissions: write_products')).toBeTruthy()
     expect(screen.getByText(/^The platform's Online Store is password-protected.* Preferences/)).toBeTruthy()

@@ -99,7 +99,7 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
       ['products', `${pageAt('productManager')}?problem=1`],
       ['rules', AclManager]
     ] as const) {
-      for (const why of ['unpublished', 'counted'] as const) {
+      for (const why of ['unpublished', 'subscription_only', 'counted', 'shipped'] as const) {
         const { count, names } = platform[why][kind]
         const shown = names.join(', ') + (count > names.length ? ' …' : '')
         tell(count > 0, t(`health.problem.${why}.${kind}`, { count, names: shown }), to)

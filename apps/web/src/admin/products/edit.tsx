@@ -17,7 +17,7 @@ import { WorkButton } from '../kit/index.ts'
 import { draftOf, newVariant, updateBody, type Draft, type VariantDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { useBack } from './paths.ts'
-import { countedThere } from './trouble.ts'
+import { countedThere, shippedThere, whyInvalid } from './trouble.ts'
 
 const checkForm = rules(ProductUpdate)
 
@@ -91,14 +91,18 @@ function undoOf(before: Product, { version }: Product, draft: Draft): Undo | und
 function Notices({ product }: { product: Product }) {
   const t = useT()
   const counted = countedThere(product)
+  const shipped = shippedThere(product)
   return (
     <>
-      {!product.valid && (
-        <p className="notice warn">{t(product.unpublished ? 'products.unpublishedHint' : 'products.withdrawnHint')}</p>
-      )}
+      {!product.valid && <p className="notice warn">{t(`products.${whyInvalid(product)}Hint`)}</p>}
       {counted.length > 0 && (
         <p className="notice warn">
           {t('products.countedHint', { names: counted.map(one => one.variant_name).join(', ') })}
+        </p>
+      )}
+      {shipped.length > 0 && (
+        <p className="notice warn">
+          {t('products.shippedHint', { names: shipped.map(one => one.variant_name).join(', ') })}
         </p>
       )}
       {product.unlisted && <p className="notice warn">{t('products.unlistedHint')}</p>}

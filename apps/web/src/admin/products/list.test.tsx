@@ -34,6 +34,21 @@ describe('the list of products', () => {
     expect(within(await row()).queryByText('Withdrawn on the platform')).toBeNull()
   })
 
+  it('says of a product that the platform sells by subscription only, and how many variants it ships', async () => {
+    const [variant] = product.variants
+    if (!variant) throw new Error('the example has no variant')
+    const variants = [variant, { ...variant, id: variant.id + 1, shipped: true }]
+    openProducts(PATH, { ...product, valid: false, subscription_only: true, variants })
+    for (const words of ['By subscription only', 'Shipped by the platform: 1'])
+      expect(within(await row()).getByText(words)).toBeTruthy()
+    expect(within(await row()).queryByText('Withdrawn on the platform')).toBeNull()
+  })
+
+  it('marks a product with a variant that is shipped', async () => {
+    openProducts(PATH, { ...product, variants: product.variants.map(variant => ({ ...variant, shipped: true })) })
+    expect((await row()).hasAttribute('data-problem')).toBe(true)
+  })
+
   it('says which variants the platform counts, and which are sold out there', async () => {
     const [variant] = product.variants
     if (!variant) throw new Error('the example has no variant')

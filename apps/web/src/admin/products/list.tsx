@@ -13,7 +13,7 @@ import { SyncButton } from '../catalog-sync/sync-button.tsx'
 import { column, date, defineResource, May, idFilter, integer, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
 import { ADD, editPath } from './paths.ts'
-import { countedThere, driftsOf, hasProblem, withoutGroup } from './trouble.ts'
+import { countedThere, driftsOf, hasProblem, shippedThere, whyInvalid, withoutGroup } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
 /** The platform's products added to the shop, with open decisions. */
@@ -91,13 +91,12 @@ function State({ product }: { product: Product }) {
   const drifts = driftsOf(product).length
   const nowhere = withoutGroup(product).length
   const counted = countedThere(product)
+  const shipped = shippedThere(product).length
   const soldOut = counted.filter(variant => variant.platform_stock === 'sold_out').length
   if (!hasProblem(product) && !product.unlisted) return none
   return (
     <span className="row inline" style={{ gap: '0.2rem 0.6rem' }}>
-      {!product.valid && (
-        <StateBadge tone="bad">{t(product.unpublished ? 'products.unpublished' : 'products.withdrawn')}</StateBadge>
-      )}
+      {!product.valid && <StateBadge tone="bad">{t(`products.${whyInvalid(product)}`)}</StateBadge>}
       {product.unlisted && <StateBadge tone="off">{t('products.unlisted')}</StateBadge>}
       {product.old_flag && <StateBadge tone="wait">{t('products.changed')}</StateBadge>}
       {drifts > 0 && <StateBadge tone="wait">{t('products.drift', { count: drifts })}</StateBadge>}
@@ -105,6 +104,7 @@ function State({ product }: { product: Product }) {
       {counted.length > soldOut && (
         <StateBadge tone="wait">{t('products.counted', { count: counted.length - soldOut })}</StateBadge>
       )}
+      {shipped > 0 && <StateBadge tone="wait">{t('products.shipped', { count: shipped })}</StateBadge>}
       {nowhere > 0 && <StateBadge tone="wait">{t('products.noGroup', { count: nowhere })}</StateBadge>}
     </span>
   )

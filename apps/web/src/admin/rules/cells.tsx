@@ -10,16 +10,18 @@ import { money } from '../../kit/money.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import { none } from '../../kit/none.tsx'
 
-/** The name, and what keeps the rule off sale. */
+/** The name, and what is wrong with its product on the platform. */
 export function NameCell({ rule }: { rule: AclRule }) {
   const t = useT()
-  const { unpublished, platform_stock: stock } = rule
-  if (!unpublished && stock === 'none') return rule.name
+  const { unpublished, subscription_only, platform_stock: stock, shipped } = rule
+  if (!unpublished && !subscription_only && stock === 'none' && !shipped) return rule.name
   return (
     <span className="stack bottom inline" style={{ gap: 0 }}>
       {rule.name}
       {unpublished && <span className="warn">{t('rules.unpublished')}</span>}
+      {subscription_only && <span className="warn">{t('rules.subscription')}</span>}
       {stock !== 'none' && <span className="warn">{t(`rules.stock.${stock}`)}</span>}
+      {shipped && <span className="warn">{t('rules.shipped')}</span>}
     </span>
   )
 }

@@ -60,10 +60,10 @@ const effect: RuleEffect = {
 }
 const checked = (more: Partial<RuleCheck> = {}): RuleCheck => ({ ...nothing, effect, ...more })
 
-function open(at = ROUTE, found: RuleConflicts = nothing) {
+function open(at = ROUTE, found: RuleConflicts = nothing, rules = [snkrs, shoes]) {
   answer(inventory.platformVariant, { price: null })
   keepNothing()
-  answer(inventory.rules, pageOf(snkrs, shoes))
+  answer(inventory.rules, pageOf(...rules))
   answer(inventory.ruleConflicts, found)
   answer(catalog.priceDrift, pageOf())
   answer(inventory.checkRule, checked())
@@ -78,6 +78,15 @@ describe('the access rules of the console', () => {
     open(ROUTE, conflicts)
     expect(await within(await rowOf('Sneakers')).findByText('Shoes: 1 shared, undecided')).toBeTruthy()
     expect(screen.getByText('Undecided overlaps: 1')).toBeTruthy()
+  })
+
+  it('say that the platform sells one by subscription only, or ships it', async () => {
+    open(ROUTE, nothing, [
+      { ...snkrs, subscription_only: true },
+      { ...shoes, shipped: true }
+    ])
+    expect(within(await rowOf('Sneakers')).getByText(/^By subscription only/)).toBeTruthy()
+    expect(within(await rowOf('Shoes')).getByText(/^Shipped by the platform/)).toBeTruthy()
   })
 
   it('are checked against the others while their domains are typed, and decided', async () => {
