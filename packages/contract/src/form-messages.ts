@@ -135,6 +135,7 @@ export const formMessages = {
   needs_batch: 'Send a batch of 32 hexadecimal digits, a new one for each batch of cards',
   must_be_yes_or_no: 'Must be true or false',
   enter_code: 'Please enter code',
+  code_characters: 'Must not contain a comma or a line break: checkout links separate codes with commas',
   enter_discount: 'Please enter discount',
   enter_mount: 'Please enter mount',
   enter_point: 'Please enter point',

@@ -13,10 +13,11 @@ export const CODE_STATES = ['unknown', 'waiting', 'present', 'differs', 'missing
 export type CodeState = (typeof CODE_STATES)[number]
 
 /**
- * How the platform's discount differs from the shop's code. `used`: used without an order of the code's holder.
+ * How the platform's discount differs from the shop's code. `comma`: a checkout link cannot name the code. `used`: used without an order of the code's holder.
  * `foreign`: also not made by the shop, which therefore does not correct it.
  */
 export const CODE_DIFFERENCES = [
+  'comma',
   'kind',
   'value',
   'items',

@@ -29,9 +29,12 @@ const DiscountTypeInput = z
   .union([z.enum(DISCOUNT_TYPES), z.literal('').transform(() => undefined)], { error: message('must_select') })
   .optional()
 
+/** A checkout link names several codes with commas between them. */
+const CodeInput = text(message('enter_code'), 64).refine(code => !/[,\p{Cc}]/u.test(code), message('code_characters'))
+
 export const CouponForm = z.object({
   username: text(message('enter_holder'), 32),
-  code: text(message('enter_code'), 64),
+  code: CodeInput,
   discount: MoneyInput(message('enter_discount')),
   discount_type: DiscountTypeInput,
   code_type: z
@@ -70,7 +73,7 @@ const whole = (min: number, max: number) => {
 
 export const GiftCardForm = z.object({
   mount,
-  code: text(message('enter_code'), 64),
+  code: CodeInput,
   point: points(message('enter_point'))
 })
 
@@ -105,7 +108,7 @@ export type LevelCode = z.infer<typeof LevelCode>
 export const LevelCodeForm = z.object({
   discount: MoneyInput(message('enter_discount')),
   discount_type: DiscountTypeInput,
-  code: text(message('enter_code'), 64),
+  code: CodeInput,
   point: points(message('enter_point'))
 })
 

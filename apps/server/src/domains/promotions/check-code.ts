@@ -68,8 +68,8 @@ async function checkAndCorrect(
   return { found: after.ok ? compareDiscount(after.value.get(wanted.code) ?? null, wanted) : after, isWritten: true }
 }
 
-/** A change cannot undo uses that the platform has counted. */
-const canCorrect = ({ differs = [] }: Seen): boolean => differs.some(one => one !== 'used')
+/** A change cannot undo uses that the platform has counted, nor give the code another name. */
+const canCorrect = ({ differs = [] }: Seen): boolean => differs.some(one => one !== 'used' && one !== 'comma')
 
 /** Compares what the platform has under a code with what it should have. */
 export function compareDiscount(there: FoundDiscount | null, wanted: WantedDiscount): Seen {

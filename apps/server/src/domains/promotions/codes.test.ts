@@ -136,6 +136,19 @@ test('a gift card that the platform does not have is created with its exchange; 
   expect(await world.discount(other.code)).toMatchObject({ value: '31.00', usageLimit: 1 })
 })
 
+test('a code with a comma, which older versions took, is named as one that links cannot use, and is not handed out', async () => {
+  const { ctx } = world.shop
+  const card = await world.addCard('OLD-CARD')
+  await ctx.db.update(giftCards).set({ code: 'OLD,CARD', mount: '77.00' }).where(eq(giftCards.id, card.id))
+  for (let times = 0; times < 2; times++) {
+    await world.ask('gift_card', card.id, 'create')
+    await world.codes()
+    expect(await world.card(card.id)).toMatchObject({ platform_state: 'differs', platform_differs: ['comma'] })
+  }
+  const options = await world.admin.get<{ mount: string }[]>('/api/rewards/gift_card/base-info/')
+  expect(options.data.map(({ mount }) => mount)).not.toContain('77.00')
+})
+
 test('a discount that is there already is adopted when it is equal, and named as different when not', async () => {
   const [level] = (await world.admin.get<Page<LevelCode>>('/api/rewards/level_code/')).data.data
   if (!level) throw new Error('there is no level')

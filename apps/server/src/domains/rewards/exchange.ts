@@ -1,5 +1,5 @@
 import { refuse } from '@netlet/contract'
-import { and, asc, desc, eq, ne, not, sql } from '../../infra/db/drizzle.ts'
+import { and, asc, desc, eq, ne, not, notLike, sql } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -19,11 +19,13 @@ export type Exchanged = {
 }
 
 /**
- * Unexchanged cards whose code should work: the platform has not refused it and has no different, ended or used
- * discount under it, nor another customer's that the shop did not make. A missing discount is created by the exchange.
+ * Unexchanged cards whose code should work: it has no comma, which checkout links cannot have in a code, the platform has
+ * not refused it and has no different, ended or used discount under it, nor another customer's that the shop did not
+ * make. A missing discount is created by the exchange.
  */
 const isOffered = and(
   not(giftCards.isExchanged),
+  notLike(giftCards.code, '%,%'),
   ne(giftCards.platformState, 'refused'),
   sql`not (${giftCards.platformDiffers} && array['kind', 'value', 'items', 'minimum', 'ended', 'used'])`,
   sql`not (${giftCards.platformDiffers} @> array['holder', 'foreign'])`

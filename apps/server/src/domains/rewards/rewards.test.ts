@@ -41,6 +41,8 @@ async function balanceOf(id: number) {
 
 const addCard = (form: Record<string, unknown>) => admin.post<GiftCard>(`${R}/gift_card/`, { code: code(), ...form })
 
+const NO_COMMA = 'Must not contain a comma or a line break: checkout links separate codes with commas'
+
 test('coupon form: username, code, discount and type are required', async () => {
   const { user } = await customerWith()
   const whole = { username: user.username, code: code(), discount: '5', code_type: 1 }
@@ -56,6 +58,7 @@ test('coupon form: username, code, discount and type are required', async () => 
       expect(refused).toMatchObject({ status: 400, msg, data: { errors: { [field]: msg } } })
     }
   }
+  expect(await admin.post(`${R}/coupon_code/`, { ...whole, code: 'TEN,OFF' })).toMatchObject({ msg: NO_COMMA })
   expect(await admin.post(`${R}/coupon_code/`, { ...whole, code_type: 3 })).toMatchObject({ msg: 'Please select type' })
   const made = await admin.post<Coupon>(`${R}/coupon_code/`, { ...whole, code_type: '2' })
   expect(made.data).toMatchObject({ username: user.username, discount: '5.00', code_type: 2, is_used: false })
@@ -132,6 +135,7 @@ test('gift card form: mount, code and point are required', async () => {
   const rows: [field: string, wrong: unknown[], msg: string][] = [
     ['mount', [undefined, '', '0', '-1', '1.234'], 'Please enter mount'],
     ['code', [undefined, ''], 'Please enter code'],
+    ['code', ['TEN,OFF', ',', 'TEN\nOFF'], NO_COMMA],
     ['point', [undefined, '', -1, 1.5, null, 'x'], 'Please enter point']
   ]
   for (const [field, values, msg] of rows)
@@ -281,6 +285,7 @@ test('level codes: five levels from the start, discount, code and point required
   ]
   for (const [field, msg] of rows)
     expect(await admin.put(path, { ...whole, [field]: '' })).toMatchObject({ status: 400, msg })
+  expect(await admin.put(path, { ...whole, code: 'SILVER,5' })).toMatchObject({ status: 400, msg: NO_COMMA })
   expect((await admin.put<LevelCode>(path, whole)).data).toMatchObject({ level: 2, code: 'SILVER5', discount: '5.00' })
   expect(await discountCodeFor(db, customer.user.id)).toBe('SILVER5')
   for (const [point, msg, reason, params] of [

@@ -103,6 +103,7 @@ export async function readDiscounts(
 export function differencesOf({ basic, holderId }: FoundDiscount, wanted: WantedDiscount): CodeDifference[] {
   if (!basic) return ['kind']
   const wrong: [CodeDifference, boolean][] = [
+    ['comma', wanted.code.includes(',')],
     ['value', !isValue(basic.customerGets.value, wanted)],
     ['items', basic.customerGets.items.__typename !== 'AllDiscountItems'],
     ['minimum', basic.minimumRequirement !== null],
