@@ -127,7 +127,9 @@ export async function startRefundPlatform() {
     const known = made.find(({ id }) => variables.id === `gid://shopify/Refund/${id}`)
     const money = { amount: known?.amount }
     const amountSet = { shopMoney: money, presentmentMoney: { ...money, currencyCode: 'USD' } }
-    const status = known ? { transactions: { nodes: [{ id: 'gid://shopify/OrderTransaction/2', status: known.status, amountSet }] } } : null
+    const status = known
+      ? { transactions: { nodes: [{ id: 'gid://shopify/OrderTransaction/2', status: known.status, amountSet }] } }
+      : null
     const refund = { id: `gid://shopify/Refund/${ids.get(key)}` }
     const data = input
       ? { refundCreate: { refund, userErrors: [] } }
