@@ -237,6 +237,7 @@ test('the shop reports its currency and the scopes of the access token', async (
     name: 'Netlet stand-in',
     currency: 'USD',
     domain: 'sandbox.myshopify.com',
+    paused: false,
     scopes: [
       ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
       'read_shopify_payments_disputes',
