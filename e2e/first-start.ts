@@ -45,7 +45,7 @@ export async function startEmptyShop(env: Record<string, string> = {}): Promise<
     const [port = 0, platformPort = 0] = await freePorts(2)
     const url = `http://127.0.0.1:${port}`
     const platformUrl = `http://127.0.0.1:${platformPort}`
-    const admin = { username: 'owner1', password: 'Owner#2026' }
+    const admin = { username: 'owner1', password: 'Harbour#2026' }
     const platform = start('The stand-in platform', ['apps/sandbox/src/main.ts'], {
       PLATFORM_PORT: String(platformPort),
       DATA_DIR: folder,

@@ -4,7 +4,7 @@ import { mailTo, signUp } from './shopper.ts'
 import { expect, test } from './shop.ts'
 import { generateSync } from 'otplib'
 
-const PASSWORD = 'Secret#2026'
+const PASSWORD = 'Harbour#2026'
 
 /** A device with passkeys, which agrees to everything. */
 async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {

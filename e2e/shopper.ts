@@ -32,8 +32,8 @@ export async function signUp(page: Page, shop: Place, username: string): Promise
   await page.getByRole('button', { name: 'send code' }).click()
   const { text } = await mailTo(shop, email, /code/)
   await page.getByRole('textbox', { name: 'Verification code' }).fill(/\d{6}/.exec(text)?.[0] ?? '')
-  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('Secret#2026')
-  await page.getByRole('textbox', { name: /confirm/i }).fill('Secret#2026')
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('Harbour#2026')
+  await page.getByRole('textbox', { name: /confirm/i }).fill('Harbour#2026')
   await page.getByRole('button', { name: 'sign up', exact: true }).click()
   await expect(page).toHaveURL(`${shop.url}/product`)
 }

@@ -117,7 +117,7 @@ export const consoleBench: Bench = async log => {
 async function adminSession(env: Record<string, string>): Promise<string> {
   const { ctx, close } = await openApp(readConfig(env), { worker: false })
   try {
-    const user = { username: 'boss', email: 'boss@example.com', password: 'Secret#2026', isSuperuser: true }
+    const user = { username: 'boss', email: 'boss@example.com', password: 'Harbour#2026', isSuperuser: true }
     const made = await createUser(ctx, SYSTEM, user)
     if (!made.ok) throw new Error(made.reason)
     return await sessionOf(ctx, made.data.id)

@@ -65,6 +65,11 @@ export const refusals = {
   email_code_too_soon: [429, 'We sent a code a moment ago. Please wait a minute before you request another.'],
   email_code_limit: [429, 'You requested too many codes. Please use the last one, or try again tomorrow.'],
   wrong_password: [400, 'The password is not correct'],
+  password_is_common: [
+    400,
+    'This password is easy to guess. Choose a longer one that is not a common word with a few digits or symbols.'
+  ],
+  password_has_name: [400, 'The password must not contain your username or the name of your email address'],
   password_needed: [403, 'Please enter your password again to do this'],
   unknown_invite_code: [400, 'This invite code does not exist'],
   discord_proof_missing: [400, 'Please log in with the chat platform again, or sign up without it'],

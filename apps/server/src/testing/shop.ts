@@ -59,7 +59,7 @@ export type TestShop = {
   close(): Promise<void>
 }
 
-export const TEST_PASSWORD = 'Secret#2026'
+export const TEST_PASSWORD = 'Harbour#2026'
 
 const hashes = new Map<string, Promise<string>>()
 

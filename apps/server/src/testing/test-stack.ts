@@ -298,7 +298,7 @@ async function ownServer(
 }
 
 async function signedIn(ctx: AppContext, url: string, name: string, isSuperuser: boolean): Promise<TestClient> {
-  const user = { username: name, email: `${name}@example.com`, password: 'Secret#2026', isSuperuser }
+  const user = { username: name, email: `${name}@example.com`, password: 'Harbour#2026', isSuperuser }
   const made = await createUser(ctx, SYSTEM, user)
   if (!made.ok) throw new Error(made.reason)
   const client = createTestClient(url)

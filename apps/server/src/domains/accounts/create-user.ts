@@ -9,7 +9,7 @@ import { StartupError } from '../../infra/db/migrate.ts'
 import { formRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { randomCode, randomToken } from '../../infra/secrets.ts'
-import { hashPassword } from './passwords.ts'
+import { hashChosen, hashPassword } from './passwords.ts'
 import { isActiveOwner } from './operators.ts'
 import { users } from './tables.ts'
 
@@ -103,8 +103,10 @@ export async function ensureAdmin(ctx: AppContext): Promise<void> {
     const wrong = checkUser(admin)
     if (wrong) return wrong
     const { username, email, password } = admin
-    const passwordHash = await hashPassword(password)
-    const id = await insertUser(unit, { username, email, passwordHash, isSuperuser: true })
+    // Each demo has the same known password.
+    const chosen = ctx.config.demo ? ok(await hashPassword(password)) : await hashChosen(password, admin)
+    if (!chosen.ok) return chosen
+    const id = await insertUser(unit, { username, email, passwordHash: chosen.data, isSuperuser: true })
     unit.audit('user.create', id, { after: { username, email } })
     return ok(null)
   })

@@ -7,6 +7,7 @@ import {
   mayOperate,
   refuse
 } from '@netlet/contract'
+import type { PasswordOwner } from '@netlet/contract/password-strength'
 import { eq } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
@@ -21,7 +22,7 @@ import { leaveAddress } from './change-email.ts'
 import { unbind } from './discord-binding.ts'
 import { endAccess, tellPasswordChanged } from './end-access.ts'
 import { lockUserAndOwners, refuseOperator } from './operators.ts'
-import { hashPassword } from './passwords.ts'
+import { hashChosen } from './passwords.ts'
 import type { AccountPorts } from './ports.ts'
 import { presentUser, userColumns, userFields, type UserRow } from './present-user.ts'
 import { users } from './tables.ts'
@@ -72,7 +73,9 @@ export async function setUserPassword(
   userId: number,
   password: string
 ): Promise<Result<{ token: string | undefined }>> {
-  const passwordHash = await hashPassword(password)
+  const chosen = await hashGiven(ctx, userId, password)
+  if (!chosen.ok) return chosen
+  const passwordHash = chosen.data
   return command(ctx, by, async unit => {
     const user = await lockUser(unit.tx, userId)
     if (!user) return refuse('not_found')
@@ -85,6 +88,15 @@ export async function setUserPassword(
     unit.audit('user.set_password', userId, { after: { password: true } })
     return ok({ token })
   })
+}
+
+/** @param names those that the form gives the user */
+async function hashGiven(ctx: AppContext, userId: number, password: string, names: Partial<PasswordOwner> = {}) {
+  const [user] = await ctx.db
+    .select({ username: users.username, email: users.email })
+    .from(users)
+    .where(eq(users.id, userId))
+  return hashChosen(password, { username: names.username ?? user?.username, email: names.email ?? user?.email })
 }
 
 type Change = Partial<typeof users.$inferInsert>
@@ -105,7 +117,9 @@ export async function editUser(
   userId: number,
   { version, ...form }: Edit<z.output<typeof UserForm>>
 ): Promise<Result<{ user: User; token: string | undefined }>> {
-  const passwordHash = form.password === undefined ? undefined : await hashPassword(form.password)
+  const chosen = form.password === undefined ? ok(undefined) : await hashGiven(ctx, userId, form.password, form)
+  if (!chosen.ok) return chosen
+  const passwordHash = chosen.data
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
     const { tx } = unit
     const { user: before, isOnlyOwner } = await lockUserAndOwners(tx, userId)

@@ -326,7 +326,7 @@ test('of two proofs that are used at once, one sets the password', async () => {
   const clients = [visitorFromAnywhere(shop), visitorFromAnywhere(shop), visitorFromAnywhere(shop)]
   const proofs: object[] = []
   for (const client of clients) proofs.push(await prove(client, email))
-  const password = (n: number) => `Winner#${n}aa`
+  const password = (n: number) => `Harbour#${n}xq`
   const replies = await Promise.all(
     clients.map((client, n) => client.post(FORGOT, { email, password: password(n), ...proofs[n] }))
   )

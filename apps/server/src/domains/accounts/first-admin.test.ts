@@ -11,7 +11,7 @@ import { useStarted } from '../../testing/use-started.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
 
-const configured = { username: 'first1', email: 'first@example.com', password: 'First#2026' }
+const configured = { username: 'first1', email: 'first@example.com', password: 'Harbour#2026' }
 const as = (admin: typeof configured | undefined) => ({ ...shop.ctx, config: { ...shop.ctx.config, admin } })
 const admins = () => shop.ctx.db.$count(users, eq(users.isSuperuser, true))
 
@@ -19,6 +19,7 @@ test('the first administrator comes from the configuration, once, even if severa
   await ensureAdmin(as(undefined))
   expect(await admins()).toBe(0)
   await expect(ensureAdmin(as({ ...configured, password: 'weak' }))).rejects.toThrow(StartupError)
+  await expect(ensureAdmin(as({ ...configured, password: 'Password@123' }))).rejects.toThrow('easy to guess')
   await shop.customer({ username: 'first1' })
   await expect(ensureAdmin(as(configured))).rejects.toThrow('already taken')
   const admin = { ...configured, username: 'first2' }

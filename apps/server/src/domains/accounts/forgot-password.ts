@@ -14,7 +14,7 @@ import { signDevice } from './device-cookie.ts'
 import { unbind } from './discord-binding.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
 import { endAccess, tellPasswordChanged } from './end-access.ts'
-import { hashPassword } from './passwords.ts'
+import { hashChosen } from './passwords.ts'
 import { userColumns } from './present-user.ts'
 import { emailCodes, users } from './tables.ts'
 
@@ -58,7 +58,13 @@ export async function setForgottenPassword(
   )
   // Hashing is expensive and anyone may call this, so check first whether the proof exists.
   if ((await ctx.db.$count(emailCodes, proven)) === 0) return refuse('wrong_verification')
-  const passwordHash = await hashPassword(form.password)
+  const [owner] = await ctx.db
+    .select({ username: users.username })
+    .from(users)
+    .where(eq(lower(users.email), email))
+  const chosen = await hashChosen(form.password, { email, ...owner })
+  if (!chosen.ok) return chosen
+  const passwordHash = chosen.data
   return command(ctx, by, async unit => {
     // Lock the user first, as commands that end codes do: of two concurrent proofs the second one finds itself ended.
     const [user] = await unit.tx

@@ -1,4 +1,7 @@
+import type { PasswordOwner } from '@netlet/contract/password-strength'
 import { hash, verify } from '@node-rs/argon2'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { createLimiter, MAX_HEAVY_TASKS } from '../../infra/turns.ts'
 
 // argon2id is the library's default; OWASP's minimum is 19 MiB and 2 passes.
@@ -10,6 +13,17 @@ const turns = createLimiter({ atOnce: MAX_HEAVY_TASKS, longest: 100, each: 20 })
 /** A session or a mailed code has authenticated this caller, so it goes before a flood of logins. */
 export const hashPassword = (password: string): Promise<string> =>
   turns.take(() => hash(password, COST), { first: true })
+
+/**
+ * Hashes the password that a person chose. Refuses what is easy to guess, and what contains the account's names, at the
+ * form's `field`.
+ */
+export async function hashChosen(password: string, owner: PasswordOwner, field = 'password'): Promise<Result<string>> {
+  // Its list of common passwords is large, and a process may never need it.
+  const { weaknessOf } = await import('@netlet/contract/password-strength')
+  const weakness = weaknessOf(password, owner)
+  return weakness ? fieldRefusal(field, weakness) : ok(await hashPassword(password))
+}
 
 /**
  * Whose password is checked. `key`: the account, or the network of a stranger. `first`: the caller has a session or a

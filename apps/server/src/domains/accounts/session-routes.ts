@@ -26,7 +26,7 @@ import { beginAttempt, changesKey } from './attempts.ts'
 import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { unbind } from './discord-binding.ts'
 import { endAccess, tellPasswordChanged } from './end-access.ts'
-import { hashPassword } from './passwords.ts'
+import { hashChosen } from './passwords.ts'
 import { users } from './tables.ts'
 import { oauthTokenOf } from './discord-states.ts'
 
@@ -50,7 +50,10 @@ async function changePassword(
     await attempt.discard()
     return refuse('too_many')
   }
-  const passwordHash = await hashPassword(form.new_password)
+  const [owner] = await ctx.db.select({ email: users.email }).from(users).where(eq(users.id, by.id))
+  const chosen = await hashChosen(form.new_password, { username: by.username, ...owner }, 'new_password')
+  if (!chosen.ok) return chosen
+  const passwordHash = chosen.data
   return command(ctx, by, async unit => {
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')

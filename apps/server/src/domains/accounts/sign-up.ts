@@ -12,7 +12,7 @@ import { insertUser, USER_CONFLICTS } from './create-user.ts'
 import { consumeDiscordProof } from './discord-states.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
 import { openSession, type Browser, type LoggedIn } from './open-session.ts'
-import { hashPassword } from './passwords.ts'
+import { hashChosen } from './passwords.ts'
 import { users } from './tables.ts'
 
 /**
@@ -37,7 +37,9 @@ export async function signUp(
   const key = `sign-up:${code.id}`
   const { counts } = await beginAttempt(ctx, by, [key])
   if ((counts.get(key) ?? 0) > MAX_TRIES) return refuse('too_many')
-  const passwordHash = await hashPassword(form.password)
+  const chosen = await hashChosen(form.password, form)
+  if (!chosen.ok) return chosen
+  const passwordHash = chosen.data
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
     const { tx } = unit
     if (!(await consumeEmailCode(unit, code))) return wrongCode

@@ -280,7 +280,7 @@ test('a purchase whose cart kept the attribute of a renewal is delivered; a seco
   let heard: Published[] = []
   const stop = stack.ctx.changes.subscribe(event => void heard.push(...(event?.changes ?? [])))
   // Changes arrive in sequence: after a later change of that process, those of the delivery have come too.
-  const key = { name: 'script', scopes: ['read'], password: 'Secret#2026' }
+  const key = { name: 'script', scopes: ['read'], password: 'Harbour#2026' }
   expect((await buyer.post('/api/users/api_keys/', key)).code).toBe(2000)
   await stack.eventually('the changes of before', async () => heard.some(one => one.resource === 'api_key'))
   heard = []

@@ -89,7 +89,7 @@ export default function SettingsPage() {
           </div>
           <div className="stack">
             <Part title={t('settings.password')}>
-              <PasswordForm chatName={user.discord_name} />
+              <PasswordForm chatName={user.discord_name} owner={user} />
             </Part>
             {security}
             {!isOperator && <Programs />}

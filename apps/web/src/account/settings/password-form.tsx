@@ -1,3 +1,4 @@
+import type { PasswordOwner } from '@netlet/contract/password-strength'
 import { Button, Checkbox } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { call } from '../../api/client.ts'
@@ -7,12 +8,13 @@ import { reloadSession } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
-import { formMessage, rules } from '../../kit/form.ts'
+import { rules } from '../../kit/form.ts'
+import { NewPasswordInput } from '../../kit/new-password-input.tsx'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { ChangePasswordBody } from '../../kit/schemas.ts'
 
 /** Shows no message after success: it only empties the fields. */
-export function PasswordForm({ chatName }: { chatName: string | null }) {
+export function PasswordForm({ chatName, owner }: { chatName: string | null; owner: PasswordOwner }) {
   const t = useT()
   const form = useForm({
     name: 'password',
@@ -45,13 +47,7 @@ export function PasswordForm({ chatName }: { chatName: string | null }) {
         {...eye}
         {...form.getInputProps('old_password')}
       />
-      <PasswordInput
-        label={t('settings.new')}
-        description={formMessage('password_rule')}
-        autoComplete="new-password"
-        {...eye}
-        {...form.getInputProps('new_password')}
-      />
+      <NewPasswordInput label={t('settings.new')} owner={owner} {...eye} {...form.getInputProps('new_password')} />
       {chatName !== null && (
         <Checkbox
           label={t('settings.unbind', { name: chatName })}

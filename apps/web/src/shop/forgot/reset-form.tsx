@@ -7,6 +7,7 @@ import { noted } from '../../i18n/failures.ts'
 import { t as word, useT } from '../../i18n/index.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
+import { NewPasswordInput } from '../../kit/new-password-input.tsx'
 import { notify } from '../../kit/notify.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { ForgotBody } from '../../kit/schemas.ts'
@@ -45,13 +46,7 @@ export function ResetForm({ email, verifyId, onDone, onBack }: Props) {
         errors => failure.invalid(errors)
       )}
     >
-      <PasswordInput
-        label={t('login.newPassword')}
-        description={formMessage('password_rule')}
-        autoComplete="new-password"
-        {...eye}
-        {...form.getInputProps('password')}
-      />
+      <NewPasswordInput label={t('login.newPassword')} owner={{ email }} {...eye} {...form.getInputProps('password')} />
       <PasswordInput label={t('signUp.again')} autoComplete="new-password" {...eye} {...form.getInputProps('again')} />
       {failure.alert}
       <Button type="submit" loading={save.isPending}>

@@ -11,8 +11,9 @@ import { t as word, useT } from '../../i18n/index.ts'
 import { currentLanguage } from '../../i18n/language.ts'
 import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
-import { formMessage, rules } from '../../kit/form.ts'
+import { rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { NewPasswordInput } from '../../kit/new-password-input.tsx'
 import { PasswordInput } from '../../kit/password-input.tsx'
 import { safePath, withReturn } from '../../kit/return-path.ts'
 import { SignUpBody } from '../../kit/schemas.ts'
@@ -113,10 +114,9 @@ export default function SignUpPage() {
           onRefused={failure.atFields}
           {...form.getInputProps('email_code')}
         />
-        <PasswordInput
+        <NewPasswordInput
           label={t('login.password')}
-          description={formMessage('password_rule')}
-          autoComplete="new-password"
+          owner={{ username, email }}
           {...eye}
           {...form.getInputProps('password')}
         />

@@ -28,8 +28,8 @@ async function fillIn({ user }: ReturnType<typeof open>) {
   await user.type(text(/invite/i), 'nobody')
 }
 async function typePasswords({ user }: ReturnType<typeof open>) {
-  await user.type(secret('Password'), 'Secret#2026')
-  await user.type(secret(/confirm/i), 'Secret#2026')
+  await user.type(secret('Password'), 'Harbour#2026')
+  await user.type(secret(/confirm/i), 'Harbour#2026')
 }
 
 /** The form's own alert; toasts are alerts too. */
@@ -58,9 +58,22 @@ describe('the sign-up form', () => {
     expect(describedBy(text('Username'))).toContain('Please input username')
   })
 
+  it('shows how hard the password is to guess, and that it must not contain the name', async () => {
+    const { user } = open()
+    await user.type(text('Username'), 'Alice1')
+    await user.type(secret('Password'), 'Password@123')
+    expect(await screen.findByText('Easy to guess: not allowed')).toBeTruthy()
+    await user.clear(secret('Password'))
+    await user.type(secret('Password'), 'Blue7Whale-Tango')
+    expect(await screen.findByText('Very hard to guess')).toBeTruthy()
+    await user.clear(secret('Password'))
+    await user.type(secret('Password'), 'Whale-Tango-Alice1')
+    expect(await screen.findByText('Easy to guess: not allowed')).toBeTruthy()
+  })
+
   it('says nothing of the field that is left while a button is pressed, which would move it away', async () => {
     const { user } = open()
-    await user.type(secret('Password'), 'Secret#2026')
+    await user.type(secret('Password'), 'Harbour#2026')
     await user.type(secret(/confirm/i), 'other')
     await user.pointer({ keys: '[MouseLeft>]', target: submit() })
     expect(document.activeElement).toBe(secret(/confirm/i))
@@ -104,7 +117,7 @@ describe('the sign-up form', () => {
     await typePasswords(first)
     const kept = sessionStorage.getItem('netlet-draft-sign-up') ?? ''
     expect(kept).toContain('Alice1')
-    expect(kept).not.toContain('Secret#2026')
+    expect(kept).not.toContain('Harbour#2026')
     first.unmount()
     const view = open()
     expect(text('Username')).toHaveProperty('value', 'Alice1')

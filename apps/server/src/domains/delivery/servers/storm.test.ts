@@ -81,7 +81,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
   const { ctx } = stack
   const { db } = ctx
   // The buyer's inviter earns coins with each payment.
-  const person = { username: 'inviter1', email: 'inviter1@example.com', password: 'Secret#2026' }
+  const person = { username: 'inviter1', email: 'inviter1@example.com', password: 'Harbour#2026' }
   const inviter = await createUser(ctx, SYSTEM, person)
   if (!inviter.ok) throw new Error(inviter.reason)
   await db.update(users).set({ invitedBy: inviter.data.id }).where(eq(users.username, 'buyer1'))
