@@ -163,6 +163,9 @@ export const Settings = z.object({
   quarantine_hours: whole(0, 8760).default(0),
   /** Must operators have a second factor? Each has a week from the first log-in on. */
   operators_need_second_factor: z.boolean({ error: message('must_be_yes_or_no') }).default(true),
+  /** How long after the log-in a session ends, however often it is used. */
+  customer_session_days: whole(1, 3650).default(30),
+  operator_session_hours: whole(1, 8760).default(12),
   /** May webhooks go to http: addresses? Anyone on the way can then read them. */
   webhooks_allow_http: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** RFC 8805 lines. */

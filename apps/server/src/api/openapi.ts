@@ -30,7 +30,12 @@ export function openApiDocument(serverUrl: string): Json {
         Object.entries(REFUSED).map(([name, { description, status }]) => [name, refusedWith(description, status)])
       ),
       securitySchemes: {
-        session: { type: 'apiKey', in: 'cookie', name: 'netlet_session', description: 'What a login sets' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'netlet_session',
+          description: 'What a login sets; over https its name begins with __Host-'
+        },
         apiKey: {
           type: 'http',
           scheme: 'bearer',

@@ -111,7 +111,9 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       sendgrid_api_key: 'test',
       email_from: 'Netlet <shop@example.com>',
       // Tests move the clock by months.
-      operators_need_second_factor: false
+      operators_need_second_factor: false,
+      operator_session_hours: 8760,
+      customer_session_days: 3650
     })
     const runner = createJobRunner(ctx, options.jobs ?? [])
     opened.push(() => runner.close())

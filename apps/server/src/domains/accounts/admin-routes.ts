@@ -126,13 +126,13 @@ export function adminRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts):
     return done
   })
   mount(calls.switchUser, async ({ caller, request, reply, body }) => {
-    const switched = await switchUser(ctx, caller, body.user_id, browserOf(request))
+    const switched = await switchUser(ctx, caller, body.user_id, browserOf(request, ctx.config))
     if (!switched.ok) return switched
     setSessionCookie(reply, ctx.config, switched.data.token)
     return ok(await currentUser(ctx, ports, { id: switched.data.userId, impersonator: caller }))
   })
   mount(calls.switchBack, async ({ caller, request, reply }) => {
-    const back = await switchBack(ctx, caller, browserOf(request))
+    const back = await switchBack(ctx, caller, browserOf(request, ctx.config))
     if (!back.ok) return back
     setSessionCookie(reply, ctx.config, back.data.token)
     return ok(await currentUser(ctx, ports, { id: back.data.userId, impersonator: null }))

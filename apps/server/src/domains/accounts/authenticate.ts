@@ -14,7 +14,7 @@ import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { countKeyCall } from './api-key-use.ts'
 import { dueAt, startGrace } from './second-factor/required.ts'
-import { SESSION_LIFE, sessionTokenOf } from './sessions.ts'
+import { sessionEnd, sessionTokenOf } from './sessions.ts'
 import { apiKeys, sessions, users } from './tables.ts'
 
 /** The chat platform redirects the browser here from another site; `state` and a cookie guard these. */
@@ -62,14 +62,19 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
     if (found.lastSeenAt < before) {
       // The administrator's own session stays alive with the session that views the shop as a user.
       const used = found.parentHash ? [found.tokenHash, found.parentHash] : [found.tokenHash]
-      await command(ctx, SYSTEM, async unit => {
+      const isOver = await command(ctx, SYSTEM, async unit => {
+        const expiresAt = await sessionEnd(unit, found.impersonatorId ?? found.userId, found.createdAt)
         await unit.tx
           .update(sessions)
-          .set({ lastSeenAt: now, expiresAt: new Date(now.getTime() + SESSION_LIFE) })
+          .set({ lastSeenAt: now, expiresAt })
           .where(and(inArray(sessions.tokenHash, used), lt(sessions.lastSeenAt, before)))
+        if (expiresAt <= now) return true
         // Also for operators who logged in before one was required.
         if (found.isSuperuser) await startGrace(unit, found.userId)
+        return false
       })
+      // A setting has shortened its life.
+      if (isOver) return null
     }
     const { impersonatorId, impersonatorName } = found
     return {
@@ -108,7 +113,7 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
     async authenticate(request) {
       const key = bearerKey(request)
       const ip = clientAddress(request)
-      const token = sessionTokenOf(request)
+      const token = sessionTokenOf(request, ctx.config)
       const caller = key ? await byKey(key, ip) : token ? await bySession(token, ip) : null
       return caller && { ...caller, forwardedFor: forwardedClient(request) }
     },
@@ -132,6 +137,7 @@ function prepareSession(db: Database) {
       tokenHash: sessions.tokenHash,
       parentHash: sessions.parentHash,
       lastSeenAt: sessions.lastSeenAt,
+      createdAt: sessions.createdAt,
       userId: users.id,
       username: users.username,
       isSuperuser: users.isSuperuser,

@@ -2,15 +2,17 @@ import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
+import { clearCookie, readCookie, readFormer, writeCookie } from './cookies.ts'
 import { randomToken, equalInConstantTime } from '../../infra/secrets.ts'
 
-const COOKIE = 'netlet_device'
+const COOKIE = { name: 'netlet_device', path: '/api' } as const
 
 /** A browser's user. The signature contains the password's hash, so a new password invalidates all device cookies. */
 export type DeviceOwner = { id: number; passwordHash: string }
 
 /** The browser's proof of its last login, if it has one. */
-export const deviceCookieOf = (request: FastifyRequest): string | undefined => request.cookies[COOKIE]
+export const deviceCookieOf = (request: FastifyRequest, config: Pick<Config, 'secureCookies'>): string | undefined =>
+  readCookie(request, config, COOKIE) ?? readFormer(request, config, COOKIE)
 
 /** The cookie that proves a browser's login to this account. */
 export function signDevice({ appSecret }: Pick<Config, 'appSecret'>, owner: DeviceOwner): string {
@@ -32,17 +34,8 @@ export function knownDevice(
 const signature = (appSecret: string, { id, passwordHash }: DeviceOwner, nonce: string): string =>
   createHmac('sha256', appSecret).update(`device ${id} ${nonce} ${passwordHash}`).digest('base64url')
 
-export function setDeviceCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, device: string): void {
-  reply.setCookie(COOKIE, device, {
-    path: '/api',
-    httpOnly: true,
-    // Lax, because a login by the chat platform returns from another site.
-    sameSite: 'lax',
-    secure: config.secureCookies,
-    maxAge: (400 * DAY) / 1000
-  })
-}
+export const setDeviceCookie = (reply: FastifyReply, config: Pick<Config, 'secureCookies'>, device: string): void =>
+  writeCookie(reply, config, COOKIE, device, 400 * DAY)
 
-export function clearDeviceCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>): void {
-  reply.clearCookie(COOKIE, { path: '/api', httpOnly: true, sameSite: 'lax', secure: config.secureCookies })
-}
+export const clearDeviceCookie = (reply: FastifyReply, config: Pick<Config, 'secureCookies'>): void =>
+  clearCookie(reply, config, COOKIE)

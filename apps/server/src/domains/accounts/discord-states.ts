@@ -2,25 +2,19 @@ import { and, desc, eq, gt, isNotNull, isNull } from '../../infra/db/drizzle.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
+import { readCookie, writeCookie } from './cookies.ts'
 import { oauthStates } from './tables.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../infra/config.ts'
 
-const COOKIE = 'netlet_oauth'
+const COOKIE = { name: 'netlet_oauth', path: '/api' } as const
 
 /** The token of the browser that started an OAuth flow with the chat platform. */
-export const oauthTokenOf = (request: FastifyRequest): string | undefined => request.cookies[COOKIE]
+export const oauthTokenOf = (request: FastifyRequest, config: Pick<Config, 'secureCookies'>): string | undefined =>
+  readCookie(request, config, COOKIE)
 
-export function setOauthCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {
-  reply.setCookie(COOKIE, token, {
-    path: '/api',
-    httpOnly: true,
-    // Lax, so that the browser sends it when the platform redirects back.
-    sameSite: 'lax',
-    secure: config.secureCookies,
-    maxAge: (2 * HOUR) / 1000
-  })
-}
+export const setOauthCookie = (reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void =>
+  writeCookie(reply, config, COOKIE, token, 2 * HOUR)
 
 /** How long the browser may stay at the chat platform, and how long the sign-up form may then take. */
 const STATE_LIFE = 10 * MINUTE

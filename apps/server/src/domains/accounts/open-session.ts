@@ -37,10 +37,16 @@ export async function switchUser(
       .for('share')
     if (!user) return refuse('not_found')
     if (!user.isActive || user.isSuperuser) return refuse('cannot_switch')
+    const [own] = await tx
+      .select({ createdAt: sessions.createdAt })
+      .from(sessions)
+      .where(eq(sessions.tokenHash, sessionHash))
+    if (!own) return refuse('unauthorized')
     const token = await insertSession(unit, {
       userId,
       ip: browser.ip,
       userAgent: browser.userAgent,
+      since: own.createdAt,
       impersonator: { id: by.id, sessionHash }
     })
     unit.audit('user.switch', userId, { after: { username: user.username } })
@@ -61,7 +67,7 @@ export async function switchBack(ctx: AppContext, by: UserActor, browser: Browse
       .for('update')
     if (!session?.parentHash) return refuse('unauthorized')
     const [admin] = await tx
-      .select({ id: users.id, username: users.username })
+      .select({ id: users.id, username: users.username, since: sessions.createdAt })
       .from(sessions)
       .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true), eq(users.isSuperuser, true)))
       .where(
@@ -73,7 +79,8 @@ export async function switchBack(ctx: AppContext, by: UserActor, browser: Browse
       )
     if (!admin) return refuse('unauthorized')
     await endSession(unit, sessionHash)
-    const token = await insertSession(unit, { userId: admin.id, ip: browser.ip, userAgent: browser.userAgent })
+    const { ip, userAgent } = browser
+    const token = await insertSession(unit, { userId: admin.id, ip, userAgent, since: admin.since })
     unit.audit('user.switch_back', by.id)
     return ok({ token, userId: admin.id })
   })

@@ -38,7 +38,7 @@ export function ownAccountRoutes(mount: Mount, ctx: AppContext, ports: AccountPo
   mount(
     calls.changeEmailCode,
     async ({ caller, body, request }) =>
-      refuseWhileImpersonating(caller) ?? sendEmailChangeCode(ctx, caller, body, deviceCookieOf(request))
+      refuseWhileImpersonating(caller) ?? sendEmailChangeCode(ctx, caller, body, deviceCookieOf(request, ctx.config))
   )
   mount(
     calls.changeEmail,
@@ -92,14 +92,14 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
     async ({ caller, body }) => refuseWhileImpersonating(caller) ?? unbindDiscord(ctx, caller, body)
   )
   mount(calls.discordRedirect, async ({ caller, query, request, reply }) => {
-    const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
+    const browser = { ...browserOf(request, ctx.config), oauthToken: oauthTokenOf(request, ctx.config) }
     const { location, session } = await finishDiscordLogin(ctx, caller, query, browser)
     if (session) signIn(reply, ctx.config, session)
     await reply.redirect(location)
     return SENT
   })
   mount(calls.discordBindRedirect, async ({ query, caller, request, reply }) => {
-    const { location } = await finishDiscordBind(ctx, caller, query, oauthTokenOf(request))
+    const { location } = await finishDiscordBind(ctx, caller, query, oauthTokenOf(request, ctx.config))
     await reply.redirect(location)
     return SENT
   })

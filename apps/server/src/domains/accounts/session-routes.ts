@@ -66,12 +66,12 @@ async function changePassword(
   })
 }
 
-export const browserOf = (request: FastifyRequest): Browser => ({
+export const browserOf = (request: FastifyRequest, config: Config): Browser => ({
   ip: clientAddress(request),
   forwardedFor: forwardedClient(request),
   userAgent: request.headers['user-agent'],
-  token: sessionTokenOf(request),
-  device: deviceCookieOf(request)
+  token: sessionTokenOf(request, config),
+  device: deviceCookieOf(request, config)
 })
 
 /** Gives the browser its session and its proof of the login. */
@@ -111,7 +111,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
 
   mount(calls.captcha, ({ caller }) => createCaptcha(ctx, caller))
   mount(calls.login, async ({ caller, body, request, reply }) =>
-    loggedIn(await logIn(ctx, caller, body, browserOf(request)), reply)
+    loggedIn(await logIn(ctx, caller, body, browserOf(request, ctx.config)), reply)
   )
   mount(calls.session, async ({ caller }) => ok(await currentUser(ctx, ports, caller)))
   mount(calls.whoIsSignedIn, async ({ caller }) =>
@@ -120,13 +120,13 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
   )
   mount(calls.currentUser, async ({ caller }) => ok(await currentUser(ctx, ports, caller)))
   mount(calls.logout, async ({ caller, request, reply }) => {
-    const token = sessionTokenOf(request)
+    const token = sessionTokenOf(request, ctx.config)
     if (token) await command(ctx, caller, unit => endSession(unit, hashToken(token)))
     clearSessionCookie(reply, ctx.config)
     return done
   })
   mount(calls.signUp, async ({ caller, body, request, reply }) => {
-    const browser = { ...browserOf(request), oauthToken: oauthTokenOf(request) }
+    const browser = { ...browserOf(request, ctx.config), oauthToken: oauthTokenOf(request, ctx.config) }
     const language = body.language ?? preferredLanguage(request.headers['accept-language'])
     return loggedIn(await signUp(ctx, caller, { ...body, language }, browser), reply)
   })
@@ -134,7 +134,7 @@ export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts
     sendEmailCode(ctx, caller, {
       email: body.email,
       purpose: body.type,
-      device: deviceCookieOf(request),
+      device: deviceCookieOf(request, ctx.config),
       language: body.language
     })
   )

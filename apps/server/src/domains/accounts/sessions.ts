@@ -1,19 +1,44 @@
 import { and, desc, eq, inArray, isNull, ne, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
 import type { Unit } from '../../infra/command.ts'
 import { hashToken, randomToken } from '../../infra/secrets.ts'
-import { sessions } from './tables.ts'
+import { readSome } from '../settings/index.ts'
+import { clearCookie, readCookie, readFormer, writeCookie } from './cookies.ts'
+import { sessions, users } from './tables.ts'
 
+/** Over https with a prefix, see cookies.ts. */
 export const SESSION_COOKIE = 'netlet_session'
-/** A session ends this long after its last use. */
+const COOKIE = { name: SESSION_COOKIE, path: '/' } as const
+/** Tells tokens from those of versions before the prefix. */
+const MARK = 's.'
+
+/** A session ends this long after its last use, and at the latest at the end of its absolute life. */
 export const SESSION_LIFE = 30 * DAY
+
+/**
+ * When a session of a user ends that is used now.
+ * @param since when its owner logged in
+ */
+export async function sessionEnd({ tx, now }: Unit, userId: number, since: Date): Promise<Date> {
+  const { customer_session_days, operator_session_hours } = await readSome(tx, [
+    'customer_session_days',
+    'operator_session_hours'
+  ])
+  const [user] = await tx.select({ isSuperuser: users.isSuperuser }).from(users).where(eq(users.id, userId))
+  const life = user?.isSuperuser ? operator_session_hours * HOUR : customer_session_days * DAY
+  return new Date(Math.min(now.getTime() + SESSION_LIFE, since.getTime() + life))
+}
+
+const newToken = (): string => MARK + randomToken()
 
 export type NewSession = {
   userId: number
   ip: string
   userAgent: string | undefined
+  /** When its owner logged in; by default now. */
+  since?: Date
   /** The administrator who views the shop as this user, and the session to return to. */
   impersonator?: { id: number; sessionHash: Buffer }
 }
@@ -22,8 +47,10 @@ export type NewSession = {
 const MOST_SESSIONS = 50
 
 /** Inserts a session and returns its token, which only the browser's cookie will contain. The user is locked. */
-export async function insertSession({ tx, now }: Unit, session: NewSession): Promise<string> {
-  const token = randomToken()
+export async function insertSession(unit: Unit, session: NewSession): Promise<string> {
+  const { tx, now } = unit
+  const since = session.since ?? now
+  const token = newToken()
   await tx.insert(sessions).values({
     tokenHash: hashToken(token),
     userId: session.userId,
@@ -31,9 +58,9 @@ export async function insertSession({ tx, now }: Unit, session: NewSession): Pro
     parentHash: session.impersonator?.sessionHash ?? null,
     ip: session.ip,
     userAgent: session.userAgent?.slice(0, 300) ?? null,
-    createdAt: now,
+    createdAt: since,
     lastSeenAt: now,
-    expiresAt: new Date(now.getTime() + SESSION_LIFE)
+    expiresAt: await sessionEnd(unit, session.impersonator?.id ?? session.userId, since)
   })
   const own = and(eq(sessions.userId, session.userId), isNull(sessions.impersonatorId))
   const tooMany = tx
@@ -50,7 +77,7 @@ export async function insertSession({ tx, now }: Unit, session: NewSession): Pro
  * Gives a session a new token, so that a copied cookie stops working. @returns it; undefined if the session has ended
  */
 export async function renewSession({ tx }: Unit, tokenHash: Buffer): Promise<string | undefined> {
-  const token = randomToken()
+  const token = newToken()
   const renewed = await tx
     .update(sessions)
     .set({ tokenHash: hashToken(token) })
@@ -81,19 +108,18 @@ export async function endSessionsOf({ tx }: Unit, userId: number, except?: Buffe
   await tx.delete(sessions).where(or(own, eq(sessions.impersonatorId, userId)))
 }
 
-export const sessionTokenOf = (request: FastifyRequest): string | undefined => request.cookies[SESSION_COOKIE]
-
-export function setSessionCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void {
-  reply.setCookie(SESSION_COOKIE, token, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: config.secureCookies,
-    // As long as browsers allow: the server decides when a session ends, and each use extends it.
-    maxAge: (400 * DAY) / 1000
-  })
+/**
+ * A session from before the cookie's prefix is still read from the former cookie. Its token has no mark, so another host
+ * of the site cannot put a session of its own there.
+ */
+export function sessionTokenOf(request: FastifyRequest, config: Pick<Config, 'secureCookies'>): string | undefined {
+  const former = readFormer(request, config, COOKIE)
+  return readCookie(request, config, COOKIE) ?? (former?.startsWith(MARK) ? undefined : former)
 }
 
-export function clearSessionCookie(reply: FastifyReply, config: Pick<Config, 'secureCookies'>): void {
-  reply.clearCookie(SESSION_COOKIE, { path: '/', httpOnly: true, sameSite: 'lax', secure: config.secureCookies })
-}
+/** Kept as long as browsers allow: the server decides when a session ends, and each use extends it. */
+export const setSessionCookie = (reply: FastifyReply, config: Pick<Config, 'secureCookies'>, token: string): void =>
+  writeCookie(reply, config, COOKIE, token, 400 * DAY)
+
+export const clearSessionCookie = (reply: FastifyReply, config: Pick<Config, 'secureCookies'>): void =>
+  clearCookie(reply, config, COOKIE)

@@ -116,7 +116,14 @@ export const TABS: readonly Tab[] = [
           number('quarantine_hours', 'hours')
         ]
       },
-      { title: 'security', fields: [{ name: 'operators_need_second_factor', kind: 'flag' }] },
+      {
+        title: 'security',
+        fields: [
+          { name: 'operators_need_second_factor', kind: 'flag' },
+          number('operator_session_hours', 'hours'),
+          number('customer_session_days', 'days')
+        ]
+      },
       { title: 'webhooks', fields: [{ name: 'webhooks_allow_http', kind: 'flag' }] },
       {
         title: 'retention',
