@@ -253,6 +253,7 @@ export const accounts = {
   users: route('GET', '/api/users/u/', {
     summary: 'Users',
     access: 'admin',
+    exports: 'user',
     permission: 'users.view',
     query: listQuery({
       sort: ['id', 'reward_points', 'level_points', 'last_login'],

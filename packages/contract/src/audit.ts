@@ -21,6 +21,12 @@ export const AuditEntry = z.object({
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 
+/** Verbs of entries that may show an attack, and of entries about what operators read. */
+export const AUDIT_KINDS = {
+  security: ['fail_login', 'fail_second_factor', 'refuse_rights', 'change_role'],
+  reads: ['read_credentials', 'export', 'look_up', 'read']
+} as const
+
 const word = z
   .string()
   .trim()
@@ -44,6 +50,7 @@ export const auditQuery = listQuery({
     target_id: word,
     /** The last part of the action: 'extend' finds 'order.extend'. */
     verb: word,
+    kind: z.enum(['security', 'reads'], { error: message('must_select') }).optional(),
     /** The period, inclusive. A day is a whole day in UTC. */
     from: moment,
     until: moment

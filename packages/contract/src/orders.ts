@@ -144,6 +144,7 @@ export const orders = {
     summary: 'Orders by id, user or product',
     access: 'admin',
     permission: 'orders.view',
+    exports: 'order',
     query: listQuery({
       sort: ['id', 'expired_at', 'amount'],
       filters: { order_id: Search, username: Search, product_name: Search }
@@ -170,6 +171,7 @@ export const orders = {
     summary: "Orders: the user's own; an administrator's list is everyone's",
     access: 'user',
     permission: 'orders.view',
+    exports: 'order',
     scope: 'read',
     query: listQuery({
       // Sorted by `delivery_seconds`, an administrator's list covers 7 days, or the time of `delivered_in`.

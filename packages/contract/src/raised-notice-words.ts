@@ -141,6 +141,16 @@ export const RAISED_WORDS = {
     '它返回 410（Gone），表示不再接收事件。'
   ),
   webhook_failing: webhookOff('Every attempt has failed since {since}.', '自 {since} 起每次尝试都失败。'),
+  security_events: both(
+    [
+      'Failed logins or refused calls in the console',
+      '{count} logins, second factors or calls were refused within an hour, the last of {user}. Someone may be guessing a password, or trying what their role does not allow.\n\nThe audit log shows them with the filter Kind: Security.'
+    ],
+    [
+      '控制台出现多次登录失败或被拒绝的操作',
+      '一小时内有 {count} 次登录、双重验证或操作被拒绝，最近一次涉及 {user}。可能有人在猜测密码，或尝试其角色不允许的操作。\n\n在审计日志中按“类别：安全”筛选即可查看。'
+    ]
+  ),
   forwarded_code: forwarded('requested codes', '请求验证码'),
   forwarded_ticket: forwarded('sent tickets', '提交工单'),
   forwarded_status: forwarded('requested incident emails', '订阅事件邮件'),

@@ -149,6 +149,7 @@ export const rewards = {
   coupons: route('GET', `${R}/coupon_code/`, {
     summary: 'Promo codes: an administrator sees all, a user the own ones',
     access: 'user',
+    exports: 'coupon',
     permission: 'rewards.view',
     query: listQuery({ sort: ['id'], filters: platformFilter }),
     reply: page(Coupon)
@@ -178,6 +179,7 @@ export const rewards = {
   giftCards: route('GET', `${R}/gift_card/`, {
     summary: 'Gift cards',
     access: 'admin',
+    exports: 'gift_card',
     permission: 'rewards.view',
     query: listQuery({
       sort: ['id', 'mount', 'point'],
@@ -229,6 +231,7 @@ export const rewards = {
   levelCodes: route('GET', `${R}/level_code/`, {
     summary: 'Level thresholds',
     access: 'user',
+    exports: 'level_code',
     query: listQuery({ sort: ['level'], order: 'asc', filters: platformFilter }),
     reply: page(LevelCode)
   }),

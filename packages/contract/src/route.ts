@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import type { Permission } from './permissions.ts'
+import type { Resource } from './resources.ts'
 
 /** Who may call: anyone, anyone signed in, or administrators. */
 export type Access = 'public' | 'user' | 'admin'
 /** What a customer's API key may do besides nothing at all. */
 export type Scope = 'read' | 'renew' | 'webhooks'
+
+/** Lists of people and of codes that are worth money. */
+export const EXPORTED = ['coupon', 'gift_card', 'level_code', 'order', 'user'] as const satisfies readonly Resource[]
 
 type Shape = z.ZodType
 
@@ -19,6 +23,8 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   idempotencyKey?: 'optional' | 'required'
   /** The reply contains proxy passwords, so the audit log records which API key read them. */
   reveals?: 'credentials'
+  /** An operator's export of this list stands in the audit log. */
+  exports?: (typeof EXPORTED)[number]
   params?: P
   query?: Q
   body?: B

@@ -15,6 +15,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { countKeyCall } from './api-key-use.ts'
 import { dueAt, startGrace } from './second-factor/required.ts'
 import { sessionEnd, sessionTokenOf } from './sessions.ts'
+import { recordSecurityEvent } from './security-events.ts'
 import { apiKeys, sessions, users } from './tables.ts'
 
 /** The chat platform redirects the browser here from another site; `state` and a cookie guard these. */
@@ -118,6 +119,10 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
       return caller && { ...caller, forwardedFor: forwardedClient(request) }
     },
     admit: async (caller, route) => (caller.apiKey ? countKeyCall(ctx, caller, caller.apiKey, route) : null),
+    async refused(caller, { method, path }, { reason }) {
+      if (reason === 'role_not_allowed')
+        await recordSecurityEvent(ctx, caller, 'refuse_rights', { userId: caller.id, call: `${method} ${path}` })
+    },
     fromOurOrigin: request => fromOurOrigin(request, ctx.config.publicUrl)
   }
 }

@@ -11,6 +11,7 @@ import { useProof } from './second-factor/check.ts'
 import { sessionTicket, takeTry, useTicket } from './second-factor/tickets.ts'
 import { lockUser } from './balance.ts'
 import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
+import { recordSecurityEvent } from './security-events.ts'
 import { users } from './tables.ts'
 
 const MAX_TRIES = 20
@@ -47,6 +48,7 @@ export async function confirmCaller(
       ? await checkSecondFactor(ctx, by, second_factor)
       : await verifyPassword(user.passwordHash, password ?? '', caller))
   if (!right) {
+    if (by.isSuperuser && second_factor) await recordSecurityEvent(ctx, by, 'fail_second_factor', { userId: by.id })
     if (wrong >= TELL_FROM) await tellOwner(ctx, by)
     if (!second_factor) return fieldRefusal(field, 'wrong_password')
     return fieldRefusal('code', second_factor.method === 'passkey' ? 'wrong_passkey' : 'wrong_second_factor')

@@ -165,6 +165,8 @@ export async function editUser(
     const changed = differences(recorded(before), recorded(after))
     if (passwordHash !== undefined) changed.after['password'] = true
     if (Object.keys(changed.after).length > 0) unit.audit('user.edit', userId, changed)
+    if (rights.changed)
+      unit.audit('user.change_role', userId, { before: { role: roleOf(before) }, after: { role: roleOf(after) } })
     unit.publish('user', userId, userId)
     return ok({ user: presentUser(after, await levelThresholds(tx)), token })
   })
@@ -217,8 +219,10 @@ function refuseForm(current: User, form: Sent, version: string | undefined): Ref
 
 type Fields = Record<string, unknown>
 
+const roleOf = (row: UserRow): OperatorRole | null => (row.isSuperuser ? row.operatorRole : null)
+
 /** A user for the audit log. Only administrators have a role. */
-const recorded = (row: UserRow): Fields => ({ ...row, operatorRole: row.isSuperuser ? row.operatorRole : null })
+const recorded = (row: UserRow): Fields => ({ ...row, operatorRole: roleOf(row) })
 
 function differences(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const changed = Object.keys(after).filter(key => String(before[key]) !== String(after[key]))

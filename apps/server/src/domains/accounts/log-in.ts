@@ -13,6 +13,7 @@ import { beginLogin } from './log-in-limits.ts'
 import { countLogin, type Browser, type LoggedIn } from './open-session.ts'
 import { openOrAsk } from './second-factor/log-in.ts'
 import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
+import { recordSecurityEvent } from './security-events.ts'
 import { users } from './tables.ts'
 
 /**
@@ -28,7 +29,12 @@ export async function logIn(
 ): Promise<Result<LoggedIn>> {
   const name = form.username.toLowerCase()
   const [user] = await ctx.db
-    .select({ id: users.id, passwordHash: users.passwordHash, isActive: users.isActive })
+    .select({
+      id: users.id,
+      passwordHash: users.passwordHash,
+      isActive: users.isActive,
+      isSuperuser: users.isSuperuser
+    })
     .from(users)
     .where(eq(lower(name.includes('@') ? users.email : users.username), name))
   const device = user && knownDevice(ctx.config, browser.device, user)
@@ -51,7 +57,11 @@ export async function logIn(
     return refuse('unavailable')
   }
   if (!(await verifyPassword(user?.passwordHash, form.password, caller)) || !user) {
-    await attempt.fail()
+    // At the same time, so that the answer for an operator's name takes hardly longer.
+    await Promise.all([
+      attempt.fail(),
+      user?.isSuperuser && recordSecurityEvent(ctx, by, 'fail_login', { userId: user.id })
+    ])
     return refuse('wrong_login', { data: attempt.nextNeedsCaptcha ? { require_captcha: true } : null })
   }
   await attempt.discard()

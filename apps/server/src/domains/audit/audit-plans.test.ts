@@ -26,7 +26,7 @@ beforeAll(async () => {
     await db.execute(sql`
       insert into audit_log (at, actor_name, action, target_type, target_id)
       select ${NOW}::timestamptz - make_interval(secs => (${ROWS} - at) * 1000), 'actor' || at % 50,
-        case when at % 1000 = 7 then 'order.extend' else 'user.edit' end,
+        case when at % 1000 = 7 then 'order.extend' when at % 1000 = 57 then 'user.fail_login' else 'user.edit' end,
         case when at % 1000 = 7 then 'order' else 'user' end, (at % 5000)::text
       from generate_series(${from}::int + 1, ${from}::int + 50000) at`)
   await vacuumFully(db, 'audit_log')
@@ -51,6 +51,8 @@ test.each([
   [{}],
   [{ actor: 'actor7' }],
   [{ verb: 'extend' }],
+  [{ kind: 'security' }],
+  [{ kind: 'security', actor: 'actor7' }],
   [{ target_type: 'order' }],
   [{ target_type: 'order', target_id: '7' }],
   [{ actor: 'actor7', verb: 'extend' }],

@@ -12,7 +12,7 @@ import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { entryList, type OrderNumbers } from './list-entries.ts'
 
-export function auditRoutes(mount: Mount, ctx: Pick<AppContext, 'db' | 'now'>, names: OrderNumbers): void {
+export function auditRoutes(mount: Mount, ctx: AppContext, names: OrderNumbers): void {
   const list = entryList(names)
   mountList(mount, ctx, routes.settings.audit, () => list)
   mount(routes.settings.auditEntry, async ({ params }) => {

@@ -1,5 +1,5 @@
-import type { AuditEntry, Resource } from '@netlet/contract'
-import { and, desc, asc, eq, gt, gte, lt, sql, type SQL } from '../../infra/db/drizzle.ts'
+import { AUDIT_KINDS, type AuditEntry, type Resource } from '@netlet/contract'
+import { and, desc, asc, eq, gt, gte, inArray, lt, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
@@ -14,6 +14,7 @@ type Query = ListInput<'id'> & {
   target_type?: Resource | undefined
   target_id?: string | undefined
   verb?: string | undefined
+  kind?: keyof typeof AUDIT_KINDS | undefined
   from?: string | undefined
   until?: string | undefined
 }
@@ -34,7 +35,7 @@ export const entryList = ({ orderNumbers, orderOf }: OrderNumbers) =>
     table: auditLog,
     id: auditLog.id,
     sort: { id: auditLog.id },
-    async match(db, { search, actor, target_type, target_id, verb, from, until }) {
+    async match(db, { search, actor, target_type, target_id, verb, kind, from, until }) {
       const numbered = async (text: string | undefined) =>
         text ? ((await orderOf(db, text))?.toString() ?? null) : null
       const order = await numbered(search)
@@ -47,9 +48,15 @@ export const entryList = ({ orderNumbers, orderOf }: OrderNumbers) =>
         verb === undefined ? undefined : eq(verbOf(auditLog.action), verb),
         await within(db, from, until)
       ]
+      const verbs: readonly string[] | undefined = kind && AUDIT_KINDS[kind]
       if (type && id)
-        return { where: [...where, eq(auditLog.targetType, type)], anyOf: [{ column: auditLog.targetId, among: [id] }] }
-      return { where, text: search ? { in: searched, term: search } : undefined }
+        return {
+          where: [...where, eq(auditLog.targetType, type), verbs && inArray(verbOf(auditLog.action), [...verbs])],
+          anyOf: [{ column: auditLog.targetId, among: [id] }]
+        }
+      // Each by itself: the database knows that few entries have one of them.
+      const anyOf = verbs?.map(one => ({ column: verbOf(auditLog.action), among: [one] }))
+      return { where, ...(anyOf && { anyOf }), text: search ? { in: searched, term: search } : undefined }
     },
     async load(db, ids) {
       const rows = await db.select().from(auditLog).where(among(auditLog.id, ids))

@@ -2,6 +2,7 @@ import { refuse, routes, sentenceOf, type OrderTask } from '@netlet/contract'
 import { type UserActor } from '../../infra/actor.ts'
 import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
+import { traceCredentials } from '../../infra/traced-reads.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { serverOrderRoutes } from './servers/index.ts'
 import { requestTask, type Asked } from './tasks.ts'
@@ -22,7 +23,14 @@ export function deliveryRoutes(
   serverOrderRoutes(mount, ctx, { deliveryRefusal })
   mount(routes.orders.proxyDetail, async ({ params, query, caller, reply }) => {
     const scope = { orderId: params.id, userId: scopeOf(caller), now: ctx.now() }
-    if (query.format === 'json') return proxyDetail(ctx.db, scope, query)
+    if (query.format === 'json') {
+      const page = await proxyDetail(ctx.db, scope, query)
+      if (page.ok) await traceCredentials(ctx, caller, params.id, page.data.proxy_list.length)
+      return page
+    }
+    const all = await proxyDetail(ctx.db, scope, { ...query, limit: 1, offset: 0, after: undefined })
+    if (!all.ok) return all
+    await traceCredentials(ctx, caller, params.id, all.data.total)
     const file = await proxyCsv(ctx.db, scope, query)
     if (!file.ok) return file
     await sendCsv(reply, file.data)
@@ -33,11 +41,14 @@ export function deliveryRoutes(
     creditsOfOrder(ctx.db, { id: params.id, userId: scopeOf(caller), now: ctx.now() })
   )
   mountList(mount, ctx, routes.orders.proxies, ({ params }) => orderProxyList(params.id))
-  mount(routes.orders.exportProxies, ({ params, caller }) =>
-    proxyLines(ctx.db, { orderId: params.id, userId: scopeOf(caller), now: ctx.now() })
-  )
+  const linesFor = async (caller: UserActor, orderId: number) => {
+    const lines = await proxyLines(ctx.db, { orderId, userId: scopeOf(caller), now: ctx.now() })
+    if (lines.ok) await traceCredentials(ctx, caller, orderId, lines.data.proxy_count)
+    return lines
+  }
+  mount(routes.orders.exportProxies, ({ params, caller }) => linesFor(caller, params.id))
   mount(routes.orders.copyProxies, async ({ params, caller }) => {
-    const lines = await proxyLines(ctx.db, { orderId: params.id, userId: scopeOf(caller), now: ctx.now() })
+    const lines = await linesFor(caller, params.id)
     if (!lines.ok) return lines
     const { filename: _filename, ...rest } = lines.data
     return ok(rest)

@@ -1,8 +1,10 @@
 import { routes } from '@netlet/contract'
 import type { FastifyReply } from 'fastify'
+import type { UserActor } from '../../infra/actor.ts'
 import { SENT, type Mount } from '../../infra/http/mount.ts'
-import { csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
+import { countRows, csvOf, mountList, NEWEST, sendCsv } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
+import { traceExport } from '../../infra/traced-reads.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { editClientAccess, readClientAccess } from './client-access.ts'
 import { creditDays, editLabel, setExpiry } from './edit-order.ts'
@@ -50,17 +52,18 @@ export function orderRoutes(
     ({ caller, query }) => guardAddressSearch(ctx, caller, query)
   )
   mount(routes.orders.statistics, async () => ok(await statistics(ctx.db, ctx.now())))
-  const exported = async (reply: FastifyReply, ids: readonly number[] | undefined) => {
+  const exported = async (caller: UserActor, reply: FastifyReply, ids: readonly number[] | undefined) => {
     const list = orderList({ userId: null, now: ctx.now(), ids, ordersPaidBy })
+    await traceExport(ctx, caller, 'order', await countRows(ctx.db, list, NEWEST))
     const file = await csvOf(ctx.db, list, NEWEST, { now: ctx.now() })
     if (!file.ok) return file
     await sendCsv(reply, file.data)
     return SENT
   }
-  mount(routes.orders.export, ({ query, reply }) =>
-    exported(reply, query.order_ids?.length ? query.order_ids : undefined)
+  mount(routes.orders.export, ({ caller, query, reply }) =>
+    exported(caller, reply, query.order_ids?.length ? query.order_ids : undefined)
   )
-  mount(routes.orders.exportSelected, ({ body, reply }) => exported(reply, body.order_ids))
+  mount(routes.orders.exportSelected, ({ caller, body, reply }) => exported(caller, reply, body.order_ids))
   mount(routes.orders.cancel, ({ caller, params }) =>
     cancelOrder(ctx, caller, params.id, caller.isSuperuser ? null : caller.id)
   )

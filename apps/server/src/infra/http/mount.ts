@@ -29,6 +29,8 @@ export type Authenticator = {
   authenticate(request: FastifyRequest): Promise<UserActor | null>
   /** Counts a program's call, and refuses it if there were too many. */
   admit(caller: UserActor, route: Route): Promise<Refusal | null>
+  /** Is told which calls are refused before they run. */
+  refused(caller: UserActor, route: Route, refusal: Refusal): Promise<void>
   /** Did a browser send this from our own pages? Also true for programs, which send no such headers. */
   fromOurOrigin(request: FastifyRequest): boolean
 }
@@ -76,6 +78,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
         // Without a second factor an operator sees what every visitor sees.
         const caller = found?.mustEnrol && route.access === 'public' && !route.enrols ? null : found
         const refused = (caller && (await authenticator.admit(caller, route))) ?? forbidden(route, caller)
+        if (refused && caller) await authenticator.refused(caller, route, refused)
         if (refused) return sendRefusal(reply, refused)
         if (caller) callers.set(request, caller)
       },

@@ -14,7 +14,8 @@ export type ListInput<Sort extends string = string> = {
 }
 
 /** Rows whose `column` is one of `among`. An index on (column, sorted column) makes this fast. */
-export type Among = { column: PgColumn; among: readonly (number | string)[] }
+/** `column`: an expression is a text. */
+export type Among = { column: PgColumn | SQL; among: readonly (number | string)[] }
 
 /** The rows that a query selects. All parts must hold. */
 export type Match = {

@@ -6,7 +6,8 @@ import { SENT, type Call, type Mount, type WhoCalls } from '../http/mount.ts'
 import type { Result } from '../result.ts'
 import { csvOf, sendCsv } from './csv.ts'
 import type { List, ListInput } from './list.ts'
-import { paginate } from './paginate.ts'
+import { traceExport } from '../traced-reads.ts'
+import { countRows, paginate } from './paginate.ts'
 
 type Query = ListInput & { format: 'json' | 'csv' }
 type ItemOf<R> = ReplyOf<R> extends { data: (infer Item extends { id: number })[] } ? Item : never
@@ -18,7 +19,7 @@ type ItemOf<R> = ReplyOf<R> extends { data: (infer Item extends { id: number })[
  */
 export function mountList<R extends Route>(
   mount: Mount,
-  ctx: Pick<AppContext, 'db' | 'now'>,
+  ctx: Pick<AppContext, 'db' | 'now' | 'jobs' | 'changes'>,
   route: R,
   listFor: (call: Call<R, WhoCalls<R>>) => List<never, ItemOf<R>>,
   before: (call: Call<R, WhoCalls<R>>) => Promise<Refusal | null> = async () => null
@@ -28,7 +29,10 @@ export function mountList<R extends Route>(
     const refused = await before(call)
     if (refused) return refused
     const list = listFor(call) as List<Query, ItemOf<R>>
-    return (await answerList(ctx, list, call.query as Query, { columns, reply: call.reply })) as never
+    const query = call.query as Query
+    if (route.exports && query.format === 'csv')
+      await traceExport(ctx, call.caller, route.exports, await countRows(ctx.db, list, query))
+    return (await answerList(ctx, list, query, { columns, reply: call.reply })) as never
   })
 }
 

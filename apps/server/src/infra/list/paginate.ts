@@ -30,6 +30,16 @@ export async function paginate<Q extends ListInput, Item extends { id: number }>
   return ok({ data: items, ...(await total()), limit, offset, next: last && writeCursor(list.name, query, last) })
 }
 
+/** How many rows a query matches, exact up to 10,000. */
+export async function countRows<Q extends ListInput, Item extends { id: number }>(
+  db: Executor,
+  list: List<Q, Item>,
+  query: Q
+): Promise<number> {
+  const page = await paginate(db, list, { ...query, limit: 1, offset: 0, after: undefined })
+  return page.ok ? page.data.total : 0
+}
+
 export type Batch<Item> = {
   items: Item[]
   /** How many ids were read. Rows removed in the meantime are missing from the items. */

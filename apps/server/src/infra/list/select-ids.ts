@@ -97,10 +97,12 @@ export const groupsOf = (anyOf: Match['anyOf'] = []): Among[] =>
     .map(({ column, among: values }) => ({ column, among: [...new Set(values)] }))
     .filter(({ among: values }) => values.length > 0)
 
+const typeOf = (column: Among['column']): string => ('getSQLType' in column ? column.getSQLType() : 'text')
+
 /** A subquery for each value, without a join if there is only one. */
 export function eachOf({ column, among }: Among, subquery: (condition: SQL) => SQL): SQL {
   if (among.length === 1) return subquery(sql`${column} = ${among[0]}`)
-  const type = sql.raw(column.getSQLType())
+  const type = sql.raw(typeOf(column))
   return sql`select each.* from unnest(${sql.param([...among])}::${type}[]) value
     cross join lateral (${subquery(sql`${column} = value`)}) each`
 }
@@ -152,6 +154,6 @@ export const among = (column: PgColumn, ids: readonly number[]): SQL =>
 export const anyAmong = (anyOf: readonly Among[]): SQL =>
   or(
     ...anyOf.map(({ column, among: values }) => {
-      return sql`${column} = any(${sql.param([...values])}::${sql.raw(column.getSQLType())}[])`
+      return sql`${column} = any(${sql.param([...values])}::${sql.raw(typeOf(column))}[])`
     })
   ) ?? sql`false`

@@ -133,7 +133,7 @@ export function Target({ entry }: { entry: AuditEntry }) {
 
 /** The object's own screen; null if there is none. */
 export const placeOf = ({ target_type: type, target_id: id }: AuditEntry): string | null =>
-  isKnown(type) ? (TARGETS[type]?.(id) ?? null) : null
+  isKnown(type) && id !== 'all' ? (TARGETS[type]?.(id) ?? null) : null
 
 const SHOWN = 3
 

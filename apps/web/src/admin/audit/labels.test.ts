@@ -1,4 +1,4 @@
-import { CODE_KINDS, ORDER_TASKS } from '@netlet/contract'
+import { CODE_KINDS, EXPORTED, ORDER_TASKS } from '@netlet/contract'
 import { describe, expect, it } from 'vitest'
 import en from '../../i18n/admin.en.json'
 import zh from '../../i18n/admin.zh-CN.json'
@@ -9,6 +9,8 @@ import { actionText, keyOfField, labelOf, valueKey } from './labels.ts'
 /** Actions whose names are computed. */
 const MADE: Record<string, readonly string[]> = {
   '`${ref.kind}.create_there`': CODE_KINDS.map(kind => `${kind}.create_there`),
+  '`${resource}.export`': EXPORTED.map(resource => `${resource}.export`),
+  '`user.${verb}`': ['fail_login', 'fail_second_factor', 'refuse_rights'].map(verb => `user.${verb}`),
   action: ['ticket.close', 'ticket.reopen'],
   '`order.${task}`': ORDER_TASKS.filter(task => task !== 'check').map(task => `order.${task}`),
   '`platform_event.${ACTIONS[resolution]}`': ['apply', 'mark_refunded', 'ignore'].map(verb => `platform_event.${verb}`),

@@ -16,6 +16,7 @@ const COMMON: Record<string, Key> = {
   name: 'rules.name',
   password: 'servers.password',
   reason: 'orders.note',
+  rows: 'audit.field.limit',
   state: 'orders.state',
   status: 'orders.state',
   to: 'servers.ended_at',
@@ -218,6 +219,8 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     servers: 'servers.label'
   },
   user: {
+    call: 'audit.field.call',
+    role: 'operators.roleTitle',
     coins: 'users.reward_points',
     discord_name: 'users.chat',
     is_active: 'users.is_active',

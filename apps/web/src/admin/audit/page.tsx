@@ -26,6 +26,7 @@ export default defineResource({
     oneOf('target_type', Object.keys(TARGETS) as Resource[], 'audit.of'),
     textFilter('target_id'),
     textFilter('verb'),
+    oneOf('kind', ['security', 'reads'], 'audit.kind'),
     dayFilter('from'),
     dayFilter('until')
   ],

@@ -18,6 +18,7 @@ import { beginAttempt, FAILURE_WINDOW } from '../attempts.ts'
 import { knownDevice } from '../device-cookie.ts'
 import { countClientAsk } from '../forwarded-limits.ts'
 import { countLogin, lockToLogIn, openSession, type Browser, type FirstStep, type LoggedIn } from '../open-session.ts'
+import { recordSecurityEvent } from '../security-events.ts'
 import { users } from '../tables.ts'
 import { methodsOf, usePasskey, useProof } from './check.ts'
 import { factorsOf, passkeyOf } from './factors.ts'
@@ -86,7 +87,7 @@ export async function finishLogIn(
   const waiting = await findTicket(ctx, hash, 'log_in')
   const [owner] = waiting?.userId
     ? await ctx.db
-        .select({ id: users.id, passwordHash: users.passwordHash })
+        .select({ id: users.id, passwordHash: users.passwordHash, isSuperuser: users.isSuperuser })
         .from(users)
         .where(eq(users.id, waiting.userId))
     : []
@@ -108,7 +109,10 @@ export async function finishLogIn(
     return openSession(unit, ctx.config, { userId: owner.id, method: ticket.method ?? 'password' }, browser)
   })
   if (opened !== wrong) await attempt.discard()
-  else if (tries >= TELL_FROM) await warnOwner(ctx, by, owner.id)
+  else {
+    if (owner.isSuperuser) await recordSecurityEvent(ctx, by, 'fail_second_factor', { userId: owner.id })
+    if (tries >= TELL_FROM) await warnOwner(ctx, by, owner.id)
+  }
   return opened
 }
 
