@@ -9,6 +9,9 @@ import type { RunAction } from './run-actions.ts'
 export const OPERATOR_ROLES = ['owner', 'operations', 'support', 'viewer'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
 
+/** A new operator's role until an owner chooses another: it changes nothing and sees no password. */
+export const FIRST_ROLE: OperatorRole = 'viewer'
+
 type Roles = readonly Exclude<OperatorRole, 'owner'>[]
 const OPERATIONS: Roles = ['operations']
 const STAFF: Roles = ['operations', 'support']

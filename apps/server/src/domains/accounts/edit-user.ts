@@ -1,4 +1,5 @@
 import {
+  FIRST_ROLE,
   MAX_COINS,
   type OperatorRole,
   type Refusal,
@@ -176,14 +177,11 @@ type Sent = z.output<typeof UserForm>
 
 type Rights = { changed: boolean; promoted: boolean; isOwner: boolean; role: OperatorRole }
 
-/**
- * A new administrator without a role becomes an owner, as the specification says. A role sent for other users is
- * ignored.
- */
+/** A new administrator without a role gets the first one. A role sent for other users is ignored. */
 function rightsOf(before: UserRow, form: Sent): Rights {
   const isSuperuser = form.is_superuser ?? before.isSuperuser
-  const previous = before.isSuperuser ? before.operatorRole : 'owner'
-  const role = isSuperuser ? (form.operator_role ?? previous) : 'owner'
+  const previous = before.isSuperuser ? before.operatorRole : FIRST_ROLE
+  const role = isSuperuser ? (form.operator_role ?? previous) : FIRST_ROLE
   const promoted = isSuperuser && !before.isSuperuser
   const changed = isSuperuser !== before.isSuperuser || (isSuperuser && role !== previous)
   return { changed, promoted, isOwner: isSuperuser && role === 'owner', role }

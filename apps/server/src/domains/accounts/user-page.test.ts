@@ -287,10 +287,10 @@ describe('roles of operators', () => {
     expect((await promoted.get('/api/settings/config')).status).toBe(401)
   })
 
-  test('an administrator made by the switch alone is an owner; the last owner stays one', async () => {
+  test('an administrator made by the switch alone only reads; the last owner stays one', async () => {
     const customer = await shop.customer()
     const made = await people.owner.put(`${U}/${customer.user.id}/`, { is_superuser: true })
-    expect(made).toMatchObject({ code: 2000, data: { is_superuser: true, operator_role: 'owner' } })
+    expect(made).toMatchObject({ code: 2000, data: { is_superuser: true, operator_role: 'viewer' } })
     const own = people.owner.user.id
     expect(await people.owner.put(`${U}/${customer.user.id}/`, { operator_role: 'support' })).toMatchObject(allowed)
     const last = await people.owner.put(`${U}/${own}/`, { operator_role: 'operations' })
@@ -303,10 +303,10 @@ describe('roles of operators', () => {
   test('a role that is sent for a customer is not kept for when it becomes an administrator', async () => {
     const customer = await shop.customer()
     const path = `${U}/${customer.user.id}/`
-    for (const by of [people.operations, people.owner]) await by.put(path, { operator_role: 'viewer' })
+    for (const by of [people.operations, people.owner]) await by.put(path, { operator_role: 'support' })
     expect(await userOf(customer.user.id)).toMatchObject({ is_superuser: false, operator_role: null })
     const made = await people.owner.put(path, { is_superuser: true })
-    expect(made).toMatchObject({ code: 2000, data: { is_superuser: true, operator_role: 'owner' } })
+    expect(made).toMatchObject({ code: 2000, data: { is_superuser: true, operator_role: 'viewer' } })
   })
 
   test('the audit log says which role an administrator got and lost, and none of a customer', async () => {
@@ -327,7 +327,7 @@ describe('roles of operators', () => {
       { before: { ...plain, operatorRole: null }, after: { ...admin, operatorRole: 'support' } },
       { before: { operatorRole: 'support' }, after: { operatorRole: 'viewer' } },
       { before: { ...admin, operatorRole: 'viewer' }, after: { ...plain, operatorRole: null } },
-      { before: { ...plain, operatorRole: null }, after: { ...admin, operatorRole: 'owner' } }
+      { before: { ...plain, operatorRole: null }, after: { ...admin, operatorRole: 'viewer' } }
     ])
   })
 

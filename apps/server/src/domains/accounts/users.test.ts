@@ -221,7 +221,7 @@ test('administrators who remove each other at once do not leave the shop without
   expect(replies.some(reply => reply.code === 2000)).toBe(true)
   const left = await shop.ctx.db.$count(users, and(eq(users.isSuperuser, true), eq(users.isActive, true)))
   expect(left).toBeGreaterThanOrEqual(1)
-  await shop.ctx.db.update(users).set({ isSuperuser: true }).where(eq(users.id, admin.user.id))
+  await shop.ctx.db.update(users).set({ isSuperuser: true, operatorRole: 'owner' }).where(eq(users.id, admin.user.id))
 })
 
 test('a user without a history is deleted permanently', async () => {
@@ -261,7 +261,7 @@ test('who is promoted or demoted is signed out, and a demoted administrator lose
   await admin.put(`${U}/${second.user.id}/`, { is_superuser: false })
   expect((await second.get(`${U}/`)).code).toBe(401)
   const third = await shop.customer()
-  await admin.put(`${U}/${third.user.id}/`, { is_superuser: true })
+  await admin.put(`${U}/${third.user.id}/`, { is_superuser: true, operator_role: 'owner' })
   expect((await third.get('/api/auth/login')).code).toBe(401)
 })
 

@@ -1,5 +1,5 @@
 import type { OperatorRole, User } from '@netlet/contract'
-import { OPERATOR_ROLES } from '@netlet/contract/permissions'
+import { FIRST_ROLE, OPERATOR_ROLES } from '@netlet/contract/permissions'
 import { ActionIcon, Button, Loader, NativeSelect, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
@@ -93,9 +93,6 @@ type Props = {
 /** What a version covers besides the form's values. */
 const SHOWN = ['username', 'is_active', 'reward_points', 'level_points'] as const satisfies readonly (keyof User)[]
 
-/** An administrator's role until another is chosen. */
-const FIRST_ROLE: OperatorRole = 'owner'
-
 const valuesOf = ({ email, is_superuser, operator_role }: User): Values => ({
   email,
   is_superuser,
@@ -112,7 +109,7 @@ const FOCUSED = ['email', 'change'] as const
 const amountOf = (text: string): number => (/^[+-]?\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN)
 
 const rightsOf = ({ is_superuser, operator_role }: Pick<User, 'is_superuser' | 'operator_role'>): OperatorRole | null =>
-  is_superuser ? (operator_role ?? 'owner') : null
+  is_superuser ? (operator_role ?? FIRST_ROLE) : null
 
 /** The question before rights or the address change, with what that ends. A change of coins alone needs none. */
 async function changeQuestion(t: T, user: User, sent: { email: string; rights: OperatorRole | null }) {
@@ -121,7 +118,18 @@ async function changeQuestion(t: T, user: User, sent: { email: string; rights: O
   if (!changesRights && sent.email === former) return undefined
   const { sessions, api_keys: keys } = await call(accounts.user, { params: { id } })
   const body = [
-    ...(changesRights ? [t('users.changeRights', figures({ sessions, keys }))] : []),
+    ...(changesRights
+      ? [
+          sent.rights
+            ? t('users.givesRole', {
+                user: username,
+                role: t(`operators.role.${sent.rights}`),
+                may: t(`operators.help.${sent.rights}`)
+              })
+            : t('users.takesRole', { user: username }),
+          t('users.changeRights', figures({ sessions, keys }))
+        ]
+      : []),
     ...(sent.email === former ? [] : [t('users.changeEmail', { email: sent.email, former })])
   ]
   return { title: t('users.changeTitle', { user: username }), body: body.join('\n'), danger: true }
