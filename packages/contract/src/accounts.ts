@@ -36,6 +36,10 @@ export const User = z.object({
 })
 export type User = z.infer<typeof User>
 
+/** A user in the console's list. */
+export const ListedUser = User.extend({ second_factors: z.number() })
+export type ListedUser = z.infer<typeof ListedUser>
+
 /** The session's user. `impersonated_by`: the administrator who views the shop as this user. */
 export const CurrentUser = User.extend({
   impersonated_by: z.string().nullable(),
@@ -263,7 +267,7 @@ export const accounts = {
         level: z.enum(['0', '1', '2', '3', '4', '5']).optional()
       }
     }),
-    reply: page(User)
+    reply: page(ListedUser)
   }),
   user: route('GET', '/api/users/u/:id/', {
     summary: 'One user with what it has with the shop',

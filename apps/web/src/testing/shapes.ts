@@ -18,6 +18,7 @@ import type {
   Tag,
   Ticket,
   Traffic,
+  ListedUser,
   User,
   Variant
 } from '@netlet/contract'
@@ -66,7 +67,10 @@ const {
   ...row
 } = customer
 /** The customer as it appears in user lists. */
-export const user: User = row
+/** As a change answers with it. */
+export const savedUser: User = row
+/** As lists show it. */
+export const user: ListedUser = { ...row, second_factors: 0 }
 
 export const server: Server = {
   id: 4,

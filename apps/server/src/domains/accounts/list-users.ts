@@ -1,4 +1,4 @@
-import type { Found, ReplyOf, User, routes } from '@netlet/contract'
+import type { Found, ListedUser, ReplyOf, routes } from '@netlet/contract'
 import { type SQL, and, eq, gte, ilike, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
@@ -6,6 +6,7 @@ import type { Threshold } from './levels.ts'
 import type { AccountPorts } from './ports.ts'
 import { type ListInput, among, defineList, idsByText } from '../../infra/list/index.ts'
 import { presentUser, userColumns } from './present-user.ts'
+import { secondFactors } from './second-factor/tables.ts'
 import { lastSeen, usernameAndEmail, users } from './tables.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
@@ -58,7 +59,7 @@ function ofLevel(level: number, thresholds: readonly Threshold[]): SQL | undefin
 
 /** Users by username and e-mail. */
 export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThresholds'>) =>
-  defineList<UserQuery, User>({
+  defineList<UserQuery, ListedUser>({
     name: 'users',
     table: users,
     id: users.id,
@@ -84,10 +85,13 @@ export const userList = ({ levelThresholds }: Pick<AccountPorts, 'levelThreshold
     },
     async load(db, ids) {
       const [rows, thresholds] = await Promise.all([
-        db.select(userColumns).from(users).where(among(users.id, ids)),
+        db
+          .select({ ...userColumns, factors: db.$count(secondFactors, eq(secondFactors.userId, users.id)) })
+          .from(users)
+          .where(among(users.id, ids)),
         levelThresholds(db)
       ])
-      return rows.map(row => presentUser(row, thresholds))
+      return rows.map(row => ({ ...presentUser(row, thresholds), second_factors: row.factors }))
     }
   })
 

@@ -1,4 +1,4 @@
-import type { User } from '@netlet/contract'
+import type { ListedUser } from '@netlet/contract'
 import { PERMISSIONS } from '@netlet/contract/permissions'
 import { screen, within } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
@@ -8,12 +8,26 @@ import { renderAt } from '../../testing/render.tsx'
 import { admin, pageOf, user } from '../../testing/shapes.ts'
 import OperatorsPage from './page.tsx'
 
-const owner: User = { ...user, id: admin.id, username: 'admin', is_superuser: true, operator_role: 'owner' }
+const owner: ListedUser = {
+  ...user,
+  id: admin.id,
+  username: 'admin',
+  is_superuser: true,
+  operator_role: 'owner',
+  second_factors: 0
+}
 
 function open() {
   answer(
     accounts.users,
-    pageOf(owner, { ...owner, id: 5, username: 'helper', operator_role: 'support', last_login: null })
+    pageOf(owner, {
+      ...owner,
+      second_factors: 1,
+      id: 5,
+      username: 'helper',
+      operator_role: 'support',
+      last_login: null
+    })
   )
   return renderAt(<OperatorsPage />, { user: admin })
 }
@@ -26,6 +40,10 @@ describe('the operators', () => {
     const row = link.closest('tr') as HTMLElement
     expect(within(row).getByText('Support')).toBeTruthy()
     expect(within(row).getByText('Never')).toBeTruthy()
+    expect(within(row).getByRole('cell', { name: 'Yes' })).toBeTruthy()
+    expect(
+      within(screen.getByRole('link', { name: 'admin' }).closest('tr') as HTMLElement).getByText('No')
+    ).toBeTruthy()
     expect(requestsOf(accounts.users).at(-1)?.query).toEqual({ is_superuser: '1', limit: '200' })
   })
 

@@ -1,4 +1,4 @@
-import type { OperatorRole, User } from '@netlet/contract'
+import type { ListedUser, OperatorRole } from '@netlet/contract'
 import { OPERATOR_ROLES, PERMISSIONS, mayOperate, type Permission } from '@netlet/contract/permissions'
 import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
@@ -25,7 +25,7 @@ export default function OperatorsPage() {
     <div className="stack">
       <p className="dim">{t('operators.note')}</p>
       <div className="card">
-        <DataTable<User>
+        <DataTable<ListedUser>
           label={t('operators.label')}
           columns={[
             {
@@ -38,6 +38,11 @@ export default function OperatorsPage() {
               key: 'role',
               title: t('operators.roleTitle'),
               render: ({ operator_role }) => (operator_role ? t(`operators.role.${operator_role}`) : none)
+            },
+            {
+              key: 'factor',
+              title: t('operators.factor'),
+              render: ({ second_factors }) => t(second_factors > 0 ? 'operators.yes' : 'operators.no')
             },
             {
               key: 'last',

@@ -5,7 +5,7 @@ import { queryClient } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
 import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
-import { user as alice } from '../../testing/shapes.ts'
+import { savedUser, user as alice } from '../../testing/shapes.ts'
 import { open } from './list.fixture.tsx'
 import { detail } from './users.fixture.ts'
 
@@ -29,7 +29,7 @@ describe('the Edit dialog', () => {
   })
 
   it('gives an administrator a role, and sends it', async () => {
-    answer(accounts.updateUser, { ...alice, is_superuser: true })
+    answer(accounts.updateUser, { ...savedUser, is_superuser: true })
     const { user } = edit({})
     const account = await card('Account management')
     expect(within(account).queryByRole('combobox', { name: /Role/ })).toBeNull()
@@ -55,7 +55,7 @@ describe('the Edit dialog', () => {
   })
 
   it('saves rights, address and a change of coins, with the version', async () => {
-    answer(accounts.updateUser, alice)
+    answer(accounts.updateUser, savedUser)
     const { user } = edit()
     const coins = await screen.findByLabelText(/Coins/)
     await user.clear(coins)
@@ -75,7 +75,7 @@ describe('the Edit dialog', () => {
   })
 
   it('says where mails go from now on before it saves another address', async () => {
-    answer(accounts.updateUser, alice)
+    answer(accounts.updateUser, savedUser)
     const { user } = edit()
     const email = await screen.findByLabelText(/Email/)
     await user.clear(email)
@@ -88,7 +88,7 @@ describe('the Edit dialog', () => {
   })
 
   it('asks nothing about coins alone, and takes them back by Undo, with the new version', async () => {
-    answer(accounts.updateUser, { ...alice, reward_points: 170, version: 'newer' })
+    answer(accounts.updateUser, { ...savedUser, reward_points: 170, version: 'newer' })
     const { user } = edit()
     const coins = await screen.findByLabelText(/Coins/)
     await user.clear(coins)
@@ -104,7 +104,7 @@ describe('the Edit dialog', () => {
   })
 
   it('shows what another user saved, and no role for a customer', async () => {
-    const current = { ...alice, reward_points: 20, version: 'newer' }
+    const current = { ...savedUser, reward_points: 20, version: 'newer' }
     answerRefused(accounts.updateUser, 'stale', { data: { current, changed: ['is_superuser', 'reward_points'] } })
     const { user } = edit({ is_superuser: true, operator_role: 'viewer' })
     const email = await screen.findByLabelText<HTMLInputElement>(/Email/)
@@ -176,7 +176,7 @@ describe('the Edit dialog', () => {
   })
 
   it('offers no Undo where a debt took some of the coins', async () => {
-    answer(accounts.updateUser, { ...alice, reward_points: 140 })
+    answer(accounts.updateUser, { ...savedUser, reward_points: 140 })
     const { user } = edit()
     const coins = await screen.findByLabelText(/Coins/)
     await user.clear(coins)
@@ -209,7 +209,7 @@ describe('the Edit dialog', () => {
     expect(await screen.findByText(/^This password is not set yet/)).toBeTruthy()
     await waitFor(() => expect(document.activeElement).toBe(field))
     expect(requestsOf(accounts.updateUser)).toEqual([])
-    answer(accounts.updateUser, alice)
+    answer(accounts.updateUser, savedUser)
     await user.clear(field)
     await user.click(screen.getByRole('button', { name: 'Save' }))
     expect(await toast('successfully')).toBeTruthy()

@@ -1,4 +1,4 @@
-import type { User, UserDetail } from '@netlet/contract'
+import type { ListedUser, UserDetail } from '@netlet/contract'
 import { screen } from '@testing-library/react'
 import { accounts } from '../../api/routes.ts'
 import { queryClient } from '../../api/query.ts'
@@ -14,7 +14,7 @@ export function open({
   at = '/dashboard/index/userList',
   rows = [alice],
   one = {}
-}: { at?: string; rows?: User[]; one?: Partial<UserDetail> } = {}) {
+}: { at?: string; rows?: ListedUser[]; one?: Partial<UserDetail> } = {}) {
   keepNothing()
   queryClient.setQueryData(sessionQuery.queryKey, admin)
   answer(accounts.users, pageOf(...rows))

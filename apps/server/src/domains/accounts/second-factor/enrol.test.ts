@@ -229,3 +229,12 @@ test('the data download lists factors without secrets, and a deleted account lea
   expect(await shop.ctx.db.$count(secondFactors, eq(secondFactors.userId, client.user.id))).toBe(0)
   expect(await shop.ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, client.user.id))).toBe(0)
 })
+
+test('the list of users says how many factors each has', async () => {
+  const [boss, client] = [await shop.admin(), await shop.customer()]
+  await addApp(shop, client)
+  await addPasskey(shop, client)
+  const { data } = await boss.get<{ data: { id: number; second_factors: number }[] }>('/api/users/u/')
+  const factors = new Map(data.data.map(user => [user.id, user.second_factors]))
+  expect([factors.get(client.user.id), factors.get(boss.user.id)]).toEqual([2, 0])
+})
