@@ -1,14 +1,14 @@
 import type { Confirmation } from '@netlet/contract'
 import { Button } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { useForm, type UseFormReturnType } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { useId, useState, type ReactNode } from 'react'
+import { useId, useState, type ReactNode, type RefObject } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { secondFactor } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { t as word, useT } from '../../i18n/account.ts'
-import { failureText } from '../../i18n/failures.ts'
+import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { CodeInput } from '../../kit/code-input.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
@@ -22,8 +22,17 @@ type Props = {
   danger?: boolean
   /** Other fields of the call, above the password. */
   children?: ReactNode
+  /** The form of these other fields. It is checked with this one, and shows what the server says of them. */
+  fields?: Fields
+  /** Set to the submit button. */
+  button?: RefObject<HTMLButtonElement | null>
   onConfirm: (confirmation: Confirmation) => Promise<unknown>
-  onCancel: () => void
+  onCancel?: () => void
+}
+
+type Fields = Pick<UseFormReturnType<never>, 'setErrors' | 'getInputNode'> & {
+  values: object
+  validate: () => { hasErrors: boolean; errors: object }
 }
 
 type Way = 'password' | 'totp' | 'passkey'
@@ -34,7 +43,7 @@ const formNameOf = (id: string) => id.replaceAll(/[^a-zA-Z0-9]/g, '-')
 const checkPassword = rules(ConfirmBody)
 
 /** Asks for the password again, or for a second factor, to protect a session that someone else finds open. */
-export function ConfirmForm({ label, danger, children, onConfirm, onCancel }: Props) {
+export function ConfirmForm({ label, danger, children, fields, button, onConfirm, onCancel }: Props) {
   const t = useT()
   const { data } = useQuery(read(secondFactor.secondFactors))
   const has = (kind: 'totp' | 'passkey') => data?.factors.some(({ method }) => method === kind) ?? false
@@ -53,6 +62,7 @@ export function ConfirmForm({ label, danger, children, onConfirm, onCancel }: Pr
     }
   })
   const failure = useFormFailure(form)
+  const focusFirst = (errors: object) => fields?.getInputNode(Object.keys(errors)[0] as never)?.focus()
   const confirm = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) => {
       if (way === 'password') return onConfirm({ password })
@@ -60,14 +70,27 @@ export function ConfirmForm({ label, danger, children, onConfirm, onCancel }: Pr
       const assertion = await askPasskey(await call(secondFactor.secondFactorOptions))
       return onConfirm({ second_factor: { method: 'passkey', assertion } })
     },
+    // A code counts once.
+    onSuccess: () => form.setFieldValue('code', ''),
     onError: error => {
       if (!(error instanceof ApiError)) return failure.invalid({}, () => word('factors.notUsed'))
+      const theirs = Object.entries(fieldTexts(error)).filter(([name]) => fields && name in fields.values)
+      if (theirs.length > 0) {
+        fields?.setErrors(Object.fromEntries(theirs))
+        return focusFirst(Object.fromEntries(theirs))
+      }
       if (way === 'passkey') return failure.invalid({}, () => failureText(error))
       // A code counts once.
       form.setFieldValue('code', '')
       failure.refused(error)
     }
   })
+  /** Checks the other fields, which show what is wrong. */
+  const isRight = () => {
+    const checked = fields?.validate()
+    if (checked?.hasErrors) focusFirst(checked.errors)
+    return !checked?.hasErrors
+  }
   const change = (next: Way) => {
     form.clearErrors()
     failure.onChange()
@@ -79,8 +102,13 @@ export function ConfirmForm({ label, danger, children, onConfirm, onCancel }: Pr
       noValidate
       onChange={failure.onChange}
       onSubmit={form.onSubmit(
-        values => confirm.mutate(values),
-        errors => failure.invalid(errors)
+        values => {
+          if (isRight()) confirm.mutate(values)
+        },
+        errors => {
+          failure.invalid(errors)
+          isRight()
+        }
       )}
     >
       {children}
@@ -101,15 +129,18 @@ export function ConfirmForm({ label, danger, children, onConfirm, onCancel }: Pr
         <Button
           key={way === 'passkey' ? 'passkey' : 'typed'}
           autoFocus={way === 'passkey'}
+          ref={button}
           type="submit"
           color={danger ? 'red.9' : undefined}
           loading={confirm.isPending}
         >
           {label}
         </Button>
-        <Button variant="default" onClick={onCancel}>
-          {t('settings.cancel')}
-        </Button>
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            {t('settings.cancel')}
+          </Button>
+        )}
       </div>
       {ways.length > 1 && (
         <div className="row">

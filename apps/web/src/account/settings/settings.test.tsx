@@ -1,5 +1,6 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { refresh } from '../../api/query.ts'
 import { accounts, mail, secondFactor, webhooks } from '../../api/routes.ts'
 import { notify } from '../../kit/notify.ts'
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
@@ -161,6 +162,52 @@ describe('the settings page', () => {
     expect(await screen.findByText('Your email address was changed')).toBeTruthy()
     const body = { email: 'new@example.com', password: 'Secret#123', email_code: '123456', email_code_id: id }
     expect(requestsOf(accounts.changeEmail)).toMatchObject([{ body }])
+  })
+
+  it('takes a second factor instead of the password for a key and for the address', async () => {
+    const factor = {
+      id: 1,
+      method: 'totp' as const,
+      name: 'Phone',
+      created_at: customer.created_at,
+      last_used_at: null
+    }
+    const shown = { factors: [factor], recovery_codes_left: 9, required: false, passkeys: true }
+    const id = '0197f0a0-0000-7000-8000-000000000001'
+    const key = { id: 3, name: 'script', hint: 'nl_ab', scopes: ['read' as const], last_used_at: null }
+    answer(accounts.createApiKey, { ...key, created_at: customer.created_at, key: 'nl_abc' })
+    answer(accounts.changeEmailCode, { email_code_id: id })
+    answer(accounts.changeEmail, null)
+    const { user } = open()
+    answer(secondFactor.secondFactors, shown)
+    await act(() => refresh(secondFactor.secondFactors))
+    const keys = part('API keys')
+    await user.click(await keys.findByRole('button', { name: 'Use your authenticator app' }))
+    await user.click(keys.getByRole('button', { name: 'Create key' }))
+    expect(requestsOf(accounts.createApiKey)).toEqual([])
+    expect(document.activeElement).toBe(keys.getByLabelText('Name'))
+    await user.type(keys.getByLabelText('Name'), 'script')
+    await user.type(keys.getByLabelText(/authenticator/), '123456')
+    await user.click(keys.getByRole('button', { name: 'Create key' }))
+    const second_factor = { method: 'totp', code: '123456' }
+    await waitFor(() =>
+      expect(requestsOf(accounts.createApiKey)).toMatchObject([{ body: { name: 'script', second_factor } }])
+    )
+    const account = part('Account information')
+    await user.click(screen.getByRole('button', { name: 'Change email address' }))
+    await user.type(account.getByLabelText('New email address'), 'new@example.com')
+    await user.click(account.getByRole('button', { name: 'Use your authenticator app' }))
+    await user.type(account.getByLabelText(/authenticator/), '123456')
+    await user.click(account.getByRole('button', { name: 'Send code' }))
+    await user.type(await account.findByLabelText('Code from the email'), '654321')
+    // A code counts once.
+    await user.type(account.getByLabelText(/authenticator/), '222222')
+    await user.click(account.getByRole('button', { name: 'Change email address' }))
+    await waitFor(() =>
+      expect(requestsOf(accounts.changeEmail)).toMatchObject([
+        { body: { email_code: '654321', email_code_id: id, second_factor: { method: 'totp', code: '222222' } } }
+      ])
+    )
   })
 
   it('lists the sessions, and ends another one for the password', async () => {
