@@ -2,7 +2,7 @@
 import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { beginOrderLimits } from '../servers/index.ts'
-import { addDays } from './renew.ts'
+import { addDays, NOT_PENDING } from './renew.ts'
 import { type OrderRow, emitOrderEvent, note, transition, updateOrder } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
@@ -44,7 +44,7 @@ export async function failOrder(unit: Unit, order: OrderRow, failure: Failure): 
 /** Starts the delivery: the agents get the order's addresses and limits. */
 export async function startDelivering(unit: Unit, order: OrderRow): Promise<OrderRow> {
   await beginOrderLimits(unit, order.id, order)
-  return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null, pendingUntil: null })
+  return transition(unit, order, 'start_delivery', { ...failureColumns(null), checkoutUrl: null, ...NOT_PENDING })
 }
 
 /**

@@ -3,7 +3,7 @@ import { RESERVATION_MINUTES } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { hasPaid } from './place-order.ts'
-import { heldUntil, isUnsettled, PENDING_GRACE, renewable } from './renew.ts'
+import { heldUntil, isUnsettled, NOT_PENDING, PENDING_GRACE, renewable } from './renew.ts'
 import { updateOrder, type OrderRow } from './transition.ts'
 
 /**
@@ -17,27 +17,33 @@ const HELD_FOR_PAYMENT = PENDING_GRACE
 /** For an account that has never paid, and names no proof that it will. */
 const HELD_WITHOUT_PROOF = DAY
 
-const later = (one: Date, other: Date): Date => (one > other ? one : other)
+const later = (one: Date, other: Date | null): Date => (other && other > one ? other : one)
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 const after = (from: Date, milliseconds: number): Date => new Date(from.getTime() + milliseconds)
+
+/** What the platform says of one of its orders. */
+export type Pending = { platformOrderId: string; untaken: Untaken }
+
+const isComing = ({ untaken }: Pending): boolean => untaken === 'coming' || untaken === 'unproven'
 
 /**
  * Holds the addresses of a locked order that has not been paid, or lets go of them. The same for one that failed with
  * another payment, while it still has them: the right payment delivers it, and a cent must not hold them for longer.
  */
-export async function holdForPayment(unit: Unit, order: OrderRow, untaken: Untaken): Promise<void> {
+export async function holdForPayment(unit: Unit, order: OrderRow, pending: Pending): Promise<void> {
   const { createdAt, pendingUntil } = order
   const hasFailed = order.state === 'failed' && isUnsettled(order) && order.reservedUntil > unit.now
   if (order.state !== 'placed' && !hasFailed) return
-  const normal = after(createdAt, RESERVATION_MINUTES * MINUTE)
-  if (untaken === 'coming' || untaken === 'unproven') {
-    const isBrief = untaken === 'unproven' && !(await hasPaid(unit.tx, order.userId))
-    const until = after(createdAt, isBrief ? HELD_WITHOUT_PROOF : HELD_FOR_PAYMENT)
-    await hold(unit, order, { pendingUntil: until, reservedUntil: until })
-  } else if (pendingUntil) {
-    const again = untaken === 'expired' ? after(unit.now, RESERVATION_MINUTES * MINUTE) : normal
-    await hold(unit, order, { pendingUntil: null, reservedUntil: later(normal, earlier(again, pendingUntil)) })
+  if (isComing(pending)) {
+    const isBrief = pending.untaken === 'unproven' && !(await hasPaid(unit.tx, order.userId))
+    const held = holdFor(unit, order, pending, after(createdAt, isBrief ? HELD_WITHOUT_PROOF : HELD_FOR_PAYMENT))
+    return hold(unit, order, { ...held, reservedUntil: held.pendingUntil })
   }
+  if (!pendingUntil) return
+  const left = letGo(unit, order, pending)
+  const again = pending.untaken === 'expired' ? after(unit.now, RESERVATION_MINUTES * MINUTE) : unit.now
+  const normal = later(after(createdAt, RESERVATION_MINUTES * MINUTE), earlier(again, pendingUntil))
+  await hold(unit, order, { ...left, reservedUntil: left.pendingUntil ?? normal })
 }
 
 /**
@@ -48,33 +54,55 @@ export async function holdForPayment(unit: Unit, order: OrderRow, untaken: Untak
 export async function holdForRenewal(
   unit: Unit,
   order: OrderRow,
-  untaken: Untaken,
+  pending: Pending,
   renewal: { since: Date; days: number; graceHours: number }
 ): Promise<void> {
   if (!renewable(order, unit.now).ok) return
   const { expiredAt, endedAt, graceUntil } = order
   const ends = graceUntil && expiredAt
-  if (untaken === 'coming' || untaken === 'unproven') {
+  if (isComing(pending)) {
     // The platform's clock may be ahead of ours.
-    const pendingUntil = after(earlier(renewal.since, unit.now), HELD_FOR_PAYMENT)
-    const held = ends ? heldUntil({ ...order, pendingUntil }, graceUntil, renewal.days, unit.now) : graceUntil
-    await hold(unit, order, { pendingUntil, graceUntil: held ?? graceUntil })
-  } else if (order.pendingUntil) {
-    const normal = ends && after(later(expiredAt, endedAt ?? expiredAt), renewal.graceHours * HOUR)
-    const again = untaken === 'expired' ? after(unit.now, RESERVATION_MINUTES * MINUTE) : unit.now
-    await hold(unit, order, {
-      pendingUntil: null,
-      graceUntil: normal ? earlier(graceUntil, later(normal, again)) : graceUntil
-    })
+    const held = holdFor(unit, order, pending, after(earlier(renewal.since, unit.now), HELD_FOR_PAYMENT))
+    const grace = ends ? heldUntil({ ...order, ...held }, graceUntil, renewal.days, unit.now) : graceUntil
+    return hold(unit, order, { ...held, graceUntil: grace ?? graceUntil })
   }
+  if (!order.pendingUntil) return
+  const left = letGo(unit, order, pending)
+  const normal = ends && after(later(expiredAt, endedAt), renewal.graceHours * HOUR)
+  const again = pending.untaken === 'expired' ? after(unit.now, RESERVATION_MINUTES * MINUTE) : unit.now
+  const until = normal && !left.pendingUntil ? earlier(graceUntil, later(normal, again)) : graceUntil
+  await hold(unit, order, { ...left, graceUntil: until })
 }
 
-type Held = Partial<Pick<OrderRow, 'pendingUntil' | 'reservedUntil' | 'graceUntil'>>
+type Holding = Pick<OrderRow, 'pendingUntil' | 'pendingFor'>
+
+/** The payments that hold the order now. One whose time is over does not, even if the platform never said how it ended. */
+const holding = ({ now }: Unit, { pendingFor }: OrderRow): [string, string][] =>
+  Object.entries(pendingFor).filter(([, until]) => new Date(until) > now)
+
+/** The order is held for this payment, too. A doubt about one shortens nothing. */
+function holdFor(unit: Unit, order: OrderRow, { platformOrderId }: Pending, until: Date) {
+  const before = Object.fromEntries(holding(unit, order))
+  const known = before[platformOrderId]
+  const own = later(until, known === undefined ? null : new Date(known))
+  const pendingFor = { ...before, [platformOrderId]: own.toISOString() }
+  return { pendingUntil: later(own, order.pendingUntil), pendingFor } satisfies Holding
+}
+
+/** This payment is not on its way any more. Others hold the order as long as each of them may. */
+function letGo(unit: Unit, order: OrderRow, { platformOrderId }: Pending): Holding {
+  const left = holding(unit, order).filter(([id]) => id !== platformOrderId)
+  if (left.length === 0) return NOT_PENDING
+  const pendingUntil = new Date(Math.max(...left.map(([, until]) => Date.parse(until))))
+  return { pendingUntil, pendingFor: Object.fromEntries(left) }
+}
+
+type Held = Partial<Pick<OrderRow, 'pendingUntil' | 'pendingFor' | 'reservedUntil' | 'graceUntil'>>
 
 /** A reading is repeated for an hour, and changes nothing. */
 async function hold(unit: Unit, order: OrderRow, held: Held): Promise<void> {
   const isSame = (Object.keys(held) as (keyof Held)[]).every(
-    key => (held[key] ?? null)?.getTime() === order[key]?.getTime()
+    key => JSON.stringify(held[key] ?? null) === JSON.stringify(order[key] ?? null)
   )
   if (!isSame) await updateOrder(unit, order.id, held)
 }

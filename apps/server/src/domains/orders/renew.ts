@@ -67,6 +67,9 @@ export function renewableUntil(order: OrderRow, days: number, now: Date): Date |
   return end && end < graceUntil ? end : graceUntil
 }
 
+/** It waits for no payment. */
+export const NOT_PENDING = { pendingUntil: null, pendingFor: {} }
+
 /** How long after its expiry an order is held at most for a renewal whose payment is on its way. */
 export const PENDING_GRACE = 7 * DAY
 
@@ -100,7 +103,7 @@ export async function renewOrder(
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
     reminderSentAt: null,
     lastReminderSentAt: null,
-    pendingUntil: null,
+    ...NOT_PENDING,
     payAmount: sql`${orders.payAmount} + ${amount}::numeric` as never,
     lastAmount: amount,
     ...NOTHING_USED

@@ -110,6 +110,11 @@ export const orders = pgTable(
     reservedUntil: instant().notNull(),
     /** Until when a payment that is on its way, its own or a renewal's, holds its addresses at most. Null: none is. */
     pendingUntil: instant(),
+    /** The same for each platform order that may pay it, by the platform's id, in ISO 8601: each is another checkout. */
+    pendingFor: jsonb()
+      .$type<Record<string, string>>()
+      .notNull()
+      .default(sql`'{}'`),
     createdAt: createdAt(),
     paidAt: instant(),
     /** Null until all addresses work for the first time, which starts the term. */

@@ -8,7 +8,7 @@ import { eq } from '../../infra/db/drizzle.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { work } from './platform-orders.fixture.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
-import { reconcile, says } from './reconciling.fixture.ts'
+import { readUnpaid, says } from './reconciling.fixture.ts'
 
 let b: Books
 beforeAll(async () => {
@@ -20,15 +20,7 @@ beforeEach(async () => {
 })
 afterAll(() => b?.world.close())
 
-/** When each checkout ended, on the platform. */
-const begun = new Map<number, string>()
-/** The platform has the payment in this status, and the shop reads it. */
-async function read(paid: Paid, status: string, more: NonNullable<Parameters<typeof says>[3]> = {}): Promise<void> {
-  const createdAt = begun.get(paid.id) ?? b.now().toISOString()
-  begun.set(paid.id, createdAt)
-  says(b, paid, [], { createdAt, displayFinancialStatus: status, fullyPaid: false, ...more })
-  await reconcile(b)
-}
+const read = (paid: Paid, status: string, more: Parameters<typeof says>[3] = {}) => readUnpaid(b, paid, status, more)
 /** What the buyer sees of the order some time later. */
 async function after(milliseconds: number, { id, publicId }: OrderRow) {
   await b.world.advance(milliseconds)

@@ -21,8 +21,6 @@ import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/in
 import { readSettings } from '../settings/index.ts'
 import { asEvent } from './as-event.ts'
 
-type Read = { order: ShopifyOrder; untaken: Untaken }
-
 /**
  * Holds the addresses of orders whose payment is on its way, and lets go of those whose payment is not any more. Names
  * one that is authorised on the health page: without a capture it is never paid.
@@ -32,25 +30,25 @@ export async function holdPending(
   platform: Pick<Shopify, 'openPayments'>,
   ours: readonly ShopifyOrder[]
 ): Promise<void> {
-  // One order may be paid at two checkouts, of which one has expired.
-  const read = new Map<string, Read[]>()
+  const read: { order: string; told: PaidOrder; untaken: Untaken }[] = []
   for (const order of ours) {
     if (order.financialStatus === 'AUTHORIZED' && order.cancelledAt === null)
       await noteCheck(ctx, 'authorized', { order: order.name })
-    const named = readOrderReference(asEvent(order))
+    const told = asEvent(order)
+    const named = readOrderReference(told)
     const untaken = named && (await untakenOf(platform, order))
-    if (named && untaken) read.set(named.order, [...(read.get(named.order) ?? []), { order, untaken }])
+    if (named && untaken) read.push({ order: named.order, told, untaken })
   }
-  for (const [publicId, found] of read) {
-    const told = found.map(({ order, untaken }) => ({ paid: asEvent(order), untaken }))
-    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, publicId, told))
-  }
+  // One order may be paid at two checkouts, of which one has expired: it is held for the other first.
+  const isOver = ({ untaken }: (typeof read)[number]) => Number(untaken === 'expired' || untaken === 'gone')
+  for (const { order, told, untaken } of read.toSorted((a, b) => isOver(a) - isOver(b)))
+    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, order, { told, untaken }))
 }
 
 /** What the platform says of an order that it has not been paid for; null if there is nothing to hold or let go of. */
 async function untakenOf(platform: Pick<Shopify, 'openPayments'>, order: ShopifyOrder): Promise<Untaken | null> {
   const { id, financialStatus: status } = order
-  if (status === 'VOIDED') return 'gone'
+  if (status === 'VOIDED' || status === 'REFUNDED') return 'gone'
   if (status === 'EXPIRED') return 'expired'
   if (status !== 'PENDING' && status !== 'AUTHORIZED' && status !== 'PARTIALLY_PAID') return null
   if (order.cancelledAt !== null) return 'gone'
@@ -63,35 +61,29 @@ async function untakenOf(platform: Pick<Shopify, 'openPayments'>, order: Shopify
   return open.value === 'some' ? 'coming' : 'unproven'
 }
 
-type Told = { paid: Pick<PaidOrder, 'line_items' | 'note_attributes' | 'note' | 'created_at'>; untaken: Untaken }
+type Told = { told: Pick<PaidOrder, 'id' | 'line_items' | 'note_attributes' | 'note' | 'created_at'>; untaken: Untaken }
 
-/** Holds our order for the payments that the platform has of it. */
+/** Holds our order for what the platform says of one payment of it, or lets go of it. */
 async function holdOrder(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
   publicId: string,
-  told: readonly Told[]
+  { told, untaken: said }: Told
 ): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (!order) return
   const isRenewal = !isUnsettled(order)
+  // What a purchase left on the platform does not concern its renewal.
+  if (isRenewal && !readOrderReference(told)?.isRenewal) return
   const sold = isRenewal ? await soldToday(unit.tx, order) : null
   const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
-  // What a purchase left on the platform does not concern its renewal.
-  const about = told.filter(({ paid }) => !isRenewal || readOrderReference(paid)?.isRenewal)
   // A payment for less would be held, not settle the order.
-  const covering = about.filter(({ paid }) => !withdrawn && missing(compareLines(lines, paid), order) === null)
-  const best =
-    covering.findLast(({ untaken }) => untaken === 'coming') ??
-    covering.findLast(({ untaken }) => untaken === 'unproven') ??
-    // They come oldest change first.
-    about.at(-1)
-  if (!best) return
-  const untaken = covering.includes(best) || best.untaken === 'expired' ? best.untaken : 'gone'
-  if (!sold) return holdForPayment(unit, order, untaken)
+  const covers = !withdrawn && missing(compareLines(lines, told), order) === null
+  const pending = { platformOrderId: told.id, untaken: covers || said === 'expired' ? said : 'gone' } as const
+  if (!sold) return holdForPayment(unit, order, pending)
   const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
-  const since = new Date(best.paid.created_at ?? unit.now)
-  await holdForRenewal(unit, order, untaken, { since, days: sold.days, graceHours })
+  const since = new Date(told.created_at ?? unit.now)
+  await holdForRenewal(unit, order, pending, { since, days: sold.days, graceHours })
 }
 
 const OPEN = new Set<unknown>(['pending', 'authorized', 'partially_paid'])
@@ -107,7 +99,7 @@ export async function holdCreated(unit: Unit, created: PaidOrder, ctx: AppContex
   // Webhooks come in any sequence.
   if ((await paymentOf(unit.tx, created.id)) || (await isCancelledThere(unit.tx, created.id)))
     return { outcome: 'ignored' }
-  await holdOrder(unit, ctx, named.order, [{ paid: created, untaken: 'unproven' }])
+  await holdOrder(unit, ctx, named.order, { told: created, untaken: 'unproven' })
   queueOrderRead(unit, created.id)
   return { outcome: 'not_paid' }
 }

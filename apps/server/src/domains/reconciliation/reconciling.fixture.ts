@@ -45,3 +45,16 @@ export async function reconcile({ world }: Books): Promise<number> {
   for (const { event_id } of rows) await handleEvent(ctx, eventHandlers, event_id)
   return found
 }
+
+/** Sets the status of an unpaid order on the platform, which keeps the time when its checkout ended, and reads it. */
+export async function readUnpaid(
+  b: Books,
+  paid: Paid,
+  status: string,
+  more: Parameters<typeof says>[3] = {}
+): Promise<void> {
+  const known = b.world.platformOrders.known.get(String(paid.id)) as Partial<Order> | undefined
+  const createdAt = known?.createdAt ?? b.now().toISOString()
+  says(b, paid, [], { createdAt, displayFinancialStatus: status, fullyPaid: false, ...more })
+  await reconcile(b)
+}
