@@ -7,7 +7,7 @@ import { forgetPayer } from './domains/commerce/index.ts'
 import { leases } from './domains/inventory/tables.ts'
 import { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './domains/orders/index.ts'
 import { orders } from './domains/orders/tables.ts'
-import { isUnresolved } from './domains/inbox/index.ts'
+import { hasOpenMoney, isUnresolved } from './domains/inbox/index.ts'
 import { holdsUnsettledMoney, paidBy } from './domains/payments/index.ts'
 import { exportPayments } from './domains/statements/index.ts'
 import { payments } from './domains/payments/tables.ts'
@@ -71,15 +71,20 @@ async function figures(db: Executor, userId: number): Promise<UserFigures> {
     from ${orders} where user_id = ${userId} and deleted_at is null`)
   const [row] = rows
   if (!row) throw new Error('the figures are one row')
-  return { ...row, owed: await owedOf(db, userId, await hasOwedOrders(db, userId)) }
+  return { ...row, owed: await owedOf(db, userId, await hasOwedOrders(db, userId, isIgnored)) }
 }
+
+/** On a row of `orders`: the payment that it failed with was ignored, and nothing about its money waits any more. */
+const isIgnored = sql<boolean>`(exists (
+  select 1 from ${payments} p where p.platform_order_id = ${orders.platformOrderId} and p.ignored_at is not null)
+  and not ${hasOpenMoney})`
 
 /** States of paid orders that run or are being delivered. */
 const LIVE = ['paid', 'delivering', 'partly_delivered', 'delivered'] as const satisfies OrderState[]
 
 /** Locks orders first: a payment that is being settled either counts here or finds its user deleted. */
 async function owed(unit: Unit, userId: number): Promise<'leases' | 'order' | null> {
-  return owedOf(unit.tx, userId, await lockOwedOrders(unit, userId))
+  return owedOf(unit.tx, userId, await lockOwedOrders(unit, userId, isIgnored))
 }
 
 async function owedOf(db: Executor, userId: number, owesOrder: boolean): Promise<'leases' | 'order' | null> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, or } from '../../infra/db/drizzle.ts'
+import { and, asc, eq, gt, isNotNull, or, type SQL } from '../../infra/db/drizzle.ts'
 import { toCents } from '@netlet/contract'
 import { isoOrNull, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
@@ -10,24 +10,26 @@ import { orders } from './tables.ts'
 /**
  * Locks all orders of a user. True if one was paid and is neither delivered nor refunded. The locks keep payments from
  * settling until the caller's command ends.
+ * @param isIgnored a condition on a row of `orders`, from the payments domain: an administrator ignored its payment
  */
-export async function lockOwedOrders({ tx }: Unit, userId: number): Promise<boolean> {
-  return (await selectOwing(tx, userId).for('update')).some(isOwed)
+export async function lockOwedOrders({ tx }: Unit, userId: number, isIgnored: SQL<boolean>): Promise<boolean> {
+  return (await selectOwing(tx, userId, isIgnored).for('update')).some(isOwed)
 }
 
 /** The same without locks, for display. */
-export async function hasOwedOrders(db: Executor, userId: number): Promise<boolean> {
-  return (await selectOwing(db, userId)).some(isOwed)
+export async function hasOwedOrders(db: Executor, userId: number, isIgnored: SQL<boolean>): Promise<boolean> {
+  return (await selectOwing(db, userId, isIgnored)).some(isOwed)
 }
 
-const selectOwing = (db: Executor, userId: number) =>
+const selectOwing = (db: Executor, userId: number, isIgnored: SQL<boolean>) =>
   db
     .select({
       state: orders.state,
       payAmount: orders.payAmount,
       refundedAmount: orders.refundedAmount,
       deliveredAt: orders.deliveredAt,
-      deliveryNum: orders.deliveryNum
+      deliveryNum: orders.deliveryNum,
+      isIgnored
     })
     .from(orders)
     .where(eq(orders.userId, userId))
@@ -36,8 +38,9 @@ const selectOwing = (db: Executor, userId: number) =>
 
 type Owing = Awaited<ReturnType<typeof selectOwing>>[number]
 
-function isOwed({ state, payAmount, refundedAmount, deliveredAt, deliveryNum }: Owing): boolean {
+function isOwed({ state, payAmount, refundedAmount, deliveredAt, deliveryNum, isIgnored }: Owing): boolean {
   if (payAmount === null || state === 'refunded') return false
+  if (state === 'failed' && isIgnored) return false
   // A code may have covered the whole price. Then the proxies are still owed.
   const isRefunded = toCents(refundedAmount) >= toCents(payAmount) && toCents(refundedAmount) > 0n
   if (state === 'expired') return !isRefunded && deliveredAt === null && deliveryNum === 0

@@ -1,4 +1,5 @@
 import { eq } from '../../infra/db/drizzle.ts'
+import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { paidEvent } from '../../testing/buying.ts'
@@ -168,4 +169,40 @@ test('nothing is delivered to an account that was deleted: an order whose disput
   expect(await b.reopen(order)).toMatchObject({ status: 409, data: { reason: 'order_of_deleted' } })
   expect(await b.world.row(order.id)).toMatchObject({ state: 'expired' })
   expect(await refundInConsole(order)).toMatchObject({ code: 2000 })
+})
+
+test.for([
+  ['its operator', 'a test of the checkout', 'test_payment', { test: true }],
+  ['its owner', 'a payment that fell short', 'lines_missing', { lines: { '11': 8 } }]
+] as const)('an account can be deleted by %s once %s is ignored, not before', async ([by, what, outcome, more]) => {
+  const buyer = await b.world.customer(`who made ${what}`.replaceAll(' ', '_'))
+  const remove = () =>
+    by === 'its operator'
+      ? b.admin.delete(`/api/users/u/${buyer.user.id}/`)
+      : buyer.post('/api/users/delete_account', { password: TEST_PASSWORD })
+  const placed = await b.world.place(buyer)
+  const paid = b.paymentFor(placed, more)
+  expect(await b.tell('orders/paid', paid)).toBe(outcome)
+  await pastReservation()
+  expect(await remove()).toMatchObject({ code: 409 })
+  const [open] = await b.openOf(paid)
+  expect(await b.act(open, 'ignore', { note: 'agreed' })).toMatchObject({ code: 2000 })
+  expect(await remove()).toMatchObject({ code: 2000 })
+})
+
+test('an account is not deleted while more that was paid for an ignored payment waits for a decision', async () => {
+  const buyer = await b.world.customer('who_paid_more')
+  const placed = await b.world.place(buyer)
+  const paid = { ...b.paymentFor(placed, { lines: { '11': 8 } }), updated_at: '2026-01-01T00:00:00Z' }
+  expect(await b.tell('orders/paid', paid)).toBe('lines_missing')
+  await pastReservation()
+  const [open] = await b.openOf(paid)
+  await b.act(open, 'ignore', { note: 'agreed' })
+  const grown = { ...b.paymentFor(placed, { id: paid.id, amount: '35.00' }), updated_at: '2026-01-02T00:00:00Z' }
+  expect(await b.tell('orders/paid', grown)).toBe('paid_more')
+  const remove = () => b.admin.delete(`/api/users/u/${buyer.user.id}/`)
+  expect(await remove()).toMatchObject({ code: 409 })
+  const [more] = await b.openOf(paid)
+  expect(await b.act(more, 'ignore', { note: 'a tip' })).toMatchObject({ code: 2000 })
+  expect(await remove()).toMatchObject({ code: 2000 })
 })
