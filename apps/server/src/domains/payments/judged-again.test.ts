@@ -23,6 +23,8 @@ let paymentRow: Books['paymentRow']
 let openOf: Books['openOf']
 let act: Books['act']
 
+const ORDERS = '/api/orders/order_list'
+
 beforeAll(async () => {
   books = await startBooks()
   ;({ world, db, buyer, tell, paymentFor, refund, delivered, paymentRow, openOf, act } = books)
@@ -60,6 +62,32 @@ test('a report that is older than what was judged changes nothing; one that says
   const refunded = { ...older, updated_at: '2026-01-03T00:00:00Z', financial_status: 'refunded' }
   expect(await tell('orders/paid', refunded)).toBe('refunded')
   expect(await world.row(placed.id)).toMatchObject({ state: 'placed', paidAt: null })
+})
+
+test('a purchase that fell short stays one when it is judged again, though its cart kept the attribute of a renewal', async () => {
+  const fallShort = async () => {
+    const placed = await world.place(buyer)
+    const paid = paymentFor(placed, { renewal: true, lines: { '11': 8 } })
+    expect(await tell('orders/paid', { ...paid, updated_at: '2026-01-01T00:00:00Z' })).toBe('lines_missing')
+    // The shop's own tags change the platform's order, so it is reported again.
+    expect(await tell('orders/paid', { ...paid, updated_at: '2026-01-02T00:00:00Z' })).toBe('ignored')
+    return { placed, paid, right: { ...paid, ...paymentFor(placed, { renewal: true, id: paid.id }) } }
+  }
+  const edited = await fallShort()
+  expect(await tell('orders/paid', edited.right)).toBe('settled')
+  expect(await world.row(edited.placed.id)).toMatchObject({ state: 'delivering', payAmount: '20.00' })
+
+  const byHand = await fallShort()
+  const { data } = await books.admin.post<{ task_id: string }>(`${ORDERS}/${byHand.placed.id}/devery_order/`)
+  await runTask(world.shop.ctx, deliveryPorts, { orderId: byHand.placed.id, taskId: data.task_id })
+  expect(await refund(byHand.paid, '20.00')).toBe('refunded')
+  expect(await world.row(byHand.placed.id)).toMatchObject({ state: 'refunded' })
+
+  // Another purchase took its place, so it renews nothing.
+  const replaced = await fallShort()
+  expect(await tell('orders/paid', paymentFor(replaced.placed))).toBe('settled')
+  expect(await tell('orders/paid', replaced.right)).toBe('ignored')
+  expect(await world.row(replaced.placed.id)).toMatchObject({ extraDays: 0, payAmount: '20.00' })
 })
 
 test('a held renewal, and a payment that named no order, are settled when the platform tells of them rightly', async () => {
@@ -140,7 +168,7 @@ test.for([
     if (decision === 'refund')
       return expect(await askRefund(books.admin, placed, { amount: '35.00' })).toMatchObject({ code: 2000 })
     if (decision === 'deliver') {
-      const asked = await books.admin.post<{ task_id: string }>(`/api/orders/order_list/${placed.id}/devery_order/`)
+      const asked = await books.admin.post<{ task_id: string }>(`${ORDERS}/${placed.id}/devery_order/`)
       await runTask(world.shop.ctx, deliveryPorts, { orderId: placed.id, taskId: asked.data.task_id })
     } else {
       const form = decision === 'apply' ? { order: placed.publicId } : { note: 'a tip' }

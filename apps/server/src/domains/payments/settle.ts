@@ -84,9 +84,9 @@ async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts
     (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
   // A note is free text: it names an order only if that order exists.
   const named = naming && (order || !naming.isByNote) ? naming.order : null
-  // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew.
-  const said = naming && (naming.isRenewal && order?.paidAt !== null ? 'renewal' : 'purchase')
-  const kind = said ?? payment?.kind ?? 'purchase'
+  // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew; its purchase stays one.
+  const isPurchase = order?.paidAt === null || (payment?.kind === 'purchase' && payment.orderId !== null)
+  const kind = naming ? (naming.isRenewal && !isPurchase ? 'renewal' : 'purchase') : (payment?.kind ?? 'purchase')
   const isAbandoned = order !== undefined && (await isDeleted(tx, order.userId))
   const terms = { paid, kind, heardAt: payment?.createdAt ?? now } as const
   return {
