@@ -98,7 +98,7 @@ export function takeBack(books: Books, payment: ModelPayment, standing: ModelPay
     books.earned.delete(payment)
     books.buyer.level -= earned.level
     takeCoins(books, payment, coins - coinsOf(books))
-    books.pending = books.pending.filter(one => one.payment !== payment)
+    books.pending = books.pending.filter(one => one.payment !== payment || one.coins > 0)
   }
   if (books.invitation === payment) {
     books.invitation = null

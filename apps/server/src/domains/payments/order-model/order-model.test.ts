@@ -179,6 +179,13 @@ test('chargebacks that are won restore terms and books, even if coins were spent
   expect(await go(way)).toEqual(['placed', 'delivering', 'delivered', 'refunded', 'expired'])
 })
 
+test('the coin that is left of a refunded renewal when fractions add up is kept, and the next ones are whole', async () => {
+  const { place, pay, confirm, renew, loseChargeback } = makeSteps
+  const delivered = [place(0, 19), pay(0), confirm(0), confirm(1), confirm(2)]
+  const way = [renew(0), renew(0), loseChargeback(0), renew(0), renew(0), loseChargeback(1)]
+  expect((await go([...delivered, ...way])).at(-1)).toBe('delivered')
+})
+
 test('an order whose server falls silent before it is delivered goes to another, also when that is given up', async () => {
   const { place, pay, silence, wait, rescue, giveUp, confirm, answer, takeBack, renew } = makeSteps
   const way = [
