@@ -112,7 +112,7 @@ const webhooksOf = ({ id }: PlatformOrder, topic: string) =>
 const press = (path: string, values: Record<string, string>) =>
   fetch(`${sandbox.url}${path}`, { method: 'POST', body: new URLSearchParams(values), redirect: 'manual' })
 
-test('a pending refund gives nothing back until it has a result, which no webhook and no change of its order reports', async () => {
+test('a pending refund gives nothing back until it has a result, which changes no order and is no event of the refund', async () => {
   const order = await buy()
   await press('/faults/refunds', { kind: 'pending', next: '1' })
   expect(await refund(order, [[0, '4.00']], 'pending')).toEqual([])

@@ -55,8 +55,8 @@ const ordersPage = (state: PlatformState): string =>
     NOTICE,
     html`<h1>Orders</h1>
       <p class="quiet">
-        What was paid, newest first. No webhook reports the result of a pending refund, and a silent dispute has none at
-        all: the shop has to find both.
+        What was paid, newest first. The result of a pending refund sends <code>order_transactions/create</code> only,
+        and a silent dispute sends no webhook: the shop has to find it.
       </p>
       ${table(['Order', 'Refunds', 'Disputes'], state.orders.slice(-SHOWN).toReversed().map(orderRow))}`
   )
