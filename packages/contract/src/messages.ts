@@ -105,7 +105,7 @@ export const refusals = {
     503,
     'The shop was restored from a backup and first looks for what was paid since. Try again in some minutes.'
   ],
-  platform_paused: [503, 'Payments are not possible at the moment. Please try again later.'],
+  platform_paused: [503, 'Payments are not possible right now. Please try again later.'],
   platform_not_configured: [503, 'The e-commerce platform is not configured. Set it up under Web Settings.'],
   product_fetch_failed: [503, 'Failed to obtain data, please try again'],
   platform_product_gone: [400, 'The shop platform has no product {product}.'],
