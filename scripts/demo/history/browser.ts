@@ -4,7 +4,11 @@ import type { createHttpApp } from '../../../apps/server/src/app.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** A person's browser: keeps cookies and calls the shop from its own address. */
+const LOG_IN = '/api/auth/login'
+const SIGN_UP = '/api/users/u/'
+type Account = { username: string; password: string }
+
+/** A person's browser: keeps cookies, calls the shop from its own address, and logs in again when its session ended. */
 export type Browser = {
   /** @throws if the shop refuses, because the story makes only valid calls */
   call<T = unknown>(method: Method, path: string, body?: object): Promise<T>
@@ -18,9 +22,14 @@ export function openBrowser(
   { ip, userAgent, language }: { ip: string; userAgent: string; language: string }
 ): Browser {
   const cookies = new Map<string, string>()
+  let account: Account | undefined
   return {
-    forget: () => cookies.clear(),
-    async call<T>(method: Method, path: string, body?: object) {
+    forget: () => {
+      account = undefined
+      cookies.clear()
+    },
+    async call<T>(method: Method, path: string, body?: object): Promise<T> {
+      if (path === LOG_IN || path === SIGN_UP) account = body as Account
       const reply = await app.inject({
         method,
         url: path,
@@ -34,6 +43,10 @@ export function openBrowser(
         else cookies.set(name, value)
       }
       const { code, data, msg } = reply.json<Envelope<T>>()
+      if (code === 401 && account && path !== LOG_IN) {
+        await this.call('POST', LOG_IN, account)
+        return this.call<T>(method, path, body)
+      }
       if (code !== SUCCESS) throw new Error(`${method} ${path} was refused: ${msg} (${JSON.stringify(data)})`)
       return data
     }

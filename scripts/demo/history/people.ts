@@ -77,7 +77,7 @@ export const people: readonly Person[] = [
 ]
 
 /** One password for all, because they exist only in demo mode. */
-export const PEOPLES_PASSWORD = 'Demo#2026'
+export const PEOPLES_PASSWORD = 'Harbour#2026'
 
 /** Answers tickets, with the role of support only. */
 export const SUPPORTER = {

@@ -16,6 +16,7 @@ import { command } from '../../infra/command.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
+import { secondFactors } from './second-factor/tables.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { moveChoices } from '../mail/index.ts'
 import { USER_CONFLICTS } from './create-user.ts'
@@ -126,7 +127,8 @@ export async function editUser(
     const { user: before, isOnlyOwner } = await lockUserAndOwners(tx, userId)
     if (!before) return refuse('not_found')
     const shown = presentUser(before, await levelThresholds(tx))
-    const stale = staleEdit(version, shown, { now: userFields(shown), sent: sentFields(form) })
+    const listed = { ...shown, second_factors: await tx.$count(secondFactors, eq(secondFactors.userId, userId)) }
+    const stale = staleEdit(version, listed, { now: userFields(shown), sent: sentFields(form) })
     if (stale) return stale
     const refused = refuseForm(shown, form, version)
     if (refused) return refused
