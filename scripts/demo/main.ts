@@ -8,7 +8,7 @@ import type { HistoryOrder } from './make-history.ts'
 import { preparationOf } from './preparation.ts'
 import { startProgram, untilAnswers, type Program } from './programs.ts'
 import { agentEnvironment } from './agent-environment.ts'
-import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-texts.ts'
 import {
   type DemoSettings,
   NO_HISTORY,

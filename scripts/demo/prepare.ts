@@ -2,10 +2,8 @@
 // not stay in the supervisor's memory.
 import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { openApp } from '../../apps/server/src/open-app.ts'
-import { seed } from './seed.ts'
+import { seed, seedNotice, seedWebhook } from './seed.ts'
 import { isStartError, readSettings } from './settings.ts'
-import { seedNotice } from './notice.ts'
-import { seedWebhook } from './webhook.ts'
 
 async function prepare(): Promise<void> {
   const settings = readSettings(process.env)

@@ -1,10 +1,22 @@
-import { NoticeChannelForm, ProductForm, ServerForm, type Reason, type Refusal } from '@netlet/contract'
-import { asc, eq } from 'drizzle-orm'
-import { demoChannel } from '../../apps/sandbox/src/discord/rooms.ts'
+import {
+  CUSTOMER_EVENTS,
+  NoticeChannelForm,
+  ProductForm,
+  type Reason,
+  type Refusal,
+  ServerForm
+} from '@netlet/contract'
+import { and, asc, eq } from 'drizzle-orm'
 import { OPERATORS_WEBHOOK } from '../../apps/sandbox/src/discord/incoming-webhooks.ts'
-import { demoPlans, demoRules, demoRulesProduct, demoDiscountCodes } from '../../apps/sandbox/src/shopify/catalogue.ts'
+import { demoChannel } from '../../apps/sandbox/src/discord/rooms.ts'
 import { MAILGUN_KEY } from '../../apps/sandbox/src/outbox/reports.ts'
-import { demoLocations } from '../../apps/sandbox/src/shopify/plan.ts'
+import {
+  demoDiscountCodes,
+  demoLocations,
+  demoPlans,
+  demoRules,
+  demoRulesProduct
+} from '../../apps/sandbox/src/shopify/catalogue.ts'
 import { createUser } from '../../apps/server/src/domains/accounts/index.ts'
 import { users } from '../../apps/server/src/domains/accounts/tables.ts'
 import {
@@ -18,23 +30,32 @@ import {
 } from '../../apps/server/src/domains/catalog/index.ts'
 import { collections, products, tags } from '../../apps/server/src/domains/catalog/tables.ts'
 import { openPlatform } from '../../apps/server/src/domains/commerce/index.ts'
-import { createGroup, createServer } from '../../apps/server/src/domains/servers/index.ts'
-import { serverGroups, servers } from '../../apps/server/src/domains/servers/tables.ts'
 import { addAclRule } from '../../apps/server/src/domains/inventory/index.ts'
-import { createChannel } from '../../apps/server/src/domains/notices/channels.ts'
-import { noticeChannels } from '../../apps/server/src/domains/notices/tables.ts'
+import { createChannel, testChannel } from '../../apps/server/src/domains/notices/channels.ts'
+import { noticeChannels, noticeSends } from '../../apps/server/src/domains/notices/tables.ts'
 import { createGiftCard } from '../../apps/server/src/domains/rewards/index.ts'
 import { levelCodeList, updateLevelCode } from '../../apps/server/src/domains/rewards/level-codes.ts'
 import { levelCodes } from '../../apps/server/src/domains/rewards/tables.ts'
+import { createGroup, createServer } from '../../apps/server/src/domains/servers/index.ts'
+import { serverGroups, servers } from '../../apps/server/src/domains/servers/tables.ts'
+import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
 import { createFaq } from '../../apps/server/src/domains/support/index.ts'
 import { faqs } from '../../apps/server/src/domains/support/tables.ts'
-import { writeSettings } from '../../apps/server/src/domains/settings/index.ts'
+import { createEndpoint, testEndpoint } from '../../apps/server/src/domains/webhooks/index.ts'
+import { webhookEndpoints } from '../../apps/server/src/domains/webhooks/tables.ts'
 import { SYSTEM, type UserActor } from '../../apps/server/src/infra/actor.ts'
 import type { AppContext } from '../../apps/server/src/infra/context.ts'
-import { noticePorts } from '../../apps/server/src/notice-ports.ts'
-import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-accounts.ts'
-import { collectionInChinese, planInChinese, ruleInChinese, tagInChinese } from './demo-chinese.ts'
-import { demoFaqs, demoGiftCards } from './demo-texts.ts'
+import { noticePorts, ownsAddresses } from '../../apps/server/src/notice-ports.ts'
+import {
+  DEMO_ADMIN,
+  DEMO_CUSTOMER,
+  collectionInChinese,
+  demoFaqs,
+  demoGiftCards,
+  planInChinese,
+  ruleInChinese,
+  tagInChinese
+} from './demo-texts.ts'
 import type { DemoSettings } from './settings.ts'
 
 /** The local agent's range. Loopback needs no routes or rights. */
@@ -297,4 +318,56 @@ function must<T>(result: { ok: true; data: T } | Refusal, unless?: Reason): T | 
   if (result.ok) return result.data
   if (result.reason === unless) return undefined
   throw new Error(`The demo was refused: ${result.msg ?? result.reason}`)
+}
+
+/** Sends the stand-in's operators' room one notice, so that a newcomer finds a message there. */
+export async function seedNotice(ctx: AppContext): Promise<void> {
+  const [chat] = await ctx.db
+    .select({ id: noticeChannels.id })
+    .from(noticeChannels)
+    .where(eq(noticeChannels.kind, 'chat'))
+    .limit(1)
+  if (!chat) return
+  if ((await ctx.db.$count(noticeSends, eq(noticeSends.channelId, chat.id))) > 0) return
+  const tested = await testChannel(ctx, SYSTEM, chat.id)
+  if (!tested.ok) throw new Error(tested.msg ?? tested.reason)
+}
+
+const NAME = 'Stand-in on this machine'
+
+/**
+ * Creates an endpoint of the demo customer at the stand-in's page, and sends a test event, so that page and log have
+ * content. A changed or deleted endpoint stays as it is; only its port is updated.
+ */
+export async function seedWebhook(ctx: AppContext, { platformPort, secrets }: DemoSettings): Promise<void> {
+  const url = `http://127.0.0.1:${platformPort}/hooks/in/demo1`
+  const [customer] = await ctx.db.select().from(users).where(eq(users.username, DEMO_CUSTOMER.username))
+  if (!customer) return
+  const [known] = await ctx.db
+    .update(webhookEndpoints)
+    .set({ url })
+    .where(and(eq(webhookEndpoints.userId, customer.id), eq(webhookEndpoints.description, NAME)))
+    .returning({ id: webhookEndpoints.id })
+  if (known) return
+  const by = {
+    kind: 'user',
+    id: customer.id,
+    username: customer.username,
+    isSuperuser: false,
+    role: null,
+    ip: '127.0.0.1',
+    sessionHash: null,
+    impersonator: null,
+    scopes: null
+  } as const
+  const form = { url, description: NAME, events: [...CUSTOMER_EVENTS], enabled: true }
+  const made = await createEndpoint(
+    ctx,
+    { ownsAddresses },
+    { by, owner: customer.id, secret: secrets.hookSecret },
+    form
+  )
+  if (!made.ok) throw new Error(made.msg ?? made.reason)
+  const tested = await testEndpoint(ctx, by, { id: made.data.id, owner: customer.id })
+  if (!tested.ok) throw new Error(tested.msg ?? tested.reason)
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { sourcesIn } from './plain-words.ts'
-import type { Violation } from './violation.ts'
+import { type Violation, sourcesIn } from './plain-words.ts'
 
 /** Keys of records are as long as their text; `startOf` cuts. */
 const UNBOUNDED =

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from '@playwright/test'
 import { orders } from '../../packages/contract/src/orders.ts'
 import { pageAt } from '../../packages/contract/src/pages.ts'
-import { DEMO_CUSTOMER } from '../demo/demo-accounts.ts'
+import { DEMO_CUSTOMER } from '../demo/demo-texts.ts'
 import type { Ids, Role } from './screens.ts'
 
 export type Stage = {

@@ -1,19 +1,19 @@
 import {
   AGENT_SETTINGS,
   type AgentSettingName,
-  listOf,
   type PortRange,
+  type WholeSettingName,
+  listOf,
   readPorts,
   readPrefixes,
   readSwitch,
-  readWhole,
-  type WholeSettingName
+  readWhole
 } from '@netlet/contract/agent-settings'
+import { type Prefix, parsePrefixes } from './net/ip.ts'
 import { systemPorts } from './net/source-ports.ts'
-import { type SocketChoice, socketChoices } from './proxy/raw-socket.ts'
-import { parsePrefixes, type Prefix } from './net/ip.ts'
 import type { AbuseLimits } from './proxy/abuse-watch.ts'
-import { defaultLimits, type Limits } from './proxy/limits.ts'
+import { type Limits, defaultLimits } from './proxy/limits.ts'
+import { type SocketChoice, socketChoices } from './proxy/raw-socket.ts'
 
 export type AgentConfig = {
   host: string
@@ -151,3 +151,15 @@ export function readConfig(env: Env): ConfigResult {
   }
   return problems.length === 0 ? { ok: true, config } : { ok: false, message: problems.join(' ') }
 }
+
+/** Intervals of the managing process, in milliseconds. Tests shorten them. */
+export type Times = {
+  /** How often counters are collected. Each tenth time they are saved. */
+  collectMs: number
+  /** Delay before an ended worker is replaced. It doubles while none starts to listen. */
+  restartMs: number
+  /** Polling interval for certificate files. */
+  lookMs: number
+}
+
+export const defaultTimes: Times = { collectMs: 1000, restartMs: 500, lookMs: 5000 }

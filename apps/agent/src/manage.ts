@@ -1,15 +1,13 @@
 import { pino } from 'pino'
 import { startAgent } from './agent.ts'
-import { readConfig } from './config.ts'
+import { type Times, readConfig } from './config.ts'
 import { isFollowed, writePid } from './main-process.ts'
 import { lowerPriority } from './priority.ts'
-import { channelOf } from './takeover/channel.ts'
-import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './takeover/messages.ts'
+import { TAKEOVER, type ToPredecessor, type ToSuccessor, channelOf } from './takeover/messages.ts'
 import { Predecessor } from './takeover/predecessor.ts'
 import { SettingsFiles } from './takeover/settings-files.ts'
 import { ownProgram } from './takeover/start-program.ts'
 import { Takeover } from './takeover/takeover.ts'
-import type { Times } from './times.ts'
 
 /**
  * Runs the agent until a signal ends it or another process takes over.

@@ -1,49 +1,56 @@
+import type { SettingTestResult } from '@netlet/contract'
 import type { FastifyInstance } from 'fastify'
 import { documentationRoutes } from './api/routes.ts'
-import { accountRoutes, createAuthenticator } from './domains/accounts/index.ts'
-import { auditRoutes } from './domains/audit/index.ts'
 import { bulkActions } from './bulk-actions.ts'
+import { accountRoutes, createAuthenticator, testChat } from './domains/accounts/index.ts'
+import { users } from './domains/accounts/tables.ts'
+import { auditRoutes } from './domains/audit/index.ts'
 import { bulkRoutes } from './domains/bulk/index.ts'
-import { chatBotRoutes } from './domains/chat/index.ts'
 import { catalogRoutes, rulePrices, variantsSellingFrom } from './domains/catalog/index.ts'
-import { commerceRoutes, keepFormerSecret, requestWebhooks } from './domains/commerce/index.ts'
-import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
-import { enqueueDenyLists, serverRoutes } from './domains/servers/index.ts'
 import { certificateRoutes } from './domains/certificates/index.ts'
+import { chatBotRoutes } from './domains/chat/index.ts'
+import {
+  commerceRoutes,
+  keepFormerSecret,
+  requestWebhooks,
+  testPlatform,
+  testWebhookSecret
+} from './domains/commerce/index.ts'
 import { convergenceRoutes } from './domains/convergence/index.ts'
-import { proofRoutes } from './domains/proofs/index.ts'
+import { deliveryRoutes, proxyChecksOf } from './domains/delivery/index.ts'
 import { homeRoutes, readDeliveries } from './domains/home/index.ts'
 import { hasOpenMoney, inboxRoutes } from './domains/inbox/index.ts'
 import { inventoryRoutes } from './domains/inventory/index.ts'
-import { mailRoutes, unsubscribeRoutes } from './domains/mail/index.ts'
+import { mailRoutes, sendTestMail, unsubscribeRoutes } from './domains/mail/index.ts'
 import { noticeRoutes } from './domains/notices/index.ts'
 import { orderRoutes } from './domains/orders/index.ts'
 import { deliveryRefusal, ordersPaidBy, paymentRoutes } from './domains/payments/index.ts'
+import { proofRoutes } from './domains/proofs/index.ts'
 import { provisioningRoutes } from './domains/provisioning/index.ts'
 import { retentionRoutes } from './domains/retention/index.ts'
 import { rewardsRoutes } from './domains/rewards/index.ts'
-import { settingsRoutes } from './domains/settings/index.ts'
-import { trafficRoutes } from './domains/traffic/index.ts'
-import { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
+import { enqueueDenyLists, serverRoutes } from './domains/servers/index.ts'
+import { type SettingTests, settingsRoutes } from './domains/settings/index.ts'
 import { statementRoutes } from './domains/statements/index.ts'
+import { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './domains/status/index.ts'
 import { supportRoutes } from './domains/support/index.ts'
+import { trafficRoutes } from './domains/traffic/index.ts'
 import { webhookRoutes } from './domains/webhooks/index.ts'
-import { createApp } from './infra/http/app.ts'
-import { eventStreamRoutes } from './infra/http/event-stream.ts'
-import { mounter } from './infra/http/mount.ts'
-import { healthRoutes } from './infra/http/health.ts'
-import { taskMonitorRoutes } from './infra/http/task-monitor.ts'
-import { unnamedProxyWarning } from './infra/http/untrusted-proxies.ts'
-import { serveWeb } from './infra/http/web.ts'
-import type { AppContext } from './infra/context.ts'
 import { healthPorts } from './health.ts'
-import { pageAbout, searchEngineRoutes } from './pages/index.ts'
-import { noticePorts } from './notice-ports.ts'
+import type { AppContext } from './infra/context.ts'
+import { eq } from './infra/db/drizzle.ts'
+import { createApp } from './infra/http/app.ts'
+import { unnamedProxyWarning } from './infra/http/client-address.ts'
+import { eventStreamRoutes } from './infra/http/event-stream.ts'
+import { healthRoutes } from './infra/http/health.ts'
+import { mounter } from './infra/http/mount.ts'
+import { taskMonitorRoutes } from './infra/http/task-monitor.ts'
+import { serveWeb } from './infra/http/web.ts'
+import { noticePorts, ownsAddresses } from './notice-ports.ts'
 import { auditNames, namingOrders } from './order-names.ts'
-import { ownsAddresses } from './own-addresses.ts'
+import { pageAbout, searchEngineRoutes } from './pages/index.ts'
 import { accountPorts } from './ports.ts'
 import { retention } from './retention.ts'
-import { settingTests } from './setting-tests.ts'
 import { allJobs } from './workers.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
@@ -109,3 +116,21 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   await serveWeb(app, ctx.config, { about: pageAbout(ctx) })
   return app
 }
+
+/** How Web Settings test saved settings, each by the domain that uses them. */
+const settingTests = (ctx: AppContext): SettingTests => ({
+  async mail(by): Promise<SettingTestResult> {
+    const [user] = await ctx.db
+      .select({ to: users.email, language: users.language })
+      .from(users)
+      .where(eq(users.id, by.id))
+    if (!user) return { ok: false, outcome: 'failed', params: {}, detail: null }
+    const sent = await sendTestMail(ctx, user)
+    if (sent.ok) return { ok: true, outcome: 'mail_sent', params: { to: user.to }, detail: null }
+    const outcome = sent.reason === 'not_configured' ? 'not_configured' : 'failed'
+    return { ok: false, outcome, params: {}, detail: sent.message }
+  },
+  platform: () => testPlatform(ctx),
+  chat: () => testChat(ctx),
+  webhook_secret: () => testWebhookSecret(ctx)
+})

@@ -9,7 +9,7 @@ import { countUnresolvedEvents } from './domains/inbox/index.ts'
 import { type HealthPorts, readRestored } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
-import { untrustedProxies } from './infra/http/untrusted-proxies.ts'
+import { untrustedProxies } from './infra/http/client-address.ts'
 import { queueFigures } from './infra/job-figures.ts'
 
 /** How long a check of the servers may take, in milliseconds. */

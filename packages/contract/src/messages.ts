@@ -1,6 +1,5 @@
 import { fillIn, type Params } from './fill-in.ts'
-import { agentSettingRefusals } from './agent-setting-messages.ts'
-import { tlsRefusals } from './tls-messages.ts'
+import { agentSettingRefusals, tlsRefusals } from './agent-setting-messages.ts'
 
 /**
  * Every refusal that a person can meet: its HTTP status (which is also the envelope's `code`) and its words. Where the

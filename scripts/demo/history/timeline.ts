@@ -1,8 +1,8 @@
-import type { AppContext } from '../../../apps/server/src/infra/context.ts'
+import { Client } from 'pg'
 import { HOUR, MINUTE } from '../../../apps/server/src/infra/clock.ts'
+import type { AppContext } from '../../../apps/server/src/infra/context.ts'
 import type { Job } from '../../../apps/server/src/infra/job.ts'
-import type { Jobs, JobQueue } from '../../../apps/server/src/infra/jobs.ts'
-import type { MovedClock } from './clock.ts'
+import type { JobQueue, Jobs } from '../../../apps/server/src/infra/jobs.ts'
 
 type Act = () => Promise<unknown>
 type Step = { due: number; nth: number; act: Act; job?: WaitingJob }
@@ -104,4 +104,45 @@ export function createTimeline({
 /** Times from `start` to `end`. In milliseconds since 1970. */
 export function* times(start: number, end: number, step = HOUR): Generator<number> {
   for (let at = start; at < end; at += step) yield at
+}
+
+/** The history's time, for the shop's programs and its database. */
+type MovedClock = {
+  now: () => Date
+  /** Only forward. */
+  moveTo(at: Date): Promise<void>
+  /** Gives the database its own clock again. */
+  release(): Promise<void>
+}
+
+const TABLE = 'inventory.moved_clock'
+
+/** Makes `inventory.clock()` return the history's time. Everything else receives the time from its caller. */
+export async function moveClock(databaseUrl: string, start: Date): Promise<MovedClock> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query<{ own: string }>(`select pg_get_functiondef('inventory.clock'::regproc) as own`)
+  let at = start
+  let released = false
+  await client.query(`create table ${TABLE} as select $1::timestamptz as at`, [at])
+  await client.query(
+    `create or replace function inventory.clock() returns timestamptz language sql as 'select at from ${TABLE}'`
+  )
+  return {
+    now: () => at,
+    async moveTo(next) {
+      if (next <= at) return
+      at = next
+      await client.query(`update ${TABLE} set at = $1`, [at])
+    },
+    async release() {
+      if (released) return
+      released = true
+      await client.query(rows[0]?.own ?? '')
+      await client.query(`drop table ${TABLE}`)
+      // Analyse now: until autovacuum does, the planner would guess the sizes of the tables.
+      await client.query('analyze')
+      await client.end()
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import { EXCEPTION_MARK } from '@netlet/contract/agent'
 import { type Address, innerAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
-import { DomainNames } from './domain-names.ts'
-import { NumberSet } from './number-set.ts'
+import { DomainNames, NumberSet } from './domain-names.ts'
 
 /** Shared by all lookups, which are synchronous. */
 // Stryker disable next-line ArrayDeclaration: each lookup writes before it reads.

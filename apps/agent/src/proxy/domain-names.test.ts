@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AccessTable } from './access-table.ts'
 import { DenySet } from './deny-set.ts'
-import { DomainNames } from './domain-names.ts'
-import { NumberSet } from './number-set.ts'
+import { DomainNames, NumberSet } from './domain-names.ts'
 
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as () => void

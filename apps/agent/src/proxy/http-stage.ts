@@ -2,7 +2,7 @@ import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import type { TooMany } from './connection-limits.ts'
 import { checkBareAddress, checkTarget, dial, type Dialing } from './dial.ts'
-import { DrainStage } from './drain-stage.ts'
+import { DrainStage, TunnelStage } from './tunnel-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
 import { openTunnel } from './inspected-tunnel.ts'
 import { Login } from './login.ts'
@@ -11,7 +11,6 @@ import { type Authority, isRetriable, parseRequestHead, type RequestHead } from 
 import { RequestBody } from './request-body.ts'
 import { ResponseReader } from './response-reader.ts'
 import { IdleDetector } from './idle-detector.ts'
-import { TunnelStage } from './tunnel-stage.ts'
 import type { RawSocket } from './raw-socket.ts'
 
 const tooMany: Record<TooMany, string> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LineLimit, REFUSALS, STRANGERS } from './line-limit.ts'
+import { LineLimit, REFUSALS, STRANGERS } from './strangers.ts'
 
 const written = (lines: LineLimit, one: string, user: string): number =>
   Array.from({ length: 130 }, () => lines.allows(one, user)).filter(Boolean).length

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { NumberSet } from './number-set.ts'
+import { NumberSet } from './domain-names.ts'
 
 test('a set of numbers contains what was added, before and after each shrink', () => {
   const numbers = fc.array(fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(0xffff_ffff)), { maxLength: 200 })

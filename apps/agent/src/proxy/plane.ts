@@ -8,7 +8,7 @@ import type { Op } from '../state/ops.ts'
 import { type AbuseLimits, AbuseWatch } from './abuse-watch.ts'
 import type { AccessTable, Lease } from './access-table.ts'
 import { ExitAddresses, isSessionName, splitSession } from './exit-addresses.ts'
-import { LineLimit, REFUSALS, STRANGERS } from './line-limit.ts'
+import { LineLimit, REFUSALS, STRANGERS, Strangers } from './strangers.ts'
 import { LogTime } from './log-time.ts'
 import { type LetInBy, OpenConnections, type TrackedConnection } from './open-connections.ts'
 import { clientKey, LoginGuard } from './login-guard.ts'
@@ -27,10 +27,9 @@ import {
   type TooMany
 } from './connection-limits.ts'
 import { Handshakes } from './handshakes.ts'
-import { HeldHeads } from './held-heads.ts'
+import { HeldHeads } from './head-buffer.ts'
 import type { Limits } from './limits.ts'
 import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
-import { Strangers } from './strangers.ts'
 import { countCode, NOBODY, type TrafficMeter, type TrafficRow } from './traffic-meter.ts'
 
 /** `session`: the session in the user name, or empty. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RecentSet } from './recent-set.ts'
+import { RecentSet } from './login-guard.ts'
 
 const numbers = (first: number, last: number): string[] =>
   Array.from({ length: last - first + 1 }, (_, n) => String(first + n))

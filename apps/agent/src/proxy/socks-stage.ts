@@ -1,7 +1,7 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
-import { DrainStage } from './drain-stage.ts'
+import { DrainStage } from './tunnel-stage.ts'
 import { readAddress, writeAddress } from './socks-address.ts'
 import { UdpStage } from './udp-stage.ts'
 import { openTunnel } from './inspected-tunnel.ts'

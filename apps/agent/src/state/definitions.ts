@@ -1,5 +1,4 @@
-import { DomainNames } from '../proxy/domain-names.ts'
-import { DomainList } from './domain-list.ts'
+import { DomainNames, NumberSet } from '../proxy/domain-names.ts'
 import type { Op, UserRecord } from './ops.ts'
 
 export type StoredUser = UserRecord & { generation: number }
@@ -83,5 +82,38 @@ export class Definitions {
     for (const [hash, domains] of this.denySets) yield { ops: [{ op: 'deny-set', hash, domains }], generation: 0 }
     for (const [user, { generation, ...record }] of this.users)
       yield { ops: [{ op: 'user', user, record }], generation }
+  }
+}
+
+/**
+ * The entries of a deny set in the managing process. All lists share their texts, so a set takes at most two bytes per
+ * domain. Unordered; `toSorted` gives the order of `normaliseDenyList`.
+ */
+export class DomainList {
+  readonly #names: DomainNames
+  readonly #numbers = new NumberSet()
+
+  constructor(entries: Iterable<string>, names: DomainNames) {
+    this.#names = names
+    for (const entry of entries) names.hold(entry, this.#numbers)
+    this.#numbers.shrink()
+    // A reader may keep the list after its removal, so its numbers stay valid until it is unreachable.
+    names.releaseWith(this, [this.#numbers])
+  }
+
+  get length(): number {
+    return this.#numbers.size
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    for (const number of this.#numbers) yield this.#names.nameOf(number)
+  }
+
+  toSorted(): string[] {
+    return [...this].toSorted()
+  }
+
+  toJSON(): string[] {
+    return [...this]
   }
 }

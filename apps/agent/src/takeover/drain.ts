@@ -1,9 +1,8 @@
 import type { AgentDraining } from '@netlet/contract/agent-takeover'
 import { figuresSince, type PlaneFigures } from '../proxy/plane-figures.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
-import type { Channel } from './channel.ts'
+import type { Channel, ToPredecessor, ToSuccessor, Told } from './messages.ts'
 import type { Generations } from './generations.ts'
-import type { Told, ToPredecessor, ToSuccessor } from './messages.ts'
 
 /** Log note of tunnels that are cut when the time is over. */
 const CUT = 'replaced'

@@ -7,8 +7,7 @@ import { noFigures } from '../proxy/plane-figures.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { WriteLines } from '../log/access-log.ts'
 import type { Op } from '../state/ops.ts'
-import type { Channel } from './channel.ts'
-import type { Told, ToPredecessor, ToSuccessor } from './messages.ts'
+import type { Channel, ToPredecessor, ToSuccessor, Told } from './messages.ts'
 import { signalIfThere } from './start-program.ts'
 
 /** A draining process that does not answer in this time is killed. */

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { withOriginalPriority } from '../priority.ts'
-import { type Channel, channelOf } from './channel.ts'
-import { TAKEOVER, type ToPredecessor, type ToSuccessor } from './messages.ts'
+import { type Channel, TAKEOVER, type ToPredecessor, type ToSuccessor, channelOf } from './messages.ts'
 
 /** Signals a process of a takeover. It may have just ended, and its number been freed, before the channel reports it. */
 export function signalIfThere(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
-import type { Channel } from './channel.ts'
+import type { Channel, ToPredecessor, ToSuccessor } from './messages.ts'
 import type { Drain } from './drain.ts'
 import type { HandOver } from './hand-over.ts'
 import type { Handed } from './predecessor.ts'
-import type { ToPredecessor, ToSuccessor } from './messages.ts'
 import { type Program, type Started, startProgram } from './start-program.ts'
 
 /** Time from the release of the state until the new process accepts connections. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Sandbox } from '../sandbox.ts'
 import { control, launch, newDataDir, removeDataDir, startReceiver, until } from '../testing/harness.ts'
-import type { BotReply } from './bot.ts'
+import type { BotReply } from './bot-routes.ts'
 import { demoChatUsers } from './discord.ts'
 
 let dir: string

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Bot, BotReply } from './bot.ts'
+import type { Bot, BotReply } from './bot-routes.ts'
 import { namedUser } from './discord.ts'
 import { ApiFaultBody, type apiFaults } from './faults.ts'
 import { GATEWAY_KINDS, type Gateway } from './gateway.ts'

@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launch, newDataDir, removeDataDir } from '../testing/harness.ts'
-import { openReportKey } from './report-key.ts'
+import { openReportKey } from './reports.ts'
 
 let dir: string
 beforeAll(async () => {

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
-import { trim, WEBHOOK_WRONGS, type Delivery, type PlatformState, type WebhookWrong } from './state.ts'
-import { secretsOf, webhookRequest } from './webhook-request.ts'
+import { type Delivery, type PlatformState, SHOP_DOMAIN, WEBHOOK_WRONGS, type WebhookWrong, trim } from './state.ts'
 
 const WEBHOOK_PATHS: Record<string, string> = {
   'orders/create': '/api/orders/pay_webhook',
@@ -206,3 +205,39 @@ export function createDeliveries(options: DeliveryOptions) {
 }
 
 export type Deliveries = ReturnType<typeof createDeliveries>
+
+const VERSION = '2026-07'
+export const OTHER_VERSION = '2026-10'
+/** More than the shop accepts. */
+const TOO_LARGE = 8 * 1024 * 1024 + 1
+
+/** The app's valid secrets, oldest first. After a rotation the older one signs until it is revoked. */
+export const secretsOf = (state: PlatformState, first: string): readonly [string, ...string[]] => {
+  const [oldest, ...others] = state.appSecrets ?? []
+  return oldest === undefined ? [first] : [oldest, ...others]
+}
+
+function webhookRequest(delivery: Delivery, secret: string, wrong: WebhookWrong | undefined) {
+  const body =
+    wrong === 'too_large'
+      ? `${delivery.body.slice(0, -1)},"padding":"${'x'.repeat(TOO_LARGE)}"}`
+      : wrong === 'unreadable'
+        ? delivery.body.slice(0, delivery.body.length / 2)
+        : delivery.body
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Shopify-Captain-Hook',
+      'x-shopify-topic': delivery.topic,
+      'x-shopify-hmac-sha256': createHmac('sha256', wrong === 'wrong_signature' ? `${secret}-wrong` : secret)
+        .update(body)
+        .digest('base64'),
+      'x-shopify-shop-domain': wrong === 'other_shop' ? 'another-shop.myshopify.com' : SHOP_DOMAIN,
+      'x-shopify-api-version': wrong === 'other_version' ? OTHER_VERSION : VERSION,
+      'x-shopify-webhook-id': delivery.webhookId,
+      'x-shopify-event-id': delivery.eventId,
+      'x-shopify-triggered-at': delivery.triggeredAt
+    },
+    body
+  }
+}

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { buildSchema, graphql, type ExecutionResult } from 'graphql'
 import { z } from 'zod'
 import type { createResolvers } from './resolvers.ts'
-import { OTHER_VERSION } from './webhook-request.ts'
+import { OTHER_VERSION } from './deliveries.ts'
 
 /** Faults for the next calls. */
 export const GRAPHQL_FAULTS = [

@@ -1,5 +1,5 @@
 import type { Store } from '../kit/store.ts'
-import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
+import { connection, gid, idOf, type PageArgs, type UserError } from './present-orders.ts'
 import { customerByEmail, customerFor, customersOf } from './customers.ts'
 import { findDiscount, statusOf, usesOf } from './discounts.ts'
 import { nextId, type DiscountCode, type PlatformCustomer, type PlatformState } from './state.ts'

@@ -1,10 +1,9 @@
 import { GraphQLError, type GraphQLResolveInfo, getDirectiveValues } from 'graphql'
 import type { Store } from '../kit/store.ts'
 import { READ_DISPUTES, type AppAccess } from './app-access.ts'
-import { connection, gid, idOf, type PageArgs, type UserError } from './answers.ts'
+import { type PageArgs, type UserError, connection, gid, idOf, presentOrders } from './present-orders.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
-import { presentOrders } from './present-orders.ts'
 import { optionValues, productPayload } from './product-payload.ts'
 import { promotionResolvers } from './promotion-resolvers.ts'
 import {

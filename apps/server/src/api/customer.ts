@@ -1,11 +1,8 @@
+import { MAX_LIMIT, type Method, type Reference, type ReferenceCall, type Scope } from '@netlet/contract'
 import { API_KEY_CALLS_A_MINUTE } from '@netlet/contract/limits'
-import { MAX_LIMIT, type Reference, type ReferenceCall, type Scope } from '@netlet/contract'
-import { describeCalls, DOMAIN_TITLES, type ApiCall } from './calls.ts'
-import { exampleOf } from './examples.ts'
-import { fieldsOf } from './fields.ts'
+import { type ApiCall, DOMAIN_TITLES, describeCalls } from './calls.ts'
+import { type Components, type JsonSchema, exampleOf, fieldsOf, resolve } from './schemas.ts'
 import { operationId, operationOf, refusal, refusedWith } from './openapi.ts'
-import { samplesOf } from './samples.ts'
-import { type Components, type JsonSchema, resolve } from './schemas.ts'
 
 /** Named shapes whose name says what stands in the JSON no more than their type does. */
 const PLAIN: Record<string, string> = {
@@ -210,4 +207,76 @@ const REFUSED: Record<string, [status: number, description: string]> = {
   WrongType: [415, 'The body is not JSON'],
   TooMany: [429, 'Too many calls; the header Retry-After gives the seconds to wait'],
   Refused: [0, 'Another refusal: 409, 422, 500 or 503, with the reason as msg']
+}
+
+type Request = { method: Method; url: string; body: unknown }
+type Samples = { curl: string; python: string; node: string }
+
+/** How to make a call with a key, which is in the variable NETLET_KEY. Nothing but what each of them comes with is needed. */
+const samplesOf = (request: Request): Samples => ({
+  curl: curl(request),
+  python: python(request),
+  node: node(request)
+})
+
+function curl({ method, url, body }: Request): string {
+  const lines = [
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    '-H "Authorization: Bearer $NETLET_KEY"',
+    ...(body === undefined
+      ? []
+      : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`])
+  ]
+  return ['curl', ...lines.map(line => `  ${line}`), `  "${url}"`].join(' \\\n')
+}
+
+function python({ method, url, body }: Request): string {
+  const json = body === undefined ? [] : ['            "Content-Type": "application/json",']
+  return [
+    'import json, os',
+    'from urllib.request import Request, urlopen',
+    '',
+    'request = Request(',
+    `    ${JSON.stringify(url)},`,
+    `    method="${method}",`,
+    '    headers={',
+    '        "Authorization": "Bearer " + os.environ["NETLET_KEY"],',
+    ...json.map(line => line.slice(4)),
+    '    },',
+    ...(body === undefined ? [] : [`    data=json.dumps(${pythonText(body)}).encode(),`]),
+    ')',
+    'with urlopen(request) as reply:',
+    '    print(json.load(reply)["data"])'
+  ].join('\n')
+}
+
+function node({ method, url, body }: Request): string {
+  const json = body === undefined ? [] : [`    'Content-Type': 'application/json'`]
+  const headers = ['    Authorization: `Bearer ${process.env.NETLET_KEY}`', ...json].join(',\n')
+  return [
+    `const reply = await fetch(${quoted(url)}, {`,
+    `  method: '${method}',`,
+    '  headers: {',
+    headers,
+    `  }${body === undefined ? '' : ','}`,
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(body)})`]),
+    '})',
+    'const { code, data, msg } = await reply.json()',
+    'if (code !== 2000) throw new Error(msg)',
+    'console.log(data)'
+  ].join('\n')
+}
+
+const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** JSON as Python writes it. */
+function pythonText(value: unknown): string {
+  if (value === null) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (Array.isArray(value)) return `[${value.map(pythonText).join(', ')}]`
+  if (typeof value === 'object')
+    return `{${Object.entries(value)
+      .map(([name, inner]) => `${JSON.stringify(name)}: ${pythonText(inner)}`)
+      .join(', ')}}`
+  return JSON.stringify(value)
 }

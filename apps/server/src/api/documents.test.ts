@@ -2,7 +2,7 @@ import { routes, type Route } from '@netlet/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../testing/shop.ts'
 import { describeCalls } from './calls.ts'
-import { exampleOf } from './examples.ts'
+import { exampleOf } from './schemas.ts'
 import { openApiDocument } from './openapi.ts'
 
 type Operation = {

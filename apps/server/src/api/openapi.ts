@@ -1,7 +1,6 @@
 import { refusals } from '@netlet/contract'
 import { describeCalls, DOMAIN_TITLES, whoMay, type ApiCall } from './calls.ts'
-import { exampleOf } from './examples.ts'
-import { resolve, type Components, type JsonSchema } from './schemas.ts'
+import { type Components, type JsonSchema, exampleOf, resolve } from './schemas.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,8 +1,14 @@
 import { refusals } from '@netlet/contract'
 import { describeCalls, DOMAIN_TITLES, whoMay, type ApiCall } from './calls.ts'
-import { exampleOf } from './examples.ts'
-import { fieldsOf, IDEMPOTENCY_KEY, type Field } from './fields.ts'
-import { resolve, type Components, type JsonSchema } from './schemas.ts'
+import {
+  type Components,
+  type Field,
+  IDEMPOTENCY_KEY,
+  type JsonSchema,
+  exampleOf,
+  fieldsOf,
+  resolve
+} from './schemas.ts'
 
 /** Quiet surfaces, one accent, tabular figures; light and dark as the system says; from 320 px on. */
 const PAGE_STYLE = `

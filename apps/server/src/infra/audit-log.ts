@@ -2,7 +2,7 @@ import type { Resource } from '@netlet/contract'
 import { and, eq, inArray } from './db/drizzle.ts'
 import type { Actor } from './actor.ts'
 import type { Executor } from './db/client.ts'
-import { storableJson } from './db/storable-json.ts'
+import { storableJson } from './text.ts'
 import { auditLog } from './tables.ts'
 
 export type AuditAction = `${Resource}.${string}`

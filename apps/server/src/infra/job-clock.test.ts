@@ -6,8 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import type { AppContext } from './context.ts'
 import { closeDatabase, type Database, openDatabase } from './db/client.ts'
 import { AT_START, job, startJobs } from './job.ts'
-import { endFutureTimes } from './job-clock.ts'
-import { type Jobs, openJobs, queue } from './jobs.ts'
+import { type Jobs, endFutureTimes, openJobs, queue } from './jobs.ts'
 import { createLog } from './log.ts'
 
 const work = queue<{ n: number }>('test.clock')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createYielding } from './job-yielding.ts'
+import { createYielding } from './jobs.ts'
 
 /** A clock that moves only by the pauses. */
 function testYielding() {

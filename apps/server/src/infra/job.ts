@@ -1,6 +1,5 @@
 import type { AppContext } from './context.ts'
-import type { Importance } from './job-yielding.ts'
-import type { JobQueue } from './jobs.ts'
+import type { Importance, JobQueue } from './jobs.ts'
 
 /** Job id of a run at the start of a worker. */
 export const AT_START = 'start'

@@ -1,10 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Clock, PgBoss, type Queue, fromDrizzle } from 'pg-boss'
+import { type Executor, SESSION_OPTIONS } from './db/client.ts'
 import { sql } from './db/drizzle.ts'
-import { fromDrizzle, PgBoss, type Queue } from 'pg-boss'
-import { SESSION_OPTIONS, type Executor } from './db/client.ts'
-import { watchClock, steadyClock } from './job-clock.ts'
 import { logJobErrors } from './job-errors.ts'
 import { startWorkers } from './job-workers.ts'
-import { createYielding, type Importance, type Yielding } from './job-yielding.ts'
 import type { Log } from './log.ts'
 
 /** A queue of background work, declared by the domain that does it. `T` is the data of a job. */
@@ -214,4 +213,93 @@ async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string
 /** A queue's policy cannot change after its creation. */
 function withoutPolicy({ policy: _policy, partition: _partition, ...settings }: Omit<Queue, 'name'>) {
   return settings
+}
+
+/** The job queue's clock. With the time of day, a process would stop polling while its clock is set back. */
+const steadyClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  clearTimeout: handle => clearTimeout(handle as NodeJS.Timeout),
+  setInterval: (run, ms) => setInterval(run, ms),
+  clearInterval: handle => clearInterval(handle as NodeJS.Timeout)
+}
+
+/**
+ * After the database's clock is set back, polls and delayed jobs would wait until it catches up. This makes them due
+ * now. Other rows are examined only if `cron_on`, the last cron check, is in the future.
+ */
+const END_FUTURE_TIMES = `
+  with set_back as (
+    update pgboss.version
+    set cron_on = null, bam_on = null, flow_on = null, reindex_on = null, monitor_backoff_on = null
+    where cron_on > now() + interval '1 minute' returning 1
+  ), queues as (
+    update pgboss.queue set monitor_on = null, monitor_claim_on = null, maintain_on = null
+    where exists (select from set_back)
+  ), slots as (
+    update pgboss.job set singleton_on = null
+    where exists (select from set_back) and singleton_on > now() at time zone 'UTC' and state = 'completed'
+  )
+  update pgboss.job set
+    start_after = start_after - (greatest(created_on, started_on) - now()),
+    created_on = least(created_on, now()), started_on = least(started_on, now()), heartbeat_on = least(heartbeat_on, now())
+  where exists (select from set_back) and state in ('created', 'retry', 'active')
+    and greatest(created_on, started_on, heartbeat_on) > now() + interval '1 minute'`
+
+/** Makes due what waits for a future moment because the database's clock was set back. */
+export async function endFutureTimes(boss: PgBoss): Promise<void> {
+  await boss.getDb().executeSql(END_FUTURE_TIMES)
+}
+
+/** Checks regularly whether the database's clock was set back. @returns a function that stops the checks */
+function watchClock(boss: PgBoss, everyMs: number): () => void {
+  const timer = setInterval(() => {
+    // Other code reports that the database is away.
+    endFutureTimes(boss).catch(() => {})
+  }, everyMs)
+  return () => clearInterval(timer)
+}
+
+/** Urgent: a customer is waiting. Background: half a second of delay does no harm. */
+export type Importance = 'urgent' | 'normal' | 'background'
+
+/** How a process runs the jobs of each importance. */
+type Yielding = Record<Importance, (work: () => Promise<void>) => Promise<void>>
+
+/**
+ * How long a background job yields at most (ms). Each worker does some background work even if urgent jobs never stop.
+ */
+const GIVE_WAY_MS = 500
+/** An urgent job often leads to another one of the same order, such as the agent's after the payment's. */
+const QUIET_MS = 50
+const LOOK_MS = 25
+
+/**
+ * Delays background jobs of a process while urgent ones run and shortly after. Otherwise, in a burst of payments, the
+ * mails and tags of the first orders would delay the last ones.
+ */
+export function createYielding({
+  now = () => performance.now(),
+  pause = (milliseconds: number): Promise<void> => sleep(milliseconds)
+} = {}): Yielding {
+  let running = 0
+  let lastEnd = -Infinity
+  const busy = () => running > 0 || now() - lastEnd < QUIET_MS
+  return {
+    async urgent(work) {
+      running++
+      try {
+        await work()
+      } finally {
+        running--
+        lastEnd = now()
+      }
+    },
+    normal: work => work(),
+    async background(work) {
+      const deadline = now() + GIVE_WAY_MS
+      while (busy() && now() < deadline) await pause(LOOK_MS)
+      await work()
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
-import { createLogTail, type LogLine } from './log-tail.ts'
+import { createLogTail, type LogLine } from './log.ts'
 
 function collector() {
   const stored: LogLine[] = []

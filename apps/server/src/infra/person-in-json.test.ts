@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutPersonIn } from './person-in-json.ts'
+import { withoutPersonIn } from './forget-in-audit-log.ts'
 
 const person = { username: 'state', email: 'a.b+c@b.com', replacement: 'deleted-3' }
 const without = (value: unknown) => withoutPersonIn(value, ['username'], person)

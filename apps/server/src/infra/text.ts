@@ -17,3 +17,13 @@ export function endOf(text: string, length: number): string {
 /** Is the place between the two halves of a surrogate pair? */
 const isWithinPair = (text: string, at: number): boolean =>
   at > 0 && at < text.length && /[\ud800-\udbff]/.test(text.charAt(at - 1))
+
+/** External JSON without NUL and unpaired surrogates, which jsonb refuses. */
+export function storableJson(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value)
+  if (Array.isArray(value)) return value.map(storableJson)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [storableJson(key) as string, storableJson(inner)])
+  )
+}

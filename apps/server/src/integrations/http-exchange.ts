@@ -1,4 +1,4 @@
-import { storableJson } from '../infra/db/storable-json.ts'
+import { storableJson } from '../infra/text.ts'
 
 export type HttpReply = { ok: true; status: number; headers: Headers; text: string }
 export type HttpFailure = {

@@ -1,5 +1,5 @@
 import { pagePaths, type PageId } from '@netlet/contract/pages'
-import type { PageHead } from '../infra/http/page-head.ts'
+import type { PageHead } from '../infra/http/web.ts'
 import type { Advertised } from '../domains/catalog/index.ts'
 
 /** Does a path fit a pattern of the router (`/order/:id`, `/proxies/:id?`)? Letters count alike, as they do there. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { advertisedProduct, productsOnSale } from '../domains/catalog/index.ts'
 import { readSettings } from '../domains/settings/index.ts'
 import type { AppContext } from '../infra/context.ts'
-import type { PageHead } from '../infra/http/page-head.ts'
+import type { PageHead } from '../infra/http/web.ts'
 import { aboutPage, LISTED } from './about.ts'
 
 /** A sitemap may have 50,000 addresses. */

@@ -1,7 +1,7 @@
 import { onlineManager } from '@tanstack/react-query'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/client.ts'
-import { exportFailure, fileName, linesOf } from './proxies/export.ts'
+import { exportFailure, fileName, linesOf } from './proxies/use-copy-and-export.ts'
 import { fillOf, standingOf } from './rewards/page.tsx'
 
 describe('export', () => {

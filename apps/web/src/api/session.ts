@@ -1,7 +1,8 @@
 import type { CurrentUser } from '@netlet/contract'
+import { type Permission, mayOperate } from '@netlet/contract/permissions'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { call, onUnauthorized } from './client.ts'
-import { queryClient } from './query.ts'
+import { type Endpoint, call, holdCallsDuring, onUnauthorized } from './client.ts'
+import { queryClient, refreshAll } from './query.ts'
 import { accounts } from './routes.ts'
 
 /** The signed-in user; null for a visitor. */
@@ -120,3 +121,34 @@ export const reloadSession = () => queryClient.invalidateQueries({ queryKey: ses
 onUnauthorized(() => {
   if (queryClient.getQueryData(sessionQuery.queryKey)) void follow()
 })
+
+/** Does the user's role allow this? Without a permission, everyone may. */
+export const may = (user: CurrentUser | null, permission: Permission | undefined): boolean =>
+  permission === undefined || mayOperate(user?.operator_role ?? null, permission)
+
+/** What the signed-in operator may do, so that the console hides the rest. The server checks every call. */
+export function useMay() {
+  const { user } = useSession()
+  return {
+    me: user,
+    may: (permission: Permission | undefined) => may(user, permission),
+    mayCall: (route: Endpoint) => may(user, route.permission)
+  }
+}
+
+/** Ends the session, then leaves the page. Cancels the old screen's queries: a 401 would lead to the login page. */
+export async function endSession(end: () => Promise<unknown>, leave: () => void | Promise<void>): Promise<void> {
+  const work = async () => {
+    await end()
+    await leave()
+    await queryClient.cancelQueries()
+    leaveSession()
+  }
+  await queryClient.cancelQueries()
+  try {
+    await holdCallsDuring(work())
+  } catch (error) {
+    void refreshAll()
+    throw error
+  }
+}

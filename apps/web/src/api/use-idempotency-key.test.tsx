@@ -1,6 +1,6 @@
 import { renderHook } from '@testing-library/react'
 import { expect, it } from 'vitest'
-import { useIdempotencyKey } from './use-idempotency-key.ts'
+import { useIdempotencyKey } from './use-mutation.ts'
 
 it('gives a repeated request its key again until it is answered, and another request another one', () => {
   const { result, rerender } = renderHook(() => useIdempotencyKey())

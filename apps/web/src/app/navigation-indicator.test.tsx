@@ -2,7 +2,7 @@ import { act, fireEvent, render, screen } from '@testing-library/react'
 import { lazy, Suspense, type ComponentType } from 'react'
 import { BrowserRouter, Link, Route, Routes } from 'react-router'
 import { afterEach, expect, it } from 'vitest'
-import { useNavigationIndicator } from './navigation-indicator.ts'
+import { useNavigationIndicator } from './pages.tsx'
 
 const isGoing = () => document.body.hasAttribute('data-going')
 let come: (code: { default: ComponentType }) => void = () => {}

@@ -4,8 +4,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { describe, expect, it } from 'vitest'
 import { useTitle } from '../kit/use-title.ts'
 import { renderAt } from '../testing/render.tsx'
-import { PageFocus } from './page-focus.tsx'
-import { CONTENT } from './skip-links.tsx'
+import { CONTENT, PageFocus } from './page-focus.tsx'
 
 let show = () => {}
 

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { type MouseEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useLocation } from 'react-router'
+import { useT } from '../i18n/index.ts'
+import { skipTo, useSkipTargets } from '../kit/skip-links.ts'
 import { shownTitle } from '../kit/use-title.ts'
-import { CONTENT } from './skip-links.tsx'
 
 /** Milliseconds to wait for a page's code. After that the user is doing something else, so keep the focus. */
 const PATIENCE = 10_000
@@ -90,5 +91,36 @@ export function PageFocus() {
     <p className="sr-only" role="status">
       {hasMoved ? title : ''}
     </p>
+  )
+}
+
+/** The page area beside a dashboard's menu. Elsewhere CONTENT is everything between header and footer. */
+export const PAGE = 'page'
+export const CONTENT = 'content'
+
+/** The first focusable elements of each page: links past the header and the menu. */
+export function SkipLinks() {
+  const t = useT()
+  const targets = useSkipTargets()
+  // Keep the address: the page uses the hash itself.
+  const go = (id: string) => (event: MouseEvent) => {
+    event.preventDefault()
+    skipTo(id)
+  }
+  return (
+    <>
+      {targets.map(({ id, label }) => (
+        <a key={id} className="skip" href={`#${id}`} onClick={go(id)}>
+          {label}
+        </a>
+      ))}
+      <a
+        className="skip"
+        href={`#${CONTENT}`}
+        onClick={event => go(document.getElementById(PAGE) ? PAGE : CONTENT)(event)}
+      >
+        {t('skip')}
+      </a>
+    </>
   )
 }

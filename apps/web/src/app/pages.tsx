@@ -1,17 +1,52 @@
-import { useEffect, useMemo, useState } from 'react'
+import { Button } from '@mantine/core'
+import { pageAt } from '@netlet/contract/pages'
+import { Suspense, lazy, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, Navigate, Outlet, type RouteObject, useLocation, useRoutes } from 'react-router'
-import { useNavigationIndicator } from './navigation-indicator.ts'
-import { Layout } from './layout.tsx'
-import { type Listed, type Role, dashboardPath, pathOf, screenAt, screens } from './manifest.ts'
-import { Dashboard, preloadAt, watchLinks } from './preload.ts'
 import { useSession } from '../api/session.ts'
+import { useT } from '../i18n/index.ts'
 import { guardedPath } from '../kit/return-path.ts'
 import { ErrorState } from '../kit/states.tsx'
-import { PageSkeleton } from './page-skeleton.tsx'
-import { pageAt } from '@netlet/contract/pages'
-import { Button } from '@mantine/core'
-import { useT } from '../i18n/index.ts'
 import { useTitle } from '../kit/use-title.ts'
+import { Boundary } from './boundary.tsx'
+import { Footer } from './footer.tsx'
+import { Header } from './header.tsx'
+import { type Listed, type Role, dashboardPath, pathOf, screenAt, screens } from './manifest.ts'
+import { CONTENT, PageFocus, SkipLinks } from './page-focus.tsx'
+import { PageSkeleton } from './page-skeleton.tsx'
+import { Dashboard, preloadAt, watchLinks } from './preload.ts'
+
+const Impersonation = lazy(() => import('./impersonation.tsx'))
+const ChangeFeed = lazy(() => import('./change-feed.ts'))
+const Console = lazy(() => import('./console/console.tsx'))
+
+export function Layout() {
+  const { user } = useSession()
+  const { pathname } = useLocation()
+  const isConsole = pathname.startsWith('/dashboard')
+  return (
+    <>
+      <SkipLinks />
+      <PageFocus />
+      {user && (
+        <Suspense fallback={null}>
+          {user.impersonated_by && <Impersonation user={user} />}
+          {!user.must_add_second_factor && <ChangeFeed userId={user.id} />}
+          {user.is_superuser && <Console />}
+        </Suspense>
+      )}
+      <Header isConsole={isConsole} />
+      <main id={CONTENT} tabIndex={-1} className="content">
+        {/* A dashboard keeps its frame between pages and has its own boundary. */}
+        <Boundary key={isConsole ? 0 : pathname}>
+          <Suspense fallback={<PageSkeleton />}>
+            <Outlet />
+          </Suspense>
+        </Boundary>
+      </main>
+      <Footer isConsole={isConsole} brief={isConsole && Boolean(user?.is_superuser)} />
+    </>
+  )
+}
 
 function NotFound() {
   const t = useT()
@@ -115,4 +150,30 @@ export function Pages() {
   useEffect(() => watchLinks(link => preloadAt(link.pathname)), [])
   const screen = screenAt(useLocation().pathname)
   return useRoutes(useMemo(() => routesTo(screen), [screen]))
+}
+
+/** The part of the address that identifies the page. Lists in dashboards change the query without the router. */
+const place = () => {
+  const { pathname, search } = window.location
+  return pathname.startsWith('/dashboard') ? pathname : pathname + search
+}
+
+/** Marks the body from a click until the new page shows, because the router renders it later (global.css). */
+export function useNavigationIndicator(): void {
+  const location = useLocation()
+  const shown = useRef('')
+  useEffect(() => {
+    shown.current = place()
+    document.body.removeAttribute('data-going')
+  }, [location])
+  useEffect(() => {
+    const look = () => void document.body.toggleAttribute('data-going', place() !== shown.current)
+    // The router has already handled both events.
+    document.addEventListener('click', look)
+    window.addEventListener('popstate', look)
+    return () => {
+      document.removeEventListener('click', look)
+      window.removeEventListener('popstate', look)
+    }
+  }, [])
 }

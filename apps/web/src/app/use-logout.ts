@@ -1,7 +1,7 @@
 import { pageAt } from '@netlet/contract/pages'
 import { useLocation, useNavigate } from 'react-router'
 import { call } from '../api/client.ts'
-import { endSession } from '../api/end-session.ts'
+import { endSession } from '../api/session.ts'
 import { accounts } from '../api/routes.ts'
 import { failureText } from '../i18n/failures.ts'
 import { useT } from '../i18n/index.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { durationText } from './duration.ts'
+import { durationText, numberText, unitText } from './number.ts'
 import { money } from './money.ts'
-import { numberText, unitText } from './number.ts'
 import { relativeTime } from './time.tsx'
 import { clock, secondsLeft } from './use-countdown.ts'
 import { pageWithin } from './use-paging.ts'

@@ -1,3 +1,5 @@
+import { money } from './money.ts'
+
 const formats = new Map<string, Intl.NumberFormat>()
 
 /** Formatters are slow to create, and one page of a list writes a hundred numbers. */
@@ -20,3 +22,38 @@ export const unitText = (
   language: string,
   options: Intl.NumberFormatOptions & { unit: string }
 ): string => formatOf(language, { style: 'unit', ...options }).format(value)
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
+
+/** 1536 is '1.5 kB'. */
+export function bytesText(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  return `${numberText(value, { maximumFractionDigits: value < 10 && unit > 0 ? 1 : 0 })} ${UNITS[unit]}`
+}
+
+/** A code's discount: '$5.00' or '12.5%'. */
+export const discountText = ({
+  discount,
+  discount_type
+}: {
+  discount: string
+  discount_type: 'amount' | 'percent'
+}): string => (discount_type === 'percent' ? `${discount.replace(/\.?0+$/, '')}%` : money(discount))
+
+const DURATIONS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60]
+] as const
+
+/** 0.84 is '0.8 sec', 75 is '1.3 min', 5400 is '1.5 hr', 180000 is '2.1 days', in the current language. */
+export function durationText(seconds: number, language: string): string {
+  // 59.96 seconds would round to '60 sec'; say 1 minute.
+  const [unit, length] = DURATIONS.find(([, length]) => seconds >= length * 0.999) ?? (['second', 1] as const)
+  return unitText(seconds / length, language, { unit, maximumFractionDigits: 1 })
+}

@@ -1,10 +1,9 @@
 import { NativeSelect, Pagination } from '@mantine/core'
-import { useEffect, useRef, useState, type RefObject } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useT } from '../i18n/index.ts'
 import classes from './data-table.module.css'
-import { scrollMotion } from './scroll-motion.ts'
 import { numberText } from './number.ts'
-import { useClampedPage, type Paging } from './use-paging.ts'
+import { type Paging, useClampedPage } from './use-paging.ts'
 
 /** Pixels covered by the shop's header. */
 const HEADER = 60
@@ -103,3 +102,7 @@ export function TablePages({ paging, shown, hidden, table, sizes }: Props) {
     </div>
   )
 }
+
+/** Scrolls without animation if the system asks for reduced motion. */
+export const scrollMotion = (): ScrollBehavior =>
+  window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth'

@@ -5,7 +5,7 @@ import type { UserActor } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { clientNetwork } from '../../infra/http/client-network.ts'
+import { clientNetwork } from '../../infra/http/client-address.ts'
 import { apiKeyNetworks, apiKeys } from './tables.ts'
 
 /** After this time without a call, a network of a key counts as new again. */

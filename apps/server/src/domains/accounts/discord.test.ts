@@ -13,11 +13,10 @@ import { refusedTokens } from '../notices/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { accountRoutesWithPorts, mailedCode, signUpForm, visitorFromAnywhere } from './accounts.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { findRefusedClient } from './chat-client.ts'
+import { findRefusedClient, proposeName } from './discord.ts'
 import { SESSION_COOKIE } from './sessions.ts'
 import { logins, sessions, users } from './tables.ts'
 import { addApp, codeOf } from './second-factor/second-factor.fixture.ts'
-import { proposeName } from './discord.ts'
 
 let redirects: (string | null)[] = []
 /** Replaces the platform's replies for a path. */

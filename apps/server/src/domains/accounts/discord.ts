@@ -1,23 +1,25 @@
-import { refuse } from '@netlet/contract'
-import { eq, inArray } from '../../infra/db/drizzle.ts'
+import { type SettingTestResult, type Settings, refuse } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { ok, type Result } from '../../infra/result.ts'
-import { connectChat } from './chat-client.ts'
-import { bindDiscord } from './discord-binding.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { eq, inArray } from '../../infra/db/drizzle.ts'
+import { type Result, ok } from '../../infra/result.ts'
+import { type Discord, type DiscordResult, createDiscord } from '../../integrations/discord/index.ts'
+import { type Found, findRefusal, noteAccepted, noteRefused } from '../notices/index.ts'
+import { readSettings } from '../settings/index.ts'
 import {
+  type DiscordAccount,
+  type OauthState,
+  bindDiscord,
   consumeOauthState,
   createOauthState,
-  storeDiscordProof,
-  type DiscordAccount,
-  type OauthState
-} from './discord-states.ts'
+  storeDiscordProof
+} from './discord-binding.ts'
 import type { Browser, LoggedIn } from './open-session.ts'
 import { openOrAsk } from './second-factor/log-in.ts'
 import { users } from './tables.ts'
-import { lower } from '../../infra/db/columns.ts'
-import type { Executor } from '../../infra/db/client.ts'
 
 const [SHORTEST, LONGEST] = [4, 10]
 const HAS_LETTER = /[A-Za-z]/
@@ -159,4 +161,56 @@ async function connectTo(ctx: AppContext, mode: Mode) {
   const { settings, ...client } = await connectChat(ctx)
   const own = mode === 'bind' ? settings.discord_bind_redirect_uri : settings.discord_redirect_uri
   return { ...client, redirectUri: own || `${ctx.config.publicUrl}${PATHS[mode]}` }
+}
+
+/** Asks the chat platform whether it accepts the saved client, and the bot if there is one. */
+export async function testChat(ctx: AppContext): Promise<SettingTestResult> {
+  const { settings, discord, noteClient } = await connectChat(ctx)
+  const client = await discord.checkClient()
+  await noteClient(client)
+  if (!client.ok)
+    return {
+      ok: false,
+      outcome: client.reason === 'not_configured' ? 'not_configured' : 'failed',
+      params: {},
+      detail: client.message
+    }
+  if (settings.discord_bot_token === '') return { ok: true, outcome: 'chat_answers', params: {}, detail: null }
+  const bot = await discord.botUser(settings.discord_bot_token)
+  if (bot.ok) return { ok: true, outcome: 'chat_bot_answers', params: { bot: bot.value.name }, detail: null }
+  const detail = bot.reason === 'unauthorized' ? 'The chat platform refused the bot token.' : bot.message
+  return { ok: false, outcome: 'failed', params: {}, detail }
+}
+
+type ChatClient = {
+  settings: Settings
+  discord: Discord
+  /** Reports to operators if the platform refuses the client's secret. Visitors cannot fix that. */
+  noteClient: (result: DiscordResult<unknown>) => Promise<void>
+}
+
+/** A client of the chat platform with the saved settings. */
+async function connectChat(ctx: AppContext): Promise<ChatClient> {
+  const settings = await readSettings(ctx.db, ctx.secrets)
+  const discord = createDiscord({
+    clientId: settings.discord_client_id,
+    clientSecret: settings.discord_client_secret,
+    baseUrl: ctx.config.discordUrl
+  })
+  return {
+    settings,
+    discord,
+    async noteClient(result) {
+      if (result.ok) await noteAccepted(ctx, 'chat_client')
+      else if (result.reason === 'unauthorized')
+        await noteRefused(ctx, 'chat_client', clientOf(settings), result.message)
+    }
+  }
+}
+
+const clientOf = ({ discord_client_id: id, discord_client_secret: secret }: Settings): string => `${id}\n${secret}`
+
+/** The client's secret, if the chat platform refuses it. */
+export async function findRefusedClient({ db, secrets }: Pick<AppContext, 'db' | 'secrets'>): Promise<Found[]> {
+  return findRefusal(db, 'chat_client', clientOf(await readSettings(db, secrets)))
 }

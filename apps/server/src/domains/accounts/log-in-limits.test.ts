@@ -12,8 +12,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createCaptcha } from './captcha.ts'
 import { hashPassword, ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
-import { clientAddress } from '../../infra/http/client-address.ts'
-import { clientNetwork } from '../../infra/http/client-network.ts'
+import { clientAddress, clientNetwork } from '../../infra/http/client-address.ts'
 import { browserName, deviceName } from './logins.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))

@@ -9,7 +9,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { beginAttempt, countAround, countFailures, takeTurn, deviceKey, nameKey } from './attempts.ts'
 import { consumeCaptcha } from './captcha.ts'
-import { clientNetwork, widerNetworks } from '../../infra/http/client-network.ts'
+import { clientNetwork, widerNetworks } from '../../infra/http/client-address.ts'
 import { users } from './tables.ts'
 
 /** From this many failures within the window on, a login needs a captcha. */

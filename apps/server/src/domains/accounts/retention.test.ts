@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { startTestShop } from '../../testing/shop.ts'
-import { applyRetention } from '../retention/apply.ts'
+import { applyRetention } from '../retention/figures.ts'
 import { accountRetention } from './index.ts'
 import { dayOf } from './api-key-use.ts'
 import { apiKeyNetworks, apiKeys, captchas, emailCodes, loginFailures, oauthStates, sessions } from './tables.ts'

@@ -3,8 +3,7 @@ import type { UserActor } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import type { Outcomes } from '../../infra/outcomes.ts'
-import type { Result } from '../../infra/result.ts'
+import type { Outcomes, Result } from '../../infra/result.ts'
 
 /** Parameters of an action beside its rows, by name. */
 export type RunInput = Readonly<Record<string, number>>

@@ -3,11 +3,10 @@
  * `bulk_runs` and `bulk_rows`, and reads whether the administrator still is one. It knows actions by name only; the
  * composition provides their work as `BulkActions`.
  */
-export { forgetActor } from './unended-run.ts'
+export { forgetActor, unendedRun } from './list-runs.ts'
 export type { BulkActions, BulkWork, RunInput } from './actions.ts'
 export { bulkJobs } from './jobs.ts'
 export { bulkQueues } from './queues.ts'
 export { bulkRetention } from './retention.ts'
 export { bulkRoutes } from './routes.ts'
 export { startRunIn } from './start-run.ts'
-export { unendedRun } from './unended-run.ts'

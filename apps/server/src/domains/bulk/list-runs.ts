@@ -1,18 +1,21 @@
 import {
-  mayOperate,
-  refuse,
-  RUN_PERMISSIONS,
-  sentenceOf,
   type BulkRow,
   type BulkRun,
-  type Page
+  type Page,
+  RUN_PERMISSIONS,
+  type RunAction,
+  mayOperate,
+  refuse,
+  sentenceOf
 } from '@netlet/contract'
-import { and, asc, eq } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import { and, asc, eq, isNull, sql } from '../../infra/db/drizzle.ts'
+import { type ListInput, among, defineList } from '../../infra/list/index.ts'
+import { type Result, ok } from '../../infra/result.ts'
+import type { RunInput } from './actions.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
 
 type Range = { limit: number; offset: number }
@@ -89,3 +92,22 @@ const whyOf = ({ reason, params, msg }: Why) => ({
   params: params ?? {},
   msg: reason ? (msg ?? sentenceOf({ ok: false, reason, params: params ?? {} })) : null
 })
+
+/** Removes an administrator's name and address from the runs that the administrator started. */
+export async function forgetActor({ tx }: Unit, userId: number, replacement: string): Promise<void> {
+  await tx.update(bulkRuns).set({ actorName: replacement, actorIp: '0.0.0.0' }).where(eq(bulkRuns.actorId, userId))
+}
+
+/** @returns the id of any unfinished run of this action with this input; undefined if there is none */
+export async function unendedRun(
+  db: Executor,
+  { action, input }: { action: RunAction; input: RunInput }
+): Promise<number | undefined> {
+  const same = and(eq(bulkRuns.action, action), sql`${bulkRuns.input} = ${JSON.stringify(input)}::jsonb`)
+  const [run] = await db
+    .select({ id: bulkRuns.id })
+    .from(bulkRuns)
+    .where(and(isNull(bulkRuns.endedAt), same))
+    .limit(1)
+  return run?.id
+}

@@ -23,7 +23,7 @@ import {
   work,
   workOn
 } from './bulk.fixture.ts'
-import { applyRetention } from '../retention/apply.ts'
+import { applyRetention } from '../retention/figures.ts'
 import { bulkJobs, bulkQueues, bulkRetention, bulkRoutes } from './index.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../inventory/index.ts'
 import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
-import { isCounted } from './unsellable.ts'
+import { isCounted } from './check-product.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** Reads one product from the platform, because an event did not contain all of its variants. */

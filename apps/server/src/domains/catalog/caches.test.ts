@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openReplyCache } from './reply-cache.ts'
+import { openReplyCache } from './offers.ts'
 import { openStockBoard, type StockKey } from './stock-board.ts'
 
 const log = pino({ level: 'silent' })

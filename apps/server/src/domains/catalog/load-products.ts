@@ -1,24 +1,24 @@
-import { fromCents, toCents, type Product } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ne, not } from '../../infra/db/drizzle.ts'
+import { type Product, fromCents, toCents } from '@netlet/contract'
 import { iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { groupsWithTls } from '../certificates/index.ts'
-import { serverGroups } from '../servers/tables.ts'
+import { type SQL, and, asc, eq, inArray, isNull, ne, not, sql } from '../../infra/db/drizzle.ts'
 import { translated } from '../../infra/translations.ts'
 import { versionOf } from '../../infra/version.ts'
-import { isInternalTag } from './internal.ts'
+import { groupsWithTls } from '../certificates/index.ts'
+import { aclRules } from '../inventory/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
+import { limitsOf } from './price-selection.ts'
 import type { StockBoard } from './stock-board.ts'
 import {
   collections,
   priceDrifts,
   productCollections,
   productOptions,
-  type products,
   productTags,
+  products,
   tags,
   variants
 } from './tables.ts'
-import { limitsOf } from './find-variant.ts'
 
 export type ProductRow = typeof products.$inferSelect
 
@@ -204,3 +204,22 @@ function lowestPrice(prices: string[]): string {
   const cents = prices.map(toCents)
   return fromCents(cents.reduce((low, price) => (price < low ? price : low), cents[0] ?? 0n))
 }
+
+/**
+ * Visitors never see a platform product whose variants are access rules, nor a tag that only such products carry.
+ * Computed from the current rules, so that it takes effect as soon as a rule is added or deleted.
+ */
+const ruleProducts = sql`array(select ${aclRules.platformProductId} from ${aclRules}
+  where ${aclRules.deletedAt} is null and ${aclRules.platformProductId} is not null)`
+
+export const isInternalTag = (): SQL<boolean> =>
+  sql<boolean>`(cardinality(${tags.carriers}) > 0 and ${tags.carriers} <@ ${ruleProducts})`
+
+export const isInternalProduct = (): SQL<boolean> => sql<boolean>`(${products.platformId} = any (${ruleProducts}))`
+
+/** Tags with more carriers do not store them: that many products do not all hold rules. */
+const MOST_CARRIERS = 20
+
+/** The value of `tags.carriers`: the platform's products that carry a tag, sorted; empty if there are too many. */
+export const carriersOf = (productIds: readonly string[]): string[] =>
+  productIds.length > MOST_CARRIERS ? [] : [...new Set(productIds)].toSorted()

@@ -7,7 +7,7 @@ import { followRules } from '../inventory/index.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { optionsOf } from './platform-products.ts'
 import { comparePrices } from './price-drift.ts'
-import { productsOnPlatform } from './selling.ts'
+import { productsOnPlatform } from './snapshot.ts'
 
 /**
  * Reads all prices from the platform and follows each product that differs, so that a shop that misses webhooks is at

@@ -4,7 +4,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { storableText } from '../../infra/text.ts'
 import type { Shopify, ShopifyCollection, ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
-import { productsOnPlatform } from './selling.ts'
+import { productsOnPlatform } from './snapshot.ts'
 
 /** The platform's data, read before anything is written. Lists that a kind of sync does not need are empty. */
 export type PlatformSource = { sold: ShopifyProduct[]; collections: ShopifyCollection[]; tags: string[] }

@@ -5,15 +5,13 @@ import { SENT, type Mount } from '../../infra/http/mount.ts'
 import { answerList, columnsOf, paginate, type List, type ListInput } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
-import { keepOffers, listOfferedRules } from './offers.ts'
-import { collectionList, tagList } from './list-groupings.ts'
+import { type ReplyCache, keepOffers, listOfferedRules, openReplyCache } from './offers.ts'
+import { collectionList, tagList } from './edit-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
 import { readOccupancy, rangesSoldBy } from './occupancy.ts'
 import { quoteVariant } from './price-selection.ts'
-import { stockOfEachRule } from './stock.ts'
-import { openReplyCache, type ReplyCache } from './reply-cache.ts'
-import { largestStock, openStockBoard } from './stock-board.ts'
+import { largestStock, openStockBoard, stockOfEachRule } from './stock-board.ts'
 
 type ShopQuery = ListInput & { format: 'json' | 'csv' }
 

@@ -15,15 +15,15 @@ import { ProductEvent } from '../../integrations/shopify/index.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { writeSettings } from '../settings/index.ts'
-import { advertisedProduct, productsOnSale } from './advertise.ts'
+import { advertisedProduct, productsOnSale } from './list-products.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { listPlatformProducts } from './platform-products.ts'
 import { fail, first, plan, rule, second, startPriceShop, type PriceShop } from './prices.fixture.ts'
-import { presentCatalogue } from './present-sync.ts'
+import { presentCatalogue } from './sync-catalogue.ts'
 import { addCollection, addTag } from './products.fixture.ts'
 import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
 import { productCollections, products, productTags, variants } from './tables.ts'
-import { unsellable } from './unsellable.ts'
+import { unsellable } from './check-product.ts'
 
 const { catalog } = routes
 const NONE = { count: 0, names: [] }

@@ -1,16 +1,16 @@
-import { and, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { and, asc, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import { versionOf } from '../../infra/version.ts'
 import { aclRules } from '../inventory/tables.ts'
 import {
+  type Field,
+  type Touched,
   collections,
   productCollections,
-  products,
   productTags,
+  products,
   tags,
-  variants,
-  type Field,
-  type Touched
+  variants
 } from './tables.ts'
 
 /** A row's name and fields. The keys omit what differs between a preview and its sync. */
@@ -98,4 +98,30 @@ const ofShop = (fields: Record<string, Field> | null) => {
   if (!fields) return null
   const { price: _price, valid: _valid, unlisted: _unlisted, ...rest } = fields
   return rest
+}
+
+/** Names of the variants that sell from a server group, by id. */
+export async function variantsSellingFrom(db: Executor, groupId: number): Promise<string[]> {
+  const rows = await db
+    .select({ name: variants.name })
+    .from(variants)
+    .where(and(eq(variants.serverGroupId, groupId), isNull(variants.deletedAt)))
+    .orderBy(asc(variants.id))
+  return rows.map(variant => variant.name)
+}
+
+/** The current term of a variant in days, even if it is no longer sold. */
+export async function termOf(db: Executor, variantId: number): Promise<number> {
+  const [variant] = await db.select({ days: variants.proxyTime }).from(variants).where(eq(variants.id, variantId))
+  if (!variant) throw new Error(`There is no variant ${variantId}`)
+  return variant.days
+}
+
+/** The platform's ids of our products, without withdrawn ones. */
+export async function productsOnPlatform(db: Executor): Promise<string[]> {
+  const rows = await db
+    .select({ id: products.platformId })
+    .from(products)
+    .where(and(isNull(products.deletedAt), products.valid))
+  return rows.map(product => product.id)
 }

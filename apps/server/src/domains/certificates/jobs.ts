@@ -1,6 +1,6 @@
 import { job, type Job } from '../../infra/job.ts'
 import { resolveAllProxyNames, resolveProxyNames, proxyNamesQueue } from './proxy-names.ts'
-import { readPublicCertificate } from './public-certificate.ts'
+import { readPublicCertificate } from './ending-certificates.ts'
 import { queue } from '../../infra/jobs.ts'
 
 const publicCertificateQueue = queue<object>('look-at-certificate', { retryLimit: 0, deleteAfterSeconds: 3600 })

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { certificateMaker } from '../../testing/certificates.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { readPublicCertificate } from './public-certificate.ts'
-import { findCertificates } from './ending-certificates.ts'
+import { findCertificates, readPublicCertificate } from './ending-certificates.ts'
 
 let shop: TestShop
 let server: Server

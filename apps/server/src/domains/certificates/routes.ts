@@ -1,8 +1,7 @@
 import { routes } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
-import { checkProxyTls } from './check-proxy-tls.ts'
-import { readProxyTls, setProxyTls } from './set-proxy-tls.ts'
+import { checkProxyTls, readProxyTls, setProxyTls } from './set-proxy-tls.ts'
 
 export function certificateRoutes(mount: Mount, ctx: AppContext): void {
   const { fleet } = routes

@@ -4,9 +4,8 @@ import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { openBot, type AskedCommand, type CallFailure, type ChatMessage } from '../../integrations/discord/bot.ts'
 import { chatChannels, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
-import { answerCommand, refusalIn, settingsPage } from './answer-command.ts'
+import { COMMANDS, answerCommand, howToBind, refusalIn, settingsPage } from './answer-command.ts'
 import { countedChannels, countMessage, forgetTold, readCursor, setCursor } from './count-message.ts'
-import { COMMANDS, howToBind } from './texts.ts'
 
 /** How many messages of a channel are read after a gap, in pages. */
 const PAGE = 100

@@ -1,8 +1,13 @@
+import type { WebhookRefusal } from '@netlet/contract'
+import { SYSTEM } from '../../infra/actor.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { eq } from '../../infra/db/drizzle.ts'
 import { ALL_ORDERS, type ShopifyResult, type ShopifyShop } from '../../integrations/shopify/index.ts'
 import { noteAccepted } from '../notices/index.ts'
-import { noteCheck } from './checks.ts'
 import { openPlatform } from './platform.ts'
+import { platformChecks } from './tables.ts'
 
 /** Without it the platform sends no chargebacks, and lists none. */
 export const READ_DISPUTES = 'read_shopify_payments_disputes'
@@ -43,4 +48,74 @@ export async function checkPlatform(
   await noteCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
   await noteAccepted(ctx, 'platform')
   return { ...shop, value: seen }
+}
+
+/** Refused webhooks of one kind. */
+export type Refused = {
+  /** Since the last accepted webhook. */
+  count: number
+  since: string
+  topic: string
+  /** The signature is valid. Without one, the request only claims to come from our shop. */
+  certain: boolean
+  /** When a webhook was accepted after the request, which shows that a stranger had sent it. */
+  disproved: string | null
+}
+
+/** The results of the latest checks of the platform. */
+type Checks = {
+  shop: (
+    | { name: string; currency: string; scopes: string[]; password?: boolean; paused?: boolean }
+    | { error: string }
+  ) & {
+    /** The API version of its answer; null if it did not say. */
+    version?: string | null
+  }
+  /** The platform's own domain of the configured shop. */
+  domain: { shop: string; domain: string }
+  webhooks:
+    | { wanted: string[]; present: string[]; foreign: string[]; blocked: boolean; restored: number }
+    | { error: string }
+  /** Other installations that administrators have been notified of. */
+  foreign_told: { origins: string[] }
+  /** The last accepted webhook: the SHA-256 of the secret that signed it, and its API version. */
+  signed: { topic: string; secret: string; version: string | null }
+  /** Refused requests that cannot come from our shop. */
+  strangers: { count: number; domain: string }
+  /** `until`: the latest change of an order that was read; `more`: the next run continues exactly there. */
+  reconciliation: ({ found: number; unreadable?: number } | { error: string }) & { until?: string; more?: boolean }
+  /** An order whose payment is authorised and not captured. */
+  authorized: { order: string }
+  /** All products were read again. */
+  products: { read: number; changed: number } | { error: string }
+  /** All prices were read again. */
+  prices: { read: number; differ: number } | { error: string }
+} & Record<`refused_${WebhookRefusal}`, Refused>
+
+/** Records a check's result in place of the previous one. */
+export async function recordCheck<K extends keyof Checks>(
+  unit: Unit,
+  name: K,
+  result: Checks[K],
+  at: Date = unit.now
+): Promise<void> {
+  const row = { at, result }
+  await unit.tx
+    .insert(platformChecks)
+    .values({ name, ...row })
+    .onConflictDoUpdate({ target: platformChecks.name, set: row })
+  unit.publish('platform_event')
+}
+
+/** The same in a command of its own. */
+export const noteCheck = <K extends keyof Checks>(ctx: AppContext, name: K, result: Checks[K]): Promise<void> =>
+  command(ctx, SYSTEM, unit => recordCheck(unit, name, result))
+
+/** The latest result of a check and its time; undefined before the first one. */
+export async function readCheck<K extends keyof Checks>(
+  db: Executor,
+  name: K
+): Promise<{ at: Date; result: Checks[K] } | undefined> {
+  const [row] = await db.select().from(platformChecks).where(eq(platformChecks.name, name))
+  return row && { at: row.at, result: row.result as Checks[K] }
 }

@@ -4,8 +4,7 @@
  * `platform_tokens` and `former_webhook_secrets`. Handlers of higher domains (`EventHandlers`) apply an event in the
  * transaction that records its outcome.
  */
-export { checkPlatform, READ_DISPUTES } from './check-platform.ts'
-export { noteCheck, readCheck, recordCheck } from './checks.ts'
+export { READ_DISPUTES, checkPlatform, noteCheck, readCheck, recordCheck } from './check-platform.ts'
 export {
   EDITED,
   RECONCILED,
@@ -18,18 +17,21 @@ export {
 } from './events.ts'
 export { forgetPayer } from './forget-payer.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
-export { countStorePasswords, isPaused, platformHealth } from './health.ts'
+export { countStorePasswords, isPaused, platformHealth, testPlatform, testWebhookSecret } from './health.ts'
 export { commerceJobs } from './jobs.ts'
-export { attentionSentence, type EventResult } from './outcomes.ts'
-export { openPlatform, platformRefusal } from './platform.ts'
+export {
+  type ChangedRefund,
+  type DoubtfulRefund,
+  type EventHandlers,
+  type EventResult,
+  attentionSentence
+} from './topics.ts'
+export { enqueueTags, openPlatform, platformRefusal } from './platform.ts'
 export { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
 export { commerceRetention } from './retention.ts'
 export { commerceRoutes } from './routes.ts'
-export { enqueueTags } from './tag-order.ts'
-export { testPlatform, testWebhookSecret } from './test-platform.ts'
 export { countRefused } from './refused-webhooks.ts'
 export { countLateEvents, isLate } from './waiting-events.ts'
 export { commerceFinders, findRefusedTokens } from './notice-finders.ts'
 export { keepFormerSecret } from './webhook-secrets.ts'
-export type { ChangedRefund, DoubtfulRefund, EventHandlers } from './topics.ts'
 export { waitingEvents } from './waiting-events.ts'

@@ -14,7 +14,7 @@ import {
 import { checkPlatform } from './check-platform.ts'
 import { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
 import { renewToken } from './renew-token.ts'
-import { tagOrder } from './tag-order.ts'
+import { tagOrder } from './platform.ts'
 import type { EventHandlers } from './topics.ts'
 import { sweepEvents } from './events.ts'
 

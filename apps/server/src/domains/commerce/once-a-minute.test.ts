@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { onceAMinute } from './once-a-minute.ts'
+import { onceAMinute } from './refused-webhooks.ts'
 
 let fails = false
 let written: number[] = []

@@ -7,10 +7,9 @@ import { DEEPEST_JSON, isDeeperThan } from '../../infra/http/json-depth.ts'
 import { done, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
-import { recordCheck } from './checks.ts'
+import { recordCheck } from './check-platform.ts'
 import { storeEvent } from './events.ts'
-import { onceAMinute } from './once-a-minute.ts'
-import { noteRefused, ownDomains } from './refused-webhooks.ts'
+import { noteRefused, onceAMinute, ownDomains } from './refused-webhooks.ts'
 import { fingerprintOf, signerOf } from './webhook-secrets.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import { tagOrder } from './tag-order.ts'
+import { tagOrder } from './platform.ts'
 
 let shop: TestShop
 let answer: { status: number; body: string }

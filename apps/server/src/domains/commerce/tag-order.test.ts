@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { createShopify } from '../../integrations/shopify/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import { tagOrder } from './tag-order.ts'
+import { tagOrder } from './platform.ts'
 
 let shop: TestShop
 let sandbox: Sandbox

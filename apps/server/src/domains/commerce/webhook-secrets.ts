@@ -9,7 +9,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import { readSettings } from '../settings/index.ts'
-import { readCheck } from './checks.ts'
+import { readCheck } from './check-platform.ts'
 import { formerWebhookSecrets } from './tables.ts'
 
 /** How many former secrets to keep: a mistyped one saved in between must not displace the one that still signs. */

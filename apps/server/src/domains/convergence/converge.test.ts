@@ -3,11 +3,16 @@ import { expect, test, describe } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { assignCidrs } from '../inventory/index.ts'
-import { removeUsersByHand } from '../servers/desired/hand-made-users.ts'
+import {
+  removeDesiredUsers,
+  removeUsersByHand,
+  renewDenyLists,
+  renewPrefixes,
+  serversBehind
+} from '../servers/desired/desired-users.ts'
 import { AgentCallFailed, convergeServer } from './converge.ts'
 import { sendRanges } from './send-ranges.ts'
-import { renewPrefixes, removeDesiredUsers, renewDenyLists, serversBehind } from '../servers/desired/desired-users.ts'
-import { setDesiredUsers } from './set-desired-users.ts'
+import { setDesiredUsers } from './manage-users.ts'
 import {
   addTestServer,
   heldBy,

@@ -1,26 +1,34 @@
 import { message, refuse } from '@netlet/contract'
-import { and, eq, isNotNull } from '../../infra/db/drizzle.ts'
-import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Actor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { and, eq, isNotNull } from '../../infra/db/drizzle.ts'
 import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
 import { looksLikeCode, randomCode } from '../../infra/secrets.ts'
+import type { AgentClient } from '../../integrations/agent/index.ts'
 import { groupRules, parseCidr, serverOwns } from '../inventory/index.ts'
-import { type SyncContext, withServerLock, removeUsersByHand, readServerRow } from '../servers/index.ts'
-import { setDesiredUsers } from './set-desired-users.ts'
+import { forgetUnconfirmed, readHeld, recordUnproved, requestReplacedProofs } from '../proofs/index.ts'
 import {
-  convergeNow,
+  type SyncContext,
+  type WantedUser,
+  dropUser,
+  readServerRow,
+  removeUsersByHand,
+  upsertDesiredUsers,
+  withServerLock
+} from '../servers/index.ts'
+import { agentUsers } from '../servers/tables.ts'
+import {
+  type AgentOutput,
   LOCK_WAIT_MS,
+  callFailed,
+  convergeNow,
   outputOf,
   refusedByAgent,
-  requireAgent,
-  callFailed,
-  type AgentOutput
+  requireAgent
 } from './manage.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
-import { agentUsers } from '../servers/tables.ts'
 
 /** Usernames of orders have this form. A user made by hand must not take the name of a later order. */
 const isOrderName = (username: string) => username.startsWith('u') && looksLikeCode(username.slice(1), 9)
@@ -164,4 +172,27 @@ async function viewUser(ctx: SyncContext, serverId: number, username: string): P
 
 async function ownedByOrder(db: Executor, username: string): Promise<boolean> {
   return (await db.$count(agentUsers, and(eq(agentUsers.username, username), isNotNull(agentUsers.orderId)))) > 0
+}
+
+/**
+ * Sets the desired state of these users; jobs send it to the agents. The previous credentials are checked after the
+ * agents have confirmed.
+ * @returns orders that lost listed clients, because other orders with the same addresses list them already
+ */
+export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<number[]> {
+  if (users.length === 0) return []
+  const held = await readHeld(unit, users)
+  const { rows, shortened } = await upsertDesiredUsers(unit, users)
+  await requestReplacedProofs(unit, held, rows)
+  return shortened
+}
+
+/**
+ * Drops an order's user on a server that was given up, because its agent will never confirm the removal. The repair
+ * that a server passes before it sells again removes what may be left there.
+ */
+export async function dropDesiredUser(unit: Unit, serverId: number, orderId: number): Promise<void> {
+  const gone = await dropUser(unit, serverId, orderId)
+  await forgetUnconfirmed(unit, serverId, orderId)
+  await recordUnproved(unit, gone, 'given_up')
 }

@@ -4,7 +4,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { TestReply } from '../../testing/client.ts'
 import { convergeServer } from './converge.ts'
-import { setDesiredUsers } from './set-desired-users.ts'
+import { setDesiredUsers } from './manage-users.ts'
 import {
   addTestServer,
   audited,
@@ -17,7 +17,7 @@ import {
   usersOf,
   wantTestUsers
 } from './fleet.fixture.ts'
-import { withServerLock } from '../servers/agent-client.ts'
+import { withServerLock } from '../servers/server-row.ts'
 import { checkIpv6, convergeNow } from './manage.ts'
 import { users } from '../accounts/tables.ts'
 import { servers } from '../servers/tables.ts'

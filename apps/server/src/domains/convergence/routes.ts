@@ -3,8 +3,17 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import { acknowledgeAlarm, listAlarms } from './abuse-alarms.ts'
-import { endConnections, followLog, liveConnections } from './live.ts'
-import { applyRemovals, flushAccessLog, listAcl, requestApi, resetAllProxy, serverInfo } from './manage-agent.ts'
+import {
+  applyRemovals,
+  endConnections,
+  flushAccessLog,
+  followLog,
+  listAcl,
+  liveConnections,
+  requestApi,
+  resetAllProxy,
+  serverInfo
+} from './manage-agent.ts'
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
 import { checkIpv6 } from './manage.ts'
 import { approvePlan, findRepairPlan, takeOver } from './ownership/decide.ts'

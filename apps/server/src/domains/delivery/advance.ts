@@ -1,9 +1,10 @@
-import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
+import { SYSTEM } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { and, asc, eq, gt, inArray, isNotNull, lt, notExists, sql } from '../../infra/db/drizzle.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import type { ConfirmPort } from '../convergence/index.ts'
-import { agentProgress, removeDesiredUsers } from '../servers/index.ts'
 import { leasesOf, release } from '../inventory/index.ts'
 import {
   type FailedTask,
@@ -18,13 +19,13 @@ import {
   recordProgress,
   taskStateOf
 } from '../orders/index.ts'
-import { holdingsOf, isRetired, missingCount, retireProxies, sumOf, type Holding } from './holdings.ts'
-import { keepReplaced } from './keep-replaced.ts'
-import { deliveredQueue } from './queues.ts'
-import { servedShares, usersOf, setOrderUsers } from './start.ts'
+import { orders } from '../orders/tables.ts'
+import { agentProgress, enqueueConverge, removeDesiredUsers, serversBehind } from '../servers/index.ts'
+import { agentUsers } from '../servers/tables.ts'
+import { type Holding, holdingsOf, isRetired, keepReplaced, missingCount, retireProxies, sumOf } from './holdings.ts'
+import { LOST_AFTER_MS, deliveredQueue, enqueueTask, groupOf } from './queues.ts'
+import { servedShares, setOrderUsers, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
-import { SYSTEM } from '../../infra/actor.ts'
-import type { AppContext } from '../../infra/context.ts'
 
 /**
  * Convergence calls this with the outcomes of an agent. The orders are locked before it writes its users, because
@@ -227,3 +228,57 @@ async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask,
 }
 
 const isAwaitedTask = (order: OrderRow): boolean => order.task !== 'check' && taskStateOf(order) === 'running'
+
+const BATCH = 200
+
+/**
+ * Takes up what a process left behind when it died: agents that are behind, deliveries that wait for no agent, and
+ * tasks whose job is gone. It runs each minute and when a worker starts; doing it twice does no harm.
+ */
+export async function sweep(ctx: AppContext): Promise<void> {
+  const behind = await serversBehind(ctx.db)
+  if (behind.length > 0) await command(ctx, SYSTEM, async unit => enqueueConverge(unit, behind))
+  await sweepDeliveries(ctx)
+  await sweepTasks(ctx)
+}
+
+/** Deliveries that wait for no agent. The others advance when their agents confirm. */
+async function sweepDeliveries(ctx: AppContext): Promise<void> {
+  for (let after = 0; ;) {
+    const some = await ctx.db
+      .select({ id: orders.id })
+      .from(orders)
+      .where(
+        and(
+          inArray(orders.state, ['delivering', 'partly_delivered']),
+          gt(orders.id, after),
+          notExists(
+            ctx.db
+              .select({ one: sql`1` })
+              .from(agentUsers)
+              .where(
+                and(eq(agentUsers.orderId, orders.id), sql`${agentUsers.generation} <> ${agentUsers.appliedGeneration}`)
+              )
+          )
+        )
+      )
+      .orderBy(asc(orders.id))
+      .limit(BATCH)
+    for (const { id } of some) await command(ctx, SYSTEM, unit => advance(unit, [id]))
+    after = some.at(-1)?.id ?? after
+    if (some.length < BATCH) return
+  }
+}
+
+async function sweepTasks(ctx: AppContext): Promise<void> {
+  const before = new Date(ctx.now().getTime() - LOST_AFTER_MS)
+  const tasks = await ctx.db
+    .select({ orderId: orders.id, userId: orders.userId, taskId: orders.taskId, task: orders.task })
+    .from(orders)
+    .where(and(isNotNull(orders.task), lt(orders.taskAt, before)))
+    .orderBy(asc(orders.taskAt))
+  await command(ctx, SYSTEM, async unit => {
+    for (const { orderId, userId, taskId, task } of tasks)
+      if (taskId && task) enqueueTask(unit, task, { orderId, taskId, group: groupOf(userId) })
+  })
+}

@@ -13,7 +13,7 @@ import { lockOrder, placeOrder, queueTask, type OrderRow } from '../orders/index
 import { orders } from '../orders/tables.ts'
 import { type Buyer, type OrderShop, startOrderShop } from '../payments/order-shop.fixture.ts'
 import { leaveServer } from './servers/leave-server.ts'
-import { planAction } from './servers/plan.ts'
+import { planAction } from './servers/commands.ts'
 import { proxies } from './tables.ts'
 import { runTask } from './tasks.ts'
 import { inTransaction } from '../inventory/fixtures.ts'

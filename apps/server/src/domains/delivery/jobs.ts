@@ -11,7 +11,7 @@ import {
   sweepQueue
 } from './queues.ts'
 import { rescueOrders } from './servers/index.ts'
-import { sweep } from './sweep.ts'
+import { sweep } from './advance.ts'
 import { runTask, type DeliveryPorts } from './tasks.ts'
 import { and, desc, eq } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'

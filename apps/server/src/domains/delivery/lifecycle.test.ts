@@ -19,7 +19,7 @@ import {
 } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestStack, type TestStack, type ShopProcess } from '../../testing/test-stack.ts'
-import { withServerLock } from '../servers/agent-client.ts'
+import { withServerLock } from '../servers/server-row.ts'
 import { orders } from '../orders/tables.ts'
 import { advance, endGraces, expireOrders } from './index.ts'
 import { fromNow } from '../../testing/later.ts'

@@ -3,7 +3,7 @@ import { type SQL, and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { actsAsAdmin, SYSTEM, type Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import { type Outcomes, type Result, countOutcomes, ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
 import { activate, markReplaced, reserveOther, reserveUnknown, restsUntil } from '../inventory/index.ts'
@@ -33,7 +33,6 @@ import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired, leaseMissing } from './holdings.ts'
 import { createProxies, reservationOf, servedShares, startDelivery, usersOf, setOrderUsers } from './start.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { type Outcomes, countOutcomes } from '../../infra/outcomes.ts'
 
 /**
  * Which of these orders would refuse a task, as `requestTaskIn` does, and what it would do to the others.

@@ -1,24 +1,31 @@
 import {
-  mayOperate,
   ATTENTION_ITEMS,
   type AttentionItem,
   type OperatorRole,
   type ReplyOf,
+  SETUP_STEPS,
+  type SetupStep,
+  mayOperate,
   type routes
 } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { sql } from '../../infra/db/drizzle.ts'
 import { countDead } from '../../infra/dead-letters.ts'
 import { countPriceDrifts } from '../catalog/index.ts'
-import { countLateEvents, countRefused, countStorePasswords } from '../commerce/index.ts'
+import { products, variants } from '../catalog/tables.ts'
+import { countLateEvents, countRefused, countStorePasswords, openPlatform } from '../commerce/index.ts'
 import { countOpenAlarms } from '../convergence/index.ts'
-import { countOpenProofs } from '../proofs/index.ts'
-import { countTroubledServers } from '../servers/index.ts'
-import { countStoppedUpgrades } from '../provisioning/index.ts'
-import { mailTroubles } from '../mail/index.ts'
+import { countUnresolvedEvents } from '../inbox/index.ts'
+import { aclRules } from '../inventory/tables.ts'
+import { mailIsSetUp, mailTroubles } from '../mail/index.ts'
 import { countUndeliveredNotices } from '../notices/index.ts'
 import { countUndelivered } from '../orders/index.ts'
-import { countUnresolvedEvents } from '../inbox/index.ts'
+import { countOpenProofs } from '../proofs/index.ts'
+import { countStoppedUpgrades } from '../provisioning/index.ts'
+import { countTroubledServers } from '../servers/index.ts'
+import { serverGroupServers, serverGroups, servers } from '../servers/tables.ts'
+import { readSettings } from '../settings/index.ts'
 import { countOpenTickets } from '../support/index.ts'
 
 type AttentionList = ReplyOf<(typeof routes)['home']['attention']>
@@ -63,3 +70,29 @@ export const readAttention = (
 
 export const attentionFor = (list: AttentionList, role: OperatorRole | null): AttentionList =>
   list.filter(({ what }) => mayOperate(role, ATTENTION_ITEMS[what]))
+
+/** Which setup steps a new shop has done, in order. */
+export async function readSetup(ctx: AppContext) {
+  const { db, secrets, config } = ctx
+  const settings = await readSettings(db, secrets)
+  const { rows } = await db.execute<Record<Exclude<SetupStep, 'platform' | 'mail'>, boolean>>(sql`
+    select exists (select from ${aclRules}) as rule,
+      exists (select from ${servers} where deleted_at is null and status <> 'given_up') as server,
+      exists (
+        select from ${serverGroups} g join ${serverGroupServers} on group_id = g.id where g.deleted_at is null
+      ) as "group",
+      exists (
+        select from ${variants} v join ${products} p on p.id = v.product_id
+        where v.deleted_at is null and v.is_active and v.server_group_id is not null and p.deleted_at is null and p.active
+      ) as product`)
+  const [there] = rows
+  const done: Record<SetupStep, boolean> = {
+    platform: settings.shopify_api_secret !== '' && (await openPlatform(ctx)).ok,
+    mail: mailIsSetUp(settings, config),
+    rule: there?.rule ?? false,
+    server: there?.server ?? false,
+    group: there?.group ?? false,
+    product: there?.product ?? false
+  }
+  return SETUP_STEPS.map(step => ({ step, done: done[step] }))
+}

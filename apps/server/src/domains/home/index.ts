@@ -11,12 +11,10 @@ import { ok } from '../../infra/result.ts'
 import { countLowStock } from '../catalog/index.ts'
 import { readDeliveries } from './deliveries.ts'
 import { readEndings } from './endings.ts'
-import { attentionFor, readAttention } from './attention.ts'
+import { attentionFor, readAttention, readSetup } from './attention.ts'
 import { readSales, salesCsv } from './sales.ts'
 import { search } from './search.ts'
-import { readSetup } from './setup.ts'
-import { sharedRead } from './shared-read.ts'
-import { readStockMap } from './stock-map.ts'
+import { readStockMap, sharedRead } from './stock-map.ts'
 
 export { readDeliveries }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sharedRead } from './shared-read.ts'
+import { sharedRead } from './stock-map.ts'
 
 /** A clock that the test moves, and a read that counts its runs. */
 function counted(ttl: number) {

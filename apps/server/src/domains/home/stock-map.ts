@@ -1,8 +1,10 @@
-import { STOCK_MAP_SIZE, type AddressFamily, type StockMap } from '@netlet/contract'
-import { sql } from '../../infra/db/drizzle.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AddressFamily, STOCK_MAP_SIZE, type StockMap } from '@netlet/contract'
+import type { Clock } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { serverGroups } from '../servers/tables.ts'
+import { sql } from '../../infra/db/drizzle.ts'
 import { aclRules } from '../inventory/tables.ts'
+import { serverGroups } from '../servers/tables.ts'
 
 type Cell = { groupId: number; group: string; family: 4 | 6; ruleId: number; rule: string; free: number }
 
@@ -52,4 +54,43 @@ function leastFirst(cells: readonly Cell[], lineOf: (cell: Cell) => Line) {
     .slice(0, STOCK_MAP_SIZE)
     .toSorted((a, b) => a.name.localeCompare(b.name) || a.id - b.id || a.family - b.family)
   return { shown, more: all.size - shown.length }
+}
+
+/**
+ * A read shared by all calls within `ttl` milliseconds, and by calls while it runs. Its waiting callers get a failure,
+ * which is not cached.
+ * @param changes how many changes this process has heard of: a call after a change waits for the next read, when `ttl`
+ * is over; without it, a cached read is good enough
+ */
+export function sharedRead<T>(
+  now: Clock,
+  ttl: number,
+  read: () => Promise<T>,
+  changes: () => number = () => 0
+): () => Promise<T> {
+  type Read = { at: number; seen: number; value: Promise<T> }
+  let last: Read | undefined
+  let next: Promise<T> | undefined
+
+  const start = (): Promise<T> => {
+    // Drizzle runs a count's query each time that it is awaited; a promise of it runs once.
+    const started: Read = { at: now().getTime(), seen: changes(), value: Promise.resolve(read()) }
+    started.value.catch(() => {
+      if (last === started) last = undefined
+    })
+    last = started
+    return started.value
+  }
+  const startAfter = async (pause: number): Promise<T> => {
+    await sleep(pause)
+    next = undefined
+    return start()
+  }
+  return () => {
+    const age = last ? now().getTime() - last.at : ttl
+    // A negative age means that the clock was set back.
+    if (!last || age < 0 || age >= ttl) return next ?? start()
+    if (last.seen === changes()) return last.value
+    return (next ??= startAfter(ttl - age))
+  }
 }

@@ -1,32 +1,34 @@
-import { refuse, type DecisionPlan, type InboxEntry, type PaymentDecision, type Resolution } from '@netlet/contract'
+import { type DecisionPlan, type InboxEntry, type PaymentDecision, type Resolution, refuse } from '@netlet/contract'
 import { toCents } from '@netlet/contract/money'
-import { and, asc, eq } from '../../infra/db/drizzle.ts'
 import { z } from 'zod'
-import { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { UserActor } from '../../infra/actor.ts'
-import { command, dryRun, type Unit } from '../../infra/command.ts'
+import { DAY, isoOrNull } from '../../infra/clock.ts'
+import { type Unit, command, dryRun } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, asc, eq } from '../../infra/db/drizzle.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
-import { staleEdit } from '../../infra/version.ts'
-import { lockEventById, resolveEvent, type EventRow } from '../commerce/index.ts'
-import { lockOrder, note, type OrderRow } from '../orders/index.ts'
-import { readSettings } from '../settings/index.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { staleEdit, versionOf } from '../../infra/version.ts'
+import { PaidOrder } from '../../integrations/shopify/index.ts'
+import { type EventRow, lockEventById, resolveEvent } from '../commerce/index.ts'
+import { type OrderRow, lockOrder, note } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
 import {
+  type PaymentRow,
   applyToNamedOrder,
   convertRefunds,
   counted,
   hasNoResult,
-  recordRefund,
   isPaidRenewal,
   markIgnored,
   moveRefund,
   paymentAllows,
   paymentOf,
-  type PaymentRow,
   paymentStateOf,
   rateOf,
   recordPayment,
+  recordRefund,
   refundIdOf,
   refundRowsOf,
   refusedByRefund,
@@ -34,9 +36,9 @@ import {
   tagOutcome,
   totalOf
 } from '../payments/index.ts'
-import { orderNow, planOfDecision } from './decision-plan.ts'
-import { findEntry } from './inbox.ts'
 import { payments } from '../payments/tables.ts'
+import { readSettings } from '../settings/index.ts'
+import { findEntry } from './inbox.ts'
 
 /** Versions of the event and the plan that the administrator saw, and the order or the reason. */
 type Form = {
@@ -265,3 +267,56 @@ async function finish(
 }
 
 const ACTIONS = { applied: 'apply', refunded: 'mark_refunded', ignored: 'ignore' } as const
+
+/** The order that a decision is about, as this transaction reads it. */
+async function orderNow(
+  db: Executor,
+  about: { id: number | null } | { publicId: string }
+): Promise<OrderRow | undefined> {
+  const [order] = await db
+    .select()
+    .from(orders)
+    .where('publicId' in about ? eq(orders.publicId, about.publicId) : eq(orders.id, about.id ?? 0))
+  return order
+}
+
+/** What a decision did to its order, from the order's row before and after. */
+function planOfDecision(
+  payment: Pick<PaymentRow, 'charged' | 'currency'> | null,
+  before: OrderRow | undefined,
+  after: OrderRow | undefined
+): DecisionPlan {
+  const effect = before && after ? effectOf(before, after) : NOTHING
+  return {
+    // `until` is not part of the version: the end of a delivery that starts now moves with the clock.
+    version: versionOf({ order: after?.publicId ?? null, ...effect }),
+    charged: payment?.charged ?? null,
+    currency: payment?.currency ?? null,
+    order: after?.publicId ?? null,
+    ...effect,
+    until: effect.does === 'nothing' ? null : isoOrNull(after?.expiredAt ?? null)
+  }
+}
+
+type Effect = Pick<DecisionPlan, 'does' | 'proxies' | 'days'>
+const NOTHING: Effect = { does: 'nothing', proxies: 0, days: 0 }
+/** States in which an order serves no proxies: it has not started, or it is over. */
+const AT_REST = new Set<OrderRow['state']>(['placed', 'timed_out', 'cancelled', 'expired', 'failed', 'refunded'])
+
+function effectOf(before: OrderRow, after: OrderRow): Effect {
+  const worked = !AT_REST.has(before.state)
+  const works = !AT_REST.has(after.state)
+  if (works !== worked ? worked : after.state === 'refunded' && before.state !== 'refunded')
+    return { does: 'ends', proxies: worked ? before.deliveryNum : 0, days: 0 }
+  if (!worked && works)
+    return before.state === 'expired'
+      ? { does: 'revives', proxies: after.quantity, days: after.proxyTime }
+      : { does: 'delivers', proxies: after.quantity, days: after.proxyTime + (after.expiredAt ? 0 : after.extraDays) }
+  const days = termOf(after) - termOf(before)
+  if (!works || days === 0) return NOTHING
+  return { does: days > 0 ? 'renews' : 'shortens', proxies: 0, days: Math.abs(days) }
+}
+
+/** The end of a term in days, for differences only. An undelivered order has no end yet, only its extra days. */
+const termOf = ({ expiredAt, extraDays }: OrderRow): number =>
+  expiredAt ? Math.round(expiredAt.getTime() / DAY) : extraDays

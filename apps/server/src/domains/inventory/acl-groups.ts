@@ -1,14 +1,14 @@
-import { refuse, type AclGroup, type AclGroupForm } from '@netlet/contract'
-import { and, asc, eq, inArray, isNull, ilike, or } from '../../infra/db/drizzle.ts'
+import { type AclGroup, type AclGroupForm, type Params, type Refusal, refuse } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { type Executor, type Transaction } from '../../infra/db/client.ts'
-import { containing } from '../../infra/db/like.ts'
-import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { fieldRefusal } from '../../infra/refusals.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
-import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
+import { and, asc, eq, ilike, inArray, isNull, or } from '../../infra/db/drizzle.ts'
+import { containing } from '../../infra/db/like.ts'
+import { type ListInput, among, defineList } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { aclGroupRules, aclGroups, aclRules } from './tables.ts'
 
 type GroupRow = typeof aclGroups.$inferSelect
@@ -131,3 +131,22 @@ const fieldsOf = ({ name, description }: Pick<AclGroup, 'name' | 'description'>,
   description,
   acls: ruleIds.toSorted((a, b) => a - b)
 })
+
+/** Orders named in a sentence; the others are only counted. */
+const NAMED = 10
+
+/** The first of `count` names: 'a, b, …'. */
+const listed = (names: string[], count: number): string => names.join(', ') + (count > names.length ? ', …' : '')
+
+/**
+ * Refuses because orders still hold addresses: of a range (`cidr`), of a server, or under a rule.
+ * @param orderIds at least one
+ */
+export function leasedBy(what: 'cidr' | 'server' | 'rule', orderIds: number[], params: Params = {}): Refusal {
+  const orders = listed(
+    orderIds.slice(0, NAMED).map(id => `#${id}`),
+    orderIds.length
+  )
+  const data = { ...params, orders: orderIds }
+  return refuse(`${what}_leased`, { params: { ...params, count: orderIds.length, orders }, data })
+}

@@ -7,7 +7,7 @@
  * It knows servers and orders by id only (docs/INVENTORY.md says how it works).
  */
 export { historyEntries, historyIn, parseAddress, rangeOf } from './address-history.ts'
-export { groupRules } from './acl-groups.ts'
+export { groupRules, leasedBy } from './acl-groups.ts'
 export { audit } from './jobs.ts'
 export { type CidrRefusal, addCidr, assignCidrs, cleanUnused, excludeRules, removeCidr } from './cidr-commands.ts'
 export { leasedOnServers, ordersOnServer, serverCidrs, serverOwns, unusedCidrs } from './cidr-commands.ts'
@@ -38,28 +38,32 @@ export {
   splitLease,
   splitByRanges
 } from './leasing.ts'
-export { occupancyOf } from './occupancy.ts'
+export {
+  addressesToLease,
+  maxStep,
+  occupancyOf,
+  pictureOf,
+  stockByRule,
+  stockForRules,
+  stockOfRangesByRule
+} from './stock.ts'
 export { addressCount, parseCidr, wholeUnits } from './ranges.ts'
 export { inventoryJobs } from './jobs.ts'
-export { leasedBy } from './refusals.ts'
 export { ruleNames, rulesById, ruleTexts, sellableRules } from './effects.ts'
 export { addAclRule } from './manage-rules.ts'
 export {
+  type PlatformPrice,
+  type RulePrices,
   followRules,
   isDeletedOnPlatform,
   nameRuleProducts,
   noteDeletion,
-  type PlatformPrice,
-  rulesOnPlatform,
   ruleVariantsOf,
+  rulesOnPlatform,
   takeRulePrice
-} from './follow-platform.ts'
-export { type RulePrices } from './priced-rules.ts'
-export { lockVariants, rulesSoldAs } from './rule-variant.ts'
+} from './priced-rules.ts'
+export { createRule, deleteRule, liveRules, lockVariants, rulesSoldAs, updateRule } from './rules.ts'
 export { inventoryRoutes } from './routes.ts'
 export { deniedDomains } from './overlaps.ts'
 export type { DenyLists } from './deny-lists.ts'
-export { createRule, deleteRule, liveRules, updateRule } from './rules.ts'
 export { familyOf } from './ranges.ts'
-export { pictureOf } from './picture.ts'
-export { addressesToLease, maxStep, stockOfRangesByRule, stockByRule, stockForRules } from './stock.ts'

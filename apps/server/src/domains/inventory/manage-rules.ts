@@ -11,10 +11,9 @@ import { calledLike, translated } from '../../infra/translations.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lockInventory } from './leasing.ts'
-import { leasedBy } from './refusals.ts'
+import { leasedBy } from './acl-groups.ts'
 import { ruleRefusal } from './rule-conflicts.ts'
-import { type PlanSoldAs, variantRefusal } from './rule-variant.ts'
-import { createRule, deleteRule, RULE_NAME, type Rule, updateRule } from './rules.ts'
+import { type PlanSoldAs, RULE_NAME, type Rule, createRule, deleteRule, updateRule, variantRefusal } from './rules.ts'
 import { aclRules } from './tables.ts'
 
 /** Called within the command that changed what the rules deny, so that the agents learn it. */

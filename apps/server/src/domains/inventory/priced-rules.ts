@@ -1,14 +1,16 @@
-import type { AclRule, AclRuleForm, Refusal } from '@netlet/contract'
+import type { AclRule, AclRuleForm, PlatformStock, Refusal } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
+import { type Result, ok } from '../../infra/result.ts'
 import type { Edit } from '../../infra/version.ts'
 import { parseDomains } from './domains.ts'
-import { followRules, type PlatformPrice } from './follow-platform.ts'
-import { addAclRule, editAclRule, editRefusal, readRule, type OnRulesChanged } from './manage-rules.ts'
-import { type PlanSoldAs, variantRefusal } from './rule-variant.ts'
+import { type OnRulesChanged, addAclRule, editAclRule, editRefusal, readRule } from './manage-rules.ts'
 import type { OrderNumbers } from './rule-conflicts.ts'
+import { type PlanSoldAs, variantRefusal } from './rules.ts'
+import { aclRules, platformDeletions } from './tables.ts'
 
 /** What the inventory needs of the platform, which owns the prices of rules. Failures have the platform's own words. */
 export type RulePrices = {
@@ -92,3 +94,147 @@ export async function editPricedRule(
 
 const follow = (ctx: AppContext, by: Actor, platformVariantId: string, there: PlatformPrice) =>
   command(ctx, by, async unit => ok(await followRules(unit, new Map([[platformVariantId, there]]))))
+
+/** What the platform reports about the variant that a rule is sold as. */
+export type PlatformPrice = {
+  /** Decimal with 2 places: '1.50'. */
+  price: string
+  productId: string
+  /** Its product can be bought. */
+  forSale: boolean
+  /** It would be for sale in the platform's Online Store, but is not there; null: unknown. */
+  unpublished: boolean | null
+  /** It needs a selling plan, which a checkout link cannot have; null: unknown. */
+  subscriptionOnly: boolean | null
+  /** Null: unknown, because a webhook told it. */
+  stock: PlatformStock | null
+  /** The checkout ships it; null: unknown. */
+  shipped: boolean | null
+  /** When the product last changed, by the platform's clock. */
+  updatedAt: Date | null
+}
+
+/** Rules on sale with the variants of the platform that they are sold as. */
+export const rulesOnPlatform = (db: Executor) =>
+  db
+    .select({
+      id: aclRules.id,
+      name: aclRules.name,
+      price: aclRules.price,
+      platformVariantId: aclRules.platformVariantId,
+      platformProductId: aclRules.platformProductId,
+      valid: aclRules.valid
+    })
+    .from(aclRules)
+    .where(isNull(aclRules.deletedAt))
+
+/**
+ * Takes over what the platform reports about the variants that rules are sold as. Older reports are ignored, and the
+ * variants of a deleted product count as gone. Repeating it changes nothing.
+ * @param seen by the platform's variant id; undefined: the platform has no such variant
+ * @param at the platform's time of the report about variants that are gone
+ * @returns the rules that are sold as one of these variants
+ */
+export async function followRules(
+  unit: Unit,
+  seen: ReadonlyMap<string, PlatformPrice | undefined>,
+  at: Date | null = null
+): Promise<{ id: number; platformVariantId: string }[]> {
+  if (seen.size === 0) return []
+  const rules = await unit.tx
+    .select()
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), inArray(aclRules.platformVariantId, [...seen.keys()])))
+    .orderBy(aclRules.id)
+    .for('update')
+  // Read under the lock of the rules: a deletion at the same time takes them off sale afterwards.
+  const deleted = await deletedAmong(unit.tx, seen)
+  for (const rule of rules) {
+    const told = seen.get(rule.platformVariantId)
+    const now = told && deleted.has(told.productId) ? undefined : told
+    const toldAt = now ? now.updatedAt : at
+    if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
+    const unpublished = now ? (now.unpublished ?? rule.unpublished) : false
+    const subscriptionOnly = now ? (now.subscriptionOnly ?? rule.subscriptionOnly) : false
+    const shipped = now ? (now.shipped ?? rule.shipped) : false
+    const { price, valid, platformStock } = rule
+    const before = { price, valid, platformStock }
+    const after = now
+      ? {
+          price: now.price,
+          valid: now.forSale && !unpublished && !subscriptionOnly,
+          platformStock: now.stock ?? platformStock
+        }
+      : { price, valid: false, platformStock: 'none' as const }
+    await unit.tx
+      .update(aclRules)
+      .set({
+        ...after,
+        unpublished,
+        subscriptionOnly,
+        shipped,
+        ...(now ? { platformProductId: now.productId } : {}),
+        ...(toldAt ? { platformUpdatedAt: toldAt } : {})
+      })
+      .where(eq(aclRules.id, rule.id))
+    if (price !== after.price || valid !== after.valid || platformStock !== after.platformStock)
+      unit.audit('acl_rule.follow', rule.id, { before, after })
+  }
+  return rules.map(({ id, platformVariantId }) => ({ id, platformVariantId }))
+}
+
+/** Records that the platform deleted a product, before its plans and rules are taken off sale. */
+export async function noteDeletion(unit: Unit, platformProductId: string): Promise<void> {
+  await unit.tx.insert(platformDeletions).values({ platformProductId, createdAt: unit.now }).onConflictDoNothing()
+}
+
+/** Whether the platform has reported that it deleted this product. */
+export const isDeletedOnPlatform = async (db: Executor, platformProductId: string): Promise<boolean> =>
+  (await db.$count(platformDeletions, eq(platformDeletions.platformProductId, platformProductId))) > 0
+
+async function deletedAmong(
+  db: Executor,
+  seen: ReadonlyMap<string, PlatformPrice | undefined>
+): Promise<ReadonlySet<string>> {
+  const ids = new Set([...seen.values()].flatMap(told => (told ? [told.productId] : [])))
+  const rows = await db
+    .select({ id: platformDeletions.platformProductId })
+    .from(platformDeletions)
+    .where(inArray(platformDeletions.platformProductId, [...ids]))
+  return new Set(rows.map(row => row.id))
+}
+
+/** The variants of one of the platform's products that rules are sold as, as far as they are known. */
+export async function ruleVariantsOf(db: Executor, platformProductId: string): Promise<string[]> {
+  const rows = await db
+    .select({ id: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), eq(aclRules.platformProductId, platformProductId)))
+  return rows.map(row => row.id)
+}
+
+/** Sets a rule's price to the platform's, as an administrator asked. @returns the old price; undefined: no such rule */
+export async function takeRulePrice(unit: Unit, ruleId: number, price: string): Promise<string | undefined> {
+  const [rule] = await unit.tx
+    .select({ price: aclRules.price })
+    .from(aclRules)
+    .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
+    .for('update')
+  if (!rule) return undefined
+  await unit.tx.update(aclRules).set({ price }).where(eq(aclRules.id, ruleId))
+  unit.audit('acl_rule.take_price', ruleId, { before: { price: rule.price }, after: { price } })
+  return rule.price
+}
+
+/** Stores the platform's product of each rule that has none yet. @param products by variant, the platform's ids */
+export async function nameRuleProducts(unit: Unit, products: ReadonlyMap<string, string>): Promise<void> {
+  const rows = await unit.tx
+    .select({ id: aclRules.id, variantId: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(and(isNull(aclRules.deletedAt), isNull(aclRules.platformProductId)))
+  for (const { id, variantId } of rows) {
+    const platformProductId = products.get(variantId)
+    if (platformProductId !== undefined)
+      await unit.tx.update(aclRules).set({ platformProductId }).where(eq(aclRules.id, id))
+  }
+}

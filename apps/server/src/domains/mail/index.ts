@@ -4,11 +4,9 @@
  */
 export { blockedAmong, blockOf } from './blocked-addresses.ts'
 export { moveChoices, readChoices, saveChoices } from './choices.ts'
-export { forgetAddress, forgetWaitingMails } from './forget-address.ts'
+export { type Recipient, exportMails, forgetAddress, forgetWaitingMails } from './recipient.ts'
 export { mailJobs } from './jobs.ts'
-export { mailOutcomes, mailStates } from './outcomes.ts'
-export { exportMails } from './recipient.ts'
-export { type Recipient } from './recipient.ts'
+export { mailOutcomes, mailStates } from './record.ts'
 export { canBeSentAgain, keysOfCopies } from './send-again.ts'
 export { mailTroubles, refusedMail, unsentMails, waitingMails } from './unsent.ts'
 export { mailRetention } from './retention.ts'

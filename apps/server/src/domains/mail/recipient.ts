@@ -1,9 +1,16 @@
-import { type SQL, and, asc, eq, gt, gte, inArray, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
+import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { mailContents, mails } from './tables.ts'
-import { iso, isoOrNull } from '../../infra/clock.ts'
+import { type SQL, and, asc, eq, gt, gte, inArray, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import { pagesById } from '../../infra/db/pages-by-id.ts'
+import { replaceJobData } from '../../infra/job-data.ts'
+import { among } from '../../infra/list/index.ts'
+import { forgetBlock } from './blocked-addresses.ts'
+import { FORGOTTEN } from './record.ts'
+import { DELETED_HOST, sendMailQueue } from './send-mail.ts'
+import { mailChoices, mailContents, mails } from './tables.ts'
+import { TEMPLATES, type Template } from './templates/index.ts'
 
 /** A user's mails, including former addresses, for the export of personal data, in batches, with stored content. */
 export async function* exportMails(db: Executor, user: Recipient): AsyncGenerator<object[]> {
@@ -44,7 +51,7 @@ export type Recipient = {
   addresses: readonly { address: string; from: Date; until: Date | null }[]
 }
 
-export const lowered = (texts: readonly string[]): string[] => texts.map(text => text.toLowerCase())
+const lowered = (texts: readonly string[]): string[] => texts.map(text => text.toLowerCase())
 
 /**
  * The account that a mail addressed, in lower case. Null if unknown or none: a ticket's answer uses a name that its
@@ -55,7 +62,7 @@ const accountOf: SQL = sql`case when ${mails.kind} <> 'support' then lower(coale
   ${mails.carried} #>> '{data,username}')) end`
 
 /** The mails to this user. Uses indexes, so it reads only rows with one of the names or addresses. */
-export function wentTo(db: Executor, { username, since, namedSince, names, addresses }: Recipient): SQL | undefined {
+function wentTo(db: Executor, { username, since, namedSince, names, addresses }: Recipient): SQL | undefined {
   const toThem = inArray(lower(mails.to), lowered(addresses.map(({ address }) => address)))
   const naming = db
     .select({ id: mailContents.mailId })
@@ -87,7 +94,7 @@ export function wentTo(db: Executor, { username, since, namedSince, names, addre
  * All mails to the current address since it became the user's, and earlier ones without a name, such as the sign-up
  * code. Earlier ones count only after the last mail that names another user, the previous owner of the address.
  */
-export function keptAtAddress({ email, names, addresses }: Recipient): SQL | undefined {
+function keptAtAddress({ email, names, addresses }: Recipient): SQL | undefined {
   const from = addresses.at(-1)?.from ?? new Date(0)
   const ownCode = and(isNull(accountOf), sql`${mails.id} > ${lastOfOthers(email, names)}`)
   return and(eq(lower(mails.to), email.toLowerCase()), or(gte(mails.createdAt, from), ownCode))
@@ -97,3 +104,52 @@ const lastOfOthers = (email: string, names: readonly string[]): SQL => sql`coale
   select max(other.id) from ${mails} other left join ${mailContents} content on content.mail_id = other.id
   where lower(other."to") = ${email.toLowerCase()} and other.kind <> 'support'
     and lower(coalesce(content.username, other.unsent #>> '{data,username}')) <> all(${sql.param(lowered(names))}::text[])), 0)`
+
+/** The data of a job whose mail must not be sent: only its cause is left. */
+const WITHOUT_RECIPIENT = sql`jsonb_build_object('to', ${`deleted@${DELETED_HOST}`}::text, 'template', data -> 'template',
+  'key', data -> 'key', 'data', '{}'::jsonb)`
+
+/**
+ * Removes a deleted user's address: its choices, its name and content in the log of mails, and mails that wait. Their
+ * jobs and dead letters keep only the cause. It includes mails to the user's former addresses, but not those of other
+ * people who had an address or name before. Call it last in a command, because jobs are locked last; mails of the same
+ * command are sent.
+ */
+export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> {
+  const { tx } = unit
+  const address = user.email.toLowerCase()
+  await tx.delete(mailChoices).where(eq(mailChoices.address, address))
+  await forgetBlock(unit, address)
+  for (const whose of [wentTo(tx, user), keptAtAddress(user)]) {
+    const forgotten = await tx
+      .update(mails)
+      .set({ to: FORGOTTEN, error: null, carried: null })
+      .where(whose)
+      .returning({ id: mails.id })
+    const ids = forgotten.map(({ id }) => id)
+    // After the update, which waits for jobs that are recording the content of such mails.
+    await tx.delete(mailContents).where(among(mailContents.mailId, ids))
+  }
+  await replaceJobData(
+    tx,
+    sendMailQueue,
+    sql`lower(data ->> 'to') = ${address} and (data ->> 'template' = any(${sql.param(TO_SENDERS)}::text[])
+      or coalesce(lower(data #>> '{data,username}') = any(${sql.param(lowered(user.names))}::text[]), true))`,
+    WITHOUT_RECIPIENT
+  )
+}
+
+/**
+ * Cancels waiting mails of these templates to an address and removes it from their jobs. Call it last in a command,
+ * because jobs are locked last.
+ */
+export const forgetWaitingMails = ({ tx }: Unit, address: string, templates: readonly Template[]): Promise<void> =>
+  replaceJobData(
+    tx,
+    sendMailQueue,
+    sql`lower(data ->> 'to') = ${address.toLowerCase()} and data ->> 'template' = any(${sql.param([...templates])}::text[])`,
+    WITHOUT_RECIPIENT
+  )
+
+/** Templates for senders of tickets, addressed by the name that they gave. */
+const TO_SENDERS = Object.entries(TEMPLATES).flatMap(([name, { kind }]) => (kind === 'support' ? [name] : []))

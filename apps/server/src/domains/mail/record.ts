@@ -1,10 +1,11 @@
-import { and, eq, sql, type SQL } from '../../infra/db/drizzle.ts'
 import type { Language, MailFailureCode, MailKind, MailState } from '@netlet/contract'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { type SQL, and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { RenderedMail } from './layout.ts'
 import { mailContents, mails } from './tables.ts'
 
@@ -133,4 +134,29 @@ export async function recordPutOff(
     .where(and(eq(mails.id, id), eq(mails.to, to), eq(mails.state, 'waiting')))
     .returning({ id: mails.id })
   return put.length > 0
+}
+
+type MailOutcome = { id: number; state: MailState; error: string | null; error_code: MailFailureCode | null }
+
+/** The outcomes of mails by key. A mail without a job's attempt has no entry. */
+export async function mailOutcomes(db: Executor, keys: readonly string[]): Promise<Map<string, MailOutcome>> {
+  if (keys.length === 0) return new Map()
+  const rows = await db
+    .select({ key: mails.key, id: mails.id, state: mails.state, error: mails.error, error_code: mails.errorCode })
+    .from(mails)
+    .where(inArray(mails.key, [...keys]))
+  return new Map(rows.map(({ key, ...outcome }) => [key, outcome]))
+}
+
+/** The recipients and states of mails by key. */
+export async function mailStates(
+  db: Executor,
+  keys: readonly string[]
+): Promise<Map<string, { to: string; state: MailState }>> {
+  if (keys.length === 0) return new Map()
+  const rows = await db
+    .select({ key: mails.key, to: mails.to, state: mails.state })
+    .from(mails)
+    .where(inArray(mails.key, [...keys]))
+  return new Map(rows.map(({ key, ...mail }) => [key, mail]))
 }

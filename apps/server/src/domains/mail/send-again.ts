@@ -1,19 +1,29 @@
-import { COPY_PAUSE_MINUTES, MOST_COPIES, refuse, type SendAgain } from '@netlet/contract'
-import { and, eq, sql, type SQL } from '../../infra/db/drizzle.ts'
+import {
+  COPY_PAUSE_MINUTES,
+  MOST_COPIES,
+  type MailDetail,
+  type MailState,
+  type SendAgain,
+  type SentMail,
+  refuse
+} from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { MINUTE, iso, isoOrNull } from '../../infra/clock.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { done, type Result } from '../../infra/result.ts'
+import { lower } from '../../infra/db/columns.ts'
+import { type SQL, and, eq, sql } from '../../infra/db/drizzle.ts'
+import { type ListInput, among, defineList } from '../../infra/list/index.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
 import { blockOf } from './blocked-addresses.ts'
-import { enqueueMail } from './send-mail.ts'
-import { keyPart, mails } from './tables.ts'
 import type { MailRequest } from './render-mail.ts'
+import { enqueueMail } from './send-mail.ts'
+import { keyPart, mailContents, mails } from './tables.ts'
 
 type Mail = typeof mails.$inferSelect
 
 /** Can a mail be sent again, according to its row? `sendCopy` may still refuse a copy. */
-export const sendAgainOf = ({ state, carried }: Pick<Mail, 'state' | 'carried'>): SendAgain => {
+const sendAgainOf = ({ state, carried }: Pick<Mail, 'state' | 'carried'>): SendAgain => {
   if (state === 'waiting') return 'waits'
   if (state === 'skipped') return 'needless'
   return carried ? 'possible' : 'not_kept'
@@ -89,3 +99,56 @@ export const keysOfCopies = (key: SQL): SQL =>
     Array.from({ length: MOST_COPIES }, (_, at) => sql`${key} || ${sql.raw(`':copy:${at + 1}'`)}`),
     sql`, `
   )}])`
+
+/** One mail with its content. Reading other people's mail is audited; the entry does not repeat the content. */
+export const readMail = (ctx: AppContext, by: Actor, id: number): Promise<Result<MailDetail>> =>
+  command(ctx, by, async unit => {
+    const [found] = await unit.tx
+      .select({ mail: mails, content: mailContents })
+      .from(mails)
+      .leftJoin(mailContents, eq(mailContents.mailId, mails.id))
+      .where(eq(mails.id, id))
+    if (!found) return refuse('not_found')
+    const { mail, content } = found
+    if (content) unit.audit('mail.read', id, { after: { template: mail.template } })
+    return ok({
+      ...presentMail(mail),
+      content: content && { subject: content.subject, text: content.text, html: content.html }
+    })
+  })
+
+type Query = ListInput<'id'> & { state?: MailState | undefined }
+
+/**
+ * Mails by address. A complete known address matches exactly, because its parts occur in most others and the text index
+ * would visit many rows.
+ */
+export const mailList = defineList<Query, SentMail>({
+  name: 'mails',
+  table: mails,
+  id: mails.id,
+  sort: { id: mails.id },
+  async match(db, { search, state }) {
+    const inState = state === undefined ? undefined : eq(mails.state, state)
+    if (!search) return { where: [inState] }
+    const toThem = eq(lower(mails.to), search.toLowerCase())
+    const [known] = search.includes('@') ? await db.select({ id: mails.id }).from(mails).where(toThem).limit(1) : []
+    return known ? { where: [inState, toThem] } : { where: [inState], text: { in: mails.to, term: search } }
+  },
+  load: async (db, ids) => (await db.select().from(mails).where(among(mails.id, ids))).map(presentMail)
+})
+
+const presentMail = (row: typeof mails.$inferSelect): SentMail => ({
+  id: row.id,
+  to: row.to,
+  template: row.template,
+  kind: row.kind,
+  language: row.language,
+  state: row.state,
+  error: row.error,
+  error_code: row.errorCode,
+  provider_id: row.providerId,
+  created_at: iso(row.createdAt),
+  sent_at: isoOrNull(row.sentAt),
+  send_again: sendAgainOf(row)
+})

@@ -20,7 +20,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { equalInConstantTime } from '../../infra/secrets.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { forbiddenTarget } from '../../integrations/public-http/index.ts'
-import { readPolicy, type NoticePorts, type Operator } from './ports.ts'
+import { readPolicy, type NoticePorts, type Operator } from './rules.ts'
 import { noticeChannels, noticeSends, type ChannelRow } from './tables.ts'
 import { enqueueSend } from './tell.ts'
 

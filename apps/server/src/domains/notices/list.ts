@@ -1,22 +1,26 @@
 import {
-  noticeSentence,
-  refuse,
   type Notice,
   type NoticeCause,
   type NoticeDetail,
   type NoticeSend,
   type NoticeSendState,
-  type NoticeSeverity
+  type NoticeSeverity,
+  noticeSentence,
+  refuse
 } from '@netlet/contract'
-import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, max, sql, type SQL } from '../../infra/db/drizzle.ts'
-import { iso, isoOrNull } from '../../infra/clock.ts'
+import type { UserActor } from '../../infra/actor.ts'
+import { HOUR, iso, isoOrNull } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { ok, type Result } from '../../infra/result.ts'
+import { type SQL, and, asc, desc, eq, exists, inArray, isNotNull, isNull, max, sql } from '../../infra/db/drizzle.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { type ListInput, among, defineList } from '../../infra/list/index.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
 import { mailStates } from '../mail/index.ts'
-import { pathOf } from './path.ts'
+import type { NoticeFinder } from './found.ts'
 import { readRules } from './rules.ts'
-import { noticeChannels, notices, noticeSends, type NoticeRow } from './tables.ts'
+import { type NoticeRow, noticeChannels, noticeSends, notices } from './tables.ts'
 
 type Query = ListInput<'id'> & {
   state?: 'open' | 'closed' | 'failed' | undefined
@@ -150,3 +154,89 @@ async function readSends(db: Executor, where: SQL): Promise<NoticeSend[]> {
     mails: (send.mailKeys ?? []).flatMap(key => mails.get(key) ?? [])
   }))
 }
+
+/**
+ * Acknowledges a notice: it is not sent again unless it gets worse or ends. A notice without a finder ends with it. A
+ * repeat changes nothing and keeps the first person's name.
+ */
+export const acknowledgeNotice = (
+  ctx: AppContext,
+  by: UserActor,
+  finders: readonly NoticeFinder[],
+  id: number
+): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const { tx, now } = unit
+    await lock(tx, 'notices')
+    const [notice] = await tx.select().from(notices).where(eq(notices.id, id))
+    if (!notice) return refuse('not_found')
+    if (notice.acknowledgedAt !== null) return done
+    const isSearched = finders.some(({ cause }) => cause === notice.cause)
+    const ended = isSearched || notice.closedAt !== null ? {} : { closedAt: now, changedAt: now }
+    const { username } = by.impersonator ?? by
+    await tx
+      .update(notices)
+      .set({ acknowledgedAt: now, acknowledgedBy: username, ...ended })
+      .where(eq(notices.id, id))
+    unit.audit('notice.acknowledge', id, { after: { cause: notice.cause, subject: notice.subject } })
+    return done
+  })
+
+/** Mutes an open notice for some hours, including its end; 0 unmutes it. */
+export const muteNotice = (ctx: AppContext, by: UserActor, id: number, hours: number): Promise<Result<null>> =>
+  command(ctx, by, async unit => {
+    const { tx, now } = unit
+    await lock(tx, 'notices')
+    const [notice] = await tx.select().from(notices).where(eq(notices.id, id))
+    if (!notice) return refuse('not_found')
+    if (notice.closedAt !== null) return refuse('already_over')
+    const mutedUntil = hours === 0 ? null : new Date(now.getTime() + hours * HOUR)
+    await tx.update(notices).set({ mutedUntil }).where(eq(notices.id, id))
+    unit.audit('notice.mute', id, { after: { cause: notice.cause, subject: notice.subject, hours } })
+    return done
+  })
+
+const index = '/dashboard/index'
+
+/** The console's page with the rows behind a notice. */
+const PATHS: Record<NoticeCause, (subject: string, params: NoticeRow['params']) => string> = {
+  server_down: id => `${index}/servers?open=${firstOf(id)}`,
+  server_trouble: id => `${index}/servers?open=${firstOf(id)}`,
+  undelivered: () => `${index}/orders?problem=1`,
+  dispute: () => `${index}/payments`,
+  payment: (_, { order }) =>
+    order === undefined || order === 'unknown'
+      ? `${index}/payments?unresolved=1`
+      : `${index}/payments?search=${encodeURIComponent(order)}`,
+  order_trouble: id => `${index}/order/${firstOf(id)}`,
+  proofs: () => `${index}/health#proofs`,
+  inventory: () => `${index}/health`,
+  late_events: () => `${index}/health`,
+  webhooks: () => `${index}/health`,
+  upgrade: () => `${index}/servers`,
+  dead_letter: queue => `${index}/tasks?tab=dead&queue=${encodeURIComponent(queue)}`,
+  mails: subject => `${index}/mails?state=${subject === 'service' ? 'waiting' : 'failed'}`,
+  certificate: subject => (subject === 'public' ? `${index}/health` : `${index}/servers?open=${firstOf(subject)}`),
+  token: subject =>
+    /^\d+$/.test(subject)
+      ? `${index}/servers?open=${subject}`
+      : `${index}/WebsiteSettings?tab=${TABS[subject] ?? 'system'}`,
+  stock: () => `${index}/servergroup`,
+  abuse: () => `${index}/health#abuse`,
+  prices: () => `${index}/health#prices`,
+  tickets: () => `${index}/tickets?state=open`,
+  other: () => `${index}/health`
+}
+
+const firstOf = (subject: string): string => /^\d+/.exec(subject)?.[0] ?? ''
+const TABS: Readonly<Record<string, string>> = {
+  platform: 'shopify',
+  platform_key: 'shopify',
+  platform_token: 'shopify',
+  mail: 'email',
+  chat: 'discord',
+  chat_client: 'discord'
+}
+
+export const pathOf = ({ cause, subject, params }: Pick<NoticeRow, 'cause' | 'subject' | 'params'>): string =>
+  PATHS[cause](subject, params)

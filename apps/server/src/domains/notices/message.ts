@@ -1,7 +1,7 @@
 import { noticeSentence, type Language, type NoticeSeverity, type NoticeTelling } from '@netlet/contract'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { startOf } from '../../infra/text.ts'
-import { pathOf } from './path.ts'
+import { pathOf } from './list.ts'
 import type { NoticeRow } from './tables.ts'
 
 /** The content of a message, in words and for programs. */

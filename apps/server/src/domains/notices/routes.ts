@@ -3,11 +3,9 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
-import { acknowledgeNotice, muteNotice } from './acknowledge.ts'
+import { acknowledgeNotice, muteNotice, noticeList, readNotice, readSend } from './list.ts'
 import { channelList, createChannel, deleteChannel, testChannel, updateChannel } from './channels.ts'
-import { noticeList, readNotice, readSend } from './list.ts'
-import type { NoticePorts } from './ports.ts'
-import { presentRules, readRules, saveRules } from './rules.ts'
+import { type NoticePorts, presentRules, readRules, saveRules } from './rules.ts'
 
 export function noticeRoutes(mount: Mount, ctx: AppContext, ports: NoticePorts): void {
   const { notices } = routes

@@ -12,8 +12,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { blockAddresses } from '../mail/blocked-addresses.ts'
 import { blockedAddresses } from '../mail/tables.ts'
-import { countUndeliveredNotices } from './list.ts'
-import { pathOf } from './path.ts'
+import { countUndeliveredNotices, pathOf } from './list.ts'
 
 const world = useStarted(openWorld)
 beforeEach(async () => {

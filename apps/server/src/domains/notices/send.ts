@@ -10,8 +10,7 @@ import { postToPublicAddress, type PublicFailure, type PublicReply } from '../..
 import { blockedAmong, enqueueMail } from '../mail/index.ts'
 import { claimSend, isOf, type Claimed } from './claim.ts'
 import { chatPayload, severityWord, webhookPayload, worded, type Message } from './message.ts'
-import { readPolicy, type NoticePorts } from './ports.ts'
-import { readRules } from './rules.ts'
+import { type NoticePorts, readPolicy, readRules } from './rules.ts'
 import { noticeChannels, noticeSends } from './tables.ts'
 import { enqueueSend } from './tell.ts'
 

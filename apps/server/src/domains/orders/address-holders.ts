@@ -13,7 +13,7 @@ import { proofsOfLeases } from '../proofs/index.ts'
 import { servers } from '../servers/tables.ts'
 import { historyEntries, historyIn, parseAddress, rangeOf, ruleNames, addressHolders } from '../inventory/index.ts'
 import { leaseBlocks } from '../inventory/tables.ts'
-import { unservedSpans, type Unserved } from './ended-time.ts'
+import { unservedSpans, type Unserved } from './renew.ts'
 import { auditLookUp } from './guard-address-search.ts'
 import { orderEvents, orders } from './tables.ts'
 

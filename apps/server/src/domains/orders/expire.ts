@@ -1,11 +1,12 @@
 /** The end of an order and of its grace. Delivery calls these on locked orders within its own command. */
-import { and, asc, eq, inArray, lte } from '../../infra/db/drizzle.ts'
 import { HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, asc, desc, eq, inArray, lte, sql } from '../../infra/db/drizzle.ts'
 import { TIMED_STATES } from './states.ts'
+import { orderEvents, orders } from './tables.ts'
 import { NO_TASK } from './task-states.ts'
-import { orders } from './tables.ts'
-import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+import { type OrderRow, note, transition, updateOrder } from './transition.ts'
 
 /** Locks orders whose time is over. It skips those that another transaction holds; the next run takes them. */
 export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[]> {
@@ -48,4 +49,25 @@ export function lockGraceEnded({ tx, now }: Unit, limit: number): Promise<OrderR
 export async function endGrace(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { graceUntil: null })
   await note(unit, order.id, 'grace_ended')
+}
+
+/** The administrator who asked for an order's latest task; null if no name was recorded. */
+export async function taskRequesterOf(db: Executor, orderId: number): Promise<string | null> {
+  const [asked] = await db
+    .select({ by: sql<string | null>`${orderEvents.detail} ->> 'by'` })
+    .from(orderEvents)
+    .where(and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'task_requested')))
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return asked?.by ?? null
+}
+
+/** Did any address of the order ever work? A reopened order counts from zero, so its history is read too. */
+export async function wasDelivered(
+  db: Executor,
+  { id, deliveredAt, deliveryNum }: Pick<OrderRow, 'id' | 'deliveredAt' | 'deliveryNum'>
+): Promise<boolean> {
+  if (deliveredAt !== null || deliveryNum > 0) return true
+  const isPart = and(eq(orderEvents.orderId, id), eq(orderEvents.kind, 'deliver_part'))
+  return (await db.$count(orderEvents, isPart)) > 0
 }

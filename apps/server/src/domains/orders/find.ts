@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, ilike, inArray, isNotNull, or, sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { isInet } from '../../infra/db/inet.ts'
+import { isInet } from '../../infra/db/columns.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
 import { calledLike } from '../../infra/translations.ts'

@@ -1,10 +1,13 @@
-import { mayOperate, refuse, type Refusal } from '@netlet/contract'
+import { type Refusal, mayOperate, refuse } from '@netlet/contract'
 import type { Actor, UserActor } from '../../infra/actor.ts'
-import { iso, MINUTE } from '../../infra/clock.ts'
+import { MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { isInet } from '../../infra/db/inet.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { isInet } from '../../infra/db/columns.ts'
+import { inArray } from '../../infra/db/drizzle.ts'
 import { done } from '../../infra/result.ts'
+import { orders } from './tables.ts'
 
 /**
  * Writes a look-up of an address to the audit log.
@@ -44,4 +47,10 @@ export async function guardAddressSearch(ctx: AppContext, caller: UserActor, que
   if (looks.size >= MOST_LOOKS) looks.clear()
   looks.set(look, now.getTime())
   return null
+}
+
+/** The public ids of these orders. */
+export async function orderLabels(db: Executor, ids: number[]): Promise<ReadonlyMap<number, string>> {
+  const found = await db.select({ id: orders.id, label: orders.publicId }).from(orders).where(inArray(orders.id, ids))
+  return new Map(found.map(({ id, label }) => [id, label]))
 }

@@ -15,9 +15,16 @@ export {
   startDelivering,
   type Failure
 } from './commands.ts'
-export { endGrace, expireOrder, graceAfter, lockExpired, lockGraceEnded } from './expire.ts'
-export { orderMail, orderMailColumns, orderMailFrom } from './order-mail.ts'
-export { calledColumn, orderTranslations, rulesIn } from './plan-names.ts'
+export {
+  endGrace,
+  expireOrder,
+  graceAfter,
+  lockExpired,
+  lockGraceEnded,
+  taskRequesterOf,
+  wasDelivered
+} from './expire.ts'
+export { calledColumn, orderMail, orderMailColumns, orderMailFrom, orderTranslations, rulesIn } from './order-mail.ts'
 export {
   addToPaid,
   awaitPayment,
@@ -33,15 +40,21 @@ export {
 export { canReopen, creditTime, creditUnserved, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
 export { kept } from './figures.ts'
-export { orderLabels } from './labels.ts'
+export { guardAddressSearch, orderLabels } from './guard-address-search.ts'
 export { countUndelivered, findOrder, orderList } from './list.ts'
-export { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './own-orders.ts'
-export { guardAddressSearch } from './guard-address-search.ts'
+export {
+  exportOrders,
+  forgetBuyer,
+  hasOwedOrders,
+  lockOwedOrders,
+  planRemoval,
+  platformNamesOf,
+  removeOrderIn,
+  restoreDeleted
+} from './own-orders.ts'
 export { placeOrder } from './place-order.ts'
 export { placeLostOrder } from './restored-order.ts'
 export { remindExpiries } from './remind.ts'
-export { planRemoval } from './remove.ts'
-export { restoreDeleted, removeOrderIn } from './remove.ts'
 export {
   addDays,
   heldUntil,
@@ -78,4 +91,3 @@ export { trafficPorts } from './traffic.ts'
 export { emitOrderEvent } from './transition.ts'
 export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'
 export { orderFinders } from './notice-finders.ts'
-export { taskRequesterOf, wasDelivered } from './history.ts'

@@ -1,7 +1,7 @@
 /** Changes that moves, outages and reopenings make to a locked order, within the caller's command. */
 import { eq } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
-import { endOf, pauseOf, unservedTime } from './ended-time.ts'
+import { endOf, pauseOf, unservedTime } from './renew.ts'
 import { orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
 import { note, transition, updateOrder, type OrderRow } from './transition.ts'

@@ -1,29 +1,28 @@
 import { type LevelDiscount, RESERVATION_MINUTES, type Settings, fromCents, refuse, toCents } from '@netlet/contract'
-import { purchaseNote } from '../../integrations/shopify/index.ts'
+import type { UserActor, VisitorActor } from '../../infra/actor.ts'
 import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { clientNetwork, limitedClient, networksOf, widestNetwork } from '../../infra/http/client-network.ts'
-import { lock } from '../../infra/db/locks.ts'
-import type { UserActor, VisitorActor } from '../../infra/actor.ts'
-import { type Result, done, ok } from '../../infra/result.ts'
-import { randomCode } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { priceSelection, findShortage, type OptionChoice } from '../catalog/index.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, eq, not, sql } from '../../infra/db/drizzle.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { clientNetwork, limitedClient, networksOf, widestNetwork } from '../../infra/http/client-address.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { type Secrets, randomCode } from '../../infra/secrets.ts'
+import { purchaseNote } from '../../integrations/shopify/index.ts'
+import { SESSION_LIFE } from '../accounts/index.ts'
+import { logins, sessions } from '../accounts/tables.ts'
+import { type OptionChoice, findShortage, priceSelection } from '../catalog/index.ts'
 import { isPaused, openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { discountCodeFor, levelDiscount } from '../rewards/index.ts'
 import { isRecovering, readSettings } from '../settings/index.ts'
-import { buyerOf, orderMailFrom } from './order-mail.ts'
-import { credentialsOf } from './credentials.ts'
 import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
-import { refusedByStock, type SaleCheck } from './sold-today.ts'
+import { buyerOf, orderMailFrom } from './order-mail.ts'
+import { type SaleCheck, refusedByStock } from './sold-today.ts'
 import { type OrderLine, orders } from './tables.ts'
 import { emitOrderEvent, note } from './transition.ts'
-import { and, eq, not, sql } from '../../infra/db/drizzle.ts'
-import { SESSION_LIFE } from '../accounts/index.ts'
-import { logins, sessions } from '../accounts/tables.ts'
-import type { Executor } from '../../infra/db/client.ts'
 
 /** In 24 hours a customer may hold all of its allowed addresses unpaid for this many minutes. */
 const FULL_MINUTES_A_DAY = 120
@@ -331,3 +330,12 @@ const partsOf = ({ productId, quantity, options, rules }: Placing): unknown[] =>
   options.option3 ?? null,
   rules.toSorted((a, b) => a - b)
 ]
+
+/**
+ * The first credentials of an order's proxies. They follow from its public id, so that an order which is restored from
+ * its payment has those that its customer already uses.
+ */
+export const credentialsOf = (secrets: Secrets, publicId: string) => ({
+  proxyUsername: `u${secrets.codeOf(`proxy user of ${publicId}`, 9)}`,
+  proxyPassword: secrets.codeOf(`proxy password of ${publicId}`, 14)
+})

@@ -13,7 +13,7 @@ import {
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
 import { quotaLeft, type Quotas } from './quotas.ts'
-import { orderTranslations, rulesIn, type Called } from './plan-names.ts'
+import { orderTranslations, rulesIn, type Called } from './order-mail.ts'
 import { isOver, isUnsettled, renewable, renewableUntil } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 import { and, eq } from '../../infra/db/drizzle.ts'

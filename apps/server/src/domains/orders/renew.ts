@@ -1,14 +1,14 @@
 import { refuse } from '@netlet/contract'
-import { inArray, sql } from '../../infra/db/drizzle.ts'
-import { DAY } from '../../infra/clock.ts'
+import { DAY, iso } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { done, type Result } from '../../infra/result.ts'
-import { pauseOf, unservedTime } from './ended-time.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, asc, inArray, sql } from '../../infra/db/drizzle.ts'
+import { type Result, done } from '../../infra/result.ts'
 import { addTraffic } from '../servers/index.ts'
-import { isTimed, TIMED_STATES } from './states.ts'
-import { orders } from './tables.ts'
+import { TIMED_STATES, isTimed } from './states.ts'
+import { orderEvents, orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
-import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+import { type OrderRow, note, transition, updateOrder } from './transition.ts'
 
 /** Has the order no payment that counts? A failed order's payment counts only if nothing but addresses was missing. */
 export const isUnsettled = ({ paidAt, state, failCode }: Pick<OrderRow, 'paidAt' | 'state' | 'failCode'>): boolean =>
@@ -121,3 +121,52 @@ export async function renewOrder(
  */
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 }, pauseOf(unit, order))
+
+/** The time of an order that has ended. */
+/**
+ * How much of an ended order's paid time was not served, in milliseconds. An end in the future, from a clock that ran
+ * ahead, counts as now.
+ */
+export const unservedTime = ({ state, endedAt, expiredAt }: OrderRow, now: Date): number =>
+  (state === 'expired' || state === 'refunded') && endedAt && expiredAt
+    ? Math.max(0, expiredAt.getTime() - Math.min(endedAt.getTime(), now.getTime()))
+    : 0
+
+/** When the order's time was over, even if the job that ends orders ran later. Null if it has not ended. */
+export const endOf = ({ expiredAt, endedAt }: Pick<OrderRow, 'expiredAt' | 'endedAt'>): Date | null =>
+  expiredAt && endedAt && new Date(Math.min(expiredAt.getTime(), endedAt.getTime()))
+
+/** The pause between an order's end and its revival, for its history. No outage is credited for this time. */
+export function pauseOf({ now }: Unit, order: OrderRow) {
+  const endedAt = endOf(order)
+  return endedAt ? { ended_at: iso(endedAt), resumed_at: iso(now) } : {}
+}
+
+/** Events that hold a `pauseOf`. Credits for outages read them, so they are never removed. */
+export const isPause = sql<boolean>`(${and(inArray(orderEvents.kind, ['revive', 'reopen']), sql`${orderEvents.detail} ? 'resumed_at'`)})`
+
+/** A span in which an ended order was not served; `to` is null if the span still lasts. */
+export type Unserved = { from: Date; to: Date | null }
+
+/** The unserved spans of each order, oldest first. */
+export async function unservedSpans(
+  db: Executor,
+  some: Pick<OrderRow, 'id' | 'endedAt'>[]
+): Promise<Map<number, Unserved[]>> {
+  const ids = some.map(({ id }) => id)
+  const pauses = await db
+    .select({ orderId: orderEvents.orderId, detail: orderEvents.detail })
+    .from(orderEvents)
+    .where(and(inArray(orderEvents.orderId, ids), isPause))
+    .orderBy(asc(orderEvents.id))
+  const byOrder = Map.groupBy(pauses, ({ orderId }) => orderId)
+  return new Map(
+    some.map(({ id, endedAt }) => {
+      const past = (byOrder.get(id) ?? []).map(({ detail }) => ({
+        from: new Date(String(detail['ended_at'])),
+        to: new Date(String(detail['resumed_at']))
+      }))
+      return [id, [...past.filter(({ from, to }) => from < to), ...(endedAt ? [{ from: endedAt, to: null }] : [])]]
+    })
+  )
+}

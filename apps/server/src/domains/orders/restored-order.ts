@@ -9,7 +9,7 @@ import { variants } from '../catalog/tables.ts'
 import { reserve, reserveThese } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import type { Held } from '../settings/index.ts'
-import { credentialsOf } from './credentials.ts'
+import { credentialsOf } from './place-order.ts'
 import { orders } from './tables.ts'
 import { note, type OrderRow } from './transition.ts'
 

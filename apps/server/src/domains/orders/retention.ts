@@ -3,7 +3,7 @@ import type { Unit } from '../../infra/command.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 import { forgetLeases } from '../inventory/index.ts'
 import { CHECKOUT_KEYS_KEPT } from './checkout-keys.ts'
-import { isPause } from './ended-time.ts'
+import { isPause } from './renew.ts'
 import { checkoutKeys, orderEvents, orders } from './tables.ts'
 
 export const orderRetention: RetentionEntry[] = [

@@ -10,7 +10,7 @@ import { writeSettings } from '../settings/index.ts'
 import { timeOutOrders } from './index.ts'
 import { checkoutKeys } from './tables.ts'
 import { retention } from '../../retention.ts'
-import { applyRetention } from '../retention/apply.ts'
+import { applyRetention } from '../retention/figures.ts'
 
 type Placed = { checkout_url: string; id: number; order_id: string; expires_at: string }
 

@@ -1,7 +1,8 @@
-import { readOrderReference, type PaidOrder } from '../../integrations/shopify/index.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
+import { type PaidOrder, readOrderReference } from '../../integrations/shopify/index.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { type EventResult, isCancelledThere } from '../commerce/index.ts'
 import {
@@ -12,18 +13,18 @@ import {
   lockOrder,
   lockOrderByPublicId,
   ourVariants,
+  placeLostOrder,
   restoreDeleted,
   soldToday
 } from '../orders/index.ts'
-import { readSettings } from '../settings/index.ts'
+import { readRestored, readSettings } from '../settings/index.ts'
+import { returnMoney } from './apply-return.ts'
 import { type Settling, applyDecision, updateEarnings } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
-import { findLostOrder } from './lost-order.ts'
-import { withKnownCharge } from './paid-order.ts'
+import { isUnpaid, withKnownCharge } from './paid-order.ts'
+import { gatherBalance } from './refund-payment.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
-import { returnMoney } from './apply-return.ts'
-import { gatherBalance } from './refund-payment.ts'
 
 /**
  * The platform's order was edited, and the customer paid the rest. It earns points and coins and can be refunded. If
@@ -132,4 +133,31 @@ async function holdsOurs(tx: Executor, { line_items }: PaidOrder): Promise<boole
     variant_id && (current_quantity ?? quantity) > 0 ? [variant_id] : []
   )
   return (await ourVariants(tx, ids)).size > 0
+}
+
+/** The clocks of the platform and of the shop may differ by so much. */
+const CLOCKS = 5 * MINUTE
+
+/**
+ * Places the order that a payment names again, if a restore may have lost it: it was paid since the backup, and at most
+ * a day after the restore, because a checkout that was open then may still be paid.
+ */
+async function findLostOrder(
+  unit: Unit,
+  { secrets }: Settling,
+  paid: PaidOrder,
+  publicId: string
+): Promise<OrderRow | undefined> {
+  if (isUnpaid(paid) || !/^NL-[a-z2-9]{16}$/.test(publicId)) return undefined
+  const restored = await readRestored(unit.tx)
+  const at = Date.parse(paid.created_at ?? '')
+  const isLost = restored && at > restored.backupAt.getTime() - CLOCKS && at < restored.restoredAt.getTime() + DAY
+  const email = paid.email ?? paid.contact_email ?? paid.customer?.email
+  if (!isLost || !email) return undefined
+  const lines = paid.line_items.flatMap(({ variant_id, quantity, current_quantity }) =>
+    variant_id && (current_quantity ?? quantity) > 0
+      ? [{ variant: variant_id, quantity: current_quantity ?? quantity }]
+      : []
+  )
+  return placeLostOrder(unit, secrets, { publicId, email, lines, held: restored.held ?? {} })
 }

@@ -1,9 +1,8 @@
 import { job, type Job } from '../../infra/job.ts'
 import { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from '../rewards/index.ts'
 import { checkCodes } from './check-codes.ts'
-import { endCode } from './end-code.ts'
+import { checkCodeOnPlatform, endCode } from './check-code.ts'
 import { compareCustomers, tagCustomer } from './level-tags.ts'
-import { checkCodeOnPlatform } from './check-code.ts'
 import { checkCodesQueue } from './queues.ts'
 
 export const promotionsJobs: Job[] = [

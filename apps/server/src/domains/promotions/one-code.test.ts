@@ -2,8 +2,7 @@ import type { LevelCode, Page } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { seedLevelCodes } from '../rewards/index.ts'
-import { endCode } from './end-code.ts'
-import { checkCodeOnPlatform } from './check-code.ts'
+import { checkCodeOnPlatform, endCode } from './check-code.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 
 let world: Promotions

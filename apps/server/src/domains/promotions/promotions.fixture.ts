@@ -14,8 +14,7 @@ import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import { endCode } from './end-code.ts'
-import { checkCodeOnPlatform } from './check-code.ts'
+import { checkCodeOnPlatform, endCode } from './check-code.ts'
 
 export type Discount = {
   code: string

@@ -14,8 +14,7 @@ export {
   requestReplacedProofs,
   requestRevocationProofs
 } from './request-proofs.ts'
-export { isWithin } from './samples.ts'
-export { tryNewCredentials } from './try-new-credentials.ts'
+export { isWithin, tryNewCredentials } from './try-credentials.ts'
 export { proofJobs } from './jobs.ts'
 export { proofRetention } from './retention.ts'
 export { proofRoutes } from './routes.ts'

@@ -17,9 +17,7 @@ import { accessProofs } from './tables.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
 import { enqueueProofs, stateOfNew } from './request-proofs.ts'
 import { renewWithheld } from './failed-proofs.ts'
-import { tryOne } from './try-new-credentials.ts'
-import { isWithin, samplesOf } from './samples.ts'
-import { tried, tryOld } from './try-credentials.ts'
+import { isWithin, samplesOf, tried, tryOld, tryOne } from './try-credentials.ts'
 
 export type Proof = typeof accessProofs.$inferSelect
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOwn, isWithin, samplesOf } from './samples.ts'
+import { isOwn, isWithin, samplesOf } from './try-credentials.ts'
 
 test('all addresses if they are few, else one of them; of an IPv6 range one that can be used', () => {
   expect(samplesOf(['192.0.2.8/31', '192.0.2.20/32'])).toEqual(['192.0.2.8', '192.0.2.9', '192.0.2.20'])

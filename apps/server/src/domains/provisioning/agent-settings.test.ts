@@ -3,7 +3,7 @@ import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { addTestServer, audited, serverRow, startFleetShop } from '../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../integrations/agent/bundle.ts'
-import { serviceFingerprint } from './tunnel-effect.ts'
+import { serviceFingerprint } from './machine-settings.ts'
 import { serverReports, servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 

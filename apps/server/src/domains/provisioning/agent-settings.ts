@@ -35,9 +35,8 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf } from '../../infra/version.ts'
 import { agentVersion } from '../../integrations/agent/index.ts'
-import { CLIENT_LIST, shutsOut } from './client-list.ts'
-import { tunnelEffect } from './tunnel-effect.ts'
-import { environmentLines } from './layout.ts'
+import { CLIENT_LIST, environmentLines, shutsOut } from './layout.ts'
+import { tunnelEffect } from './machine-settings.ts'
 import { serverReports } from '../servers/tables.ts'
 
 type Texts = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { closedToOthers, shutsOut } from './client-list.ts'
+import { closedToOthers, shutsOut } from './layout.ts'
 
 test('a list shuts the console out if it has addresses, but not the console’s', () => {
   const list = '198.51.100.7/32,2001:db8::/32'

@@ -5,12 +5,20 @@ import { rollBackInstallation, removeLeftovers, requireRoom } from './roll-back.
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
 import { requiredLevel, ensureKept, keepProgram, mayReplaceKept, type Service } from './kept-program.ts'
-import { CLIENT_LIST, closedToOthers, shutsOut } from './client-list.ts'
-import { serviceFingerprint } from './tunnel-effect.ts'
+import {
+  CLIENT_LIST,
+  KERNEL_SETTINGS,
+  type Layout,
+  closedToOthers,
+  environmentOf,
+  layoutOf,
+  localOf,
+  quote,
+  shutsOut
+} from './layout.ts'
+import { namesInLocal, ownerThere, serviceFingerprint, settingsKept } from './machine-settings.ts'
 import type { Found, Installation, Installed, RowUpdates, InstallContext, Progress } from './installation.ts'
-import { environmentOf, KERNEL_SETTINGS, layoutOf, localOf, quote, type Layout } from './layout.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
-import { namesInLocal, ownerThere, settingsKept } from './machine-settings.ts'
 import { readUnstarted, startAgent } from './start-agent.ts'
 
 /**

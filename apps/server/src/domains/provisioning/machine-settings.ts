@@ -1,7 +1,8 @@
+import type { TunnelEffect } from '@netlet/contract'
+import { type AgentOwner, agentOwner } from '@netlet/contract/agent'
 import { AGENT_SETTING_NAMES, readSetting } from '@netlet/contract/agent-settings'
-import { agentOwner, type AgentOwner } from '@netlet/contract/agent'
-import { quote, type Layout } from './layout.ts'
-import type { Machine } from './machine.ts'
+import { type Layout, layoutOf, quote, unitOf } from './layout.ts'
+import { type Machine, contentOf } from './machine.ts'
 
 /** How the agent on a machine is reached, as its own settings say. */
 export type Reached = { agentPort: number; proxyPort: number; token: string; certificate: string | null }
@@ -72,4 +73,25 @@ export async function ownerThere(machine: Machine, layout: Layout): Promise<Agen
   } catch {
     return null
   }
+}
+
+/** How an agent is kept, as the server's row stores it. @param digest SHA-256 of its service file */
+export const serviceFingerprint = (systemd: boolean, digest: string): string =>
+  `${systemd ? 'systemd' : 'alone'}:${digest}`
+
+/**
+ * What happens to the open tunnels. An agent hands them over if it can, runs under systemd and keeps its service file.
+ * @param service as the last installation left it; null: unknown
+ * @param handsOver whether its program can hand over; null: unknown
+ * @param settingsOnly the program and its service file stay
+ */
+export function tunnelEffect(
+  { service, handsOver }: { service: string | null; handsOver: boolean | null },
+  { settingsOnly = false } = {}
+): TunnelEffect {
+  if (handsOver === false || service?.startsWith('alone:')) return 'restarts'
+  if (service === null || handsOver === null) return 'unknown'
+  return settingsOnly || service === serviceFingerprint(true, contentOf(unitOf(layoutOf(''))).sha256)
+    ? 'hands_over'
+    : 'restarts'
 }

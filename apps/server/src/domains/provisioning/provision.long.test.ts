@@ -11,7 +11,7 @@ import { connectSsh } from '../../integrations/ssh/index.ts'
 import { sshdPath, startSshd, type TestSshd } from '../../integrations/ssh/sshd.fixture.ts'
 import { freePort } from '../../testing/free-ports.ts'
 import type { TestShop } from '../../testing/shop.ts'
-import { agentOf } from '../servers/agent-client.ts'
+import { agentOf } from '../servers/server-row.ts'
 import { convergeServer } from '../convergence/converge.ts'
 import {
   addTestServer,

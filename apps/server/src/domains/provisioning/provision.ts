@@ -38,10 +38,9 @@ import { randomToken } from '../../infra/secrets.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
-import { CLIENT_LIST } from './client-list.ts'
+import { CLIENT_LIST, PLAIN_TOKEN, layoutOf } from './layout.ts'
 import { installAgent } from './install.ts'
 import type { Installation, Installed, Progress } from './installation.ts'
-import { layoutOf, PLAIN_TOKEN } from './layout.ts'
 import { machineOf, StepFailed, type Machine } from './machine.ts'
 import {
   recordLearned,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { layoutOf, unitOf } from './layout.ts'
 import { contentOf } from './machine.ts'
-import { tunnelEffect, serviceFingerprint } from './tunnel-effect.ts'
+import { tunnelEffect, serviceFingerprint } from './machine-settings.ts'
 
 const current = serviceFingerprint(true, contentOf(unitOf(layoutOf(''))).sha256)
 const older = serviceFingerprint(true, 'of an older console')

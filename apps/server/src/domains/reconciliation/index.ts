@@ -5,4 +5,4 @@
 export { changeRefund, doubtRefund } from './changed-refunds.ts'
 export { reconciliationJobs } from './jobs.ts'
 export { holdCreated } from './pending-payments.ts'
-export { readTransaction } from './pending-refunds.ts'
+export { readTransaction } from './read-order.ts'

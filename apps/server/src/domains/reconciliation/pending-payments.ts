@@ -19,7 +19,7 @@ import {
 } from '../orders/index.ts'
 import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { asEvent } from './as-event.ts'
+import { asEvent } from './refund-differences.ts'
 
 /**
  * Holds the addresses of orders whose payment is on its way, and lets go of those whose payment is not any more. Names

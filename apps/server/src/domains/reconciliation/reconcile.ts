@@ -23,10 +23,9 @@ import {
   rowsOf,
   sumRefunds
 } from '../payments/index.ts'
-import { asEvent } from './as-event.ts'
+import { amountOf, asEvent, differences, restOf, toldOf } from './refund-differences.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
 import { holdPending } from './pending-payments.ts'
-import { amountOf, differences, restOf, toldOf } from './refund-differences.ts'
 import { ourVariants } from '../orders/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 

@@ -1,19 +1,19 @@
 import { fromCents, toCents } from '@netlet/contract/money'
-import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
+import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
 import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
 import {
-  counted,
-  downToCents,
-  toPaymentCurrency,
-  isListed,
-  isMarked,
-  isUnconverted,
   type PaymentRow,
   type RefundRow,
   type ReportedMoney,
+  counted,
+  downToCents,
+  isListed,
+  isMarked,
+  isUnconverted,
   rowsOf,
   sumRefunds,
+  toPaymentCurrency,
   totalOf
 } from '../payments/index.ts'
 
@@ -146,4 +146,35 @@ function doubtsOf(
   if (sum <= most || status === null || !told.every(row => isSettled(row, now))) return []
   const payload = { order_id: id, name, amount: fromCents(sum), status }
   return [{ eventId: `doubt:${id}:${status}:${payload.amount}`, topic: 'reconciled/doubt', payload }]
+}
+
+/** The order in the shape of its webhook. */
+export function asEvent(order: ShopifyOrder) {
+  return {
+    id: order.id,
+    order_number: order.number,
+    name: order.name,
+    email: order.email,
+    currency: order.currency,
+    financial_status: order.financialStatus?.toLowerCase(),
+    total_price: order.received,
+    total_price_set: { presentment_money: order.buyerReceived },
+    subtotal_price: order.subtotalPrice ?? order.received,
+    total_discounts: order.totalDiscounts,
+    discount_codes: order.discountCodes.map(code => ({ code, amount: '0.00' })),
+    note: order.note,
+    note_attributes: Object.entries(order.attributes).map(([name, value]) => ({ name, value })),
+    line_items: order.lines.map(({ id, title, variantId, quantity, currentQuantity, price }) => ({
+      id,
+      title,
+      variant_id: variantId,
+      quantity,
+      current_quantity: currentQuantity,
+      price
+    })),
+    created_at: order.createdAt,
+    cancelled_at: order.cancelledAt,
+    updated_at: order.updatedAt,
+    test: order.test
+  }
 }

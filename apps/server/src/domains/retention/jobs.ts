@@ -4,7 +4,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { RetentionEntry } from '../../infra/retention.ts'
-import { applyRetention, type RetentionPace } from './apply.ts'
+import { applyRetention, type RetentionPace } from './figures.ts'
 
 /** `from`: where the previous run stopped for lack of time. */
 const retentionQueue = queue<{ from?: string }>('apply-retention', {

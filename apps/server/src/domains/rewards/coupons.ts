@@ -1,19 +1,18 @@
-import { refuse, type CodeState, type Coupon, type DiscountType } from '@netlet/contract'
-import { and, arrayContains, eq, ilike, isNull, not, or, sql } from '../../infra/db/drizzle.ts'
-import { iso } from '../../infra/clock.ts'
+import { type CodeState, type Coupon, type DiscountType, refuse } from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { iso } from '../../infra/clock.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { and, arrayContains, eq, ilike, isNull, ne, not, or, sql } from '../../infra/db/drizzle.ts'
 import { containing } from '../../infra/db/like.ts'
-import { among, defineList, idsByText, type ListInput } from '../../infra/list/index.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
-import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import { type ListInput, among, defineList, idsByText } from '../../infra/list/index.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, oneOfCodes, tooManyPercent } from './codes.ts'
-import { endCode, followCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
-import { markUsedByOthers } from './strangers-use.ts'
-import { coupons } from './tables.ts'
+import { checkCodeOnPlatform, endCode, followCode, markSpent, presentSeen, withoutSeen } from './platform-codes.ts'
+import { coupons, giftCards } from './tables.ts'
 
 type CouponInput = {
   username: string
@@ -273,4 +272,29 @@ function present(
     ...presentSeen(coupon, reader),
     version: versionOf(fieldsOf(fields))
   }
+}
+
+/**
+ * A paid order used codes that its buyer does not hold: unsold gift cards, or others' promo codes. Their discount is
+ * spent, so the row says so, and the card is not sold until a check finds otherwise.
+ * @param named codes, in any case
+ * @param buyer null: not known
+ */
+async function markUsedByOthers(unit: Unit, named: readonly string[], buyer: number | null): Promise<void> {
+  // Cards first: if one is just being exchanged, this waits and then finds it among the promo codes.
+  const cards = await unit.tx
+    .select({ id: giftCards.id })
+    .from(giftCards)
+    .where(and(oneOfCodes(giftCards.code, named), not(giftCards.isExchanged)))
+    .orderBy(giftCards.id)
+    .for('update')
+  for (const { id } of cards) await markSpent(unit, { kind: 'gift_card', id })
+  if (buyer === null) return
+  const others = await unit.tx
+    .select({ id: coupons.id })
+    .from(coupons)
+    .where(and(oneOfCodes(coupons.code, named), not(coupons.isUsed), ne(coupons.holderId, buyer)))
+    .orderBy(coupons.id)
+    .for('update')
+  for (const { id } of others) await markSpent(unit, { kind: 'coupon', id })
 }

@@ -1,8 +1,10 @@
-import { fillIn, POINT_REASONS, type Params, type PointReason } from '@netlet/contract'
+import { POINT_REASONS, type Params, type PointReason, fillIn } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
+import { type SQL, eq, sql } from '../../infra/db/drizzle.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
-import { followLevel } from './level-tags.ts'
-import { pointRecords } from './tables.ts'
+import { users } from '../accounts/tables.ts'
+import { levelTagQueue, levelTagsQueue } from './queues.ts'
+import { levelCodes, pointRecords } from './tables.ts'
 
 export type Grant = {
   userId: number
@@ -81,3 +83,20 @@ async function writeRecord(unit: Unit, { userId, kind, point, reason, params, ca
 
 export const sentenceOfRecord = (row: { reasonCode: PointReason; reasonParams: Params | null }): string =>
   fillIn(POINT_REASONS[row.reasonCode], row.reasonParams ?? {})
+
+/** Has the platform's customer tagged if this change of level points changed the user's level. */
+async function followLevel(unit: Unit, userId: number, points: number): Promise<void> {
+  const levelAt = (sum: SQL) =>
+    sql<number>`coalesce((select max(${levelCodes.level}) from ${levelCodes} where ${levelCodes.point} <= ${sum}), 0)`
+  const [level] = await unit.tx
+    .select({
+      now: levelAt(sql`${users.levelPoints}`),
+      before: levelAt(sql`${users.levelPoints} - ${points}::bigint`)
+    })
+    .from(users)
+    .where(eq(users.id, userId))
+  if (level && level.now !== level.before) unit.jobs.send(levelTagQueue, { userId }, { key: String(userId) })
+}
+
+/** Call it after a change that may affect many users' levels. One pass over all of the platform's customers. */
+export const followLevels = (unit: Unit): void => unit.jobs.send(levelTagsQueue, {}, { key: 'asked' })

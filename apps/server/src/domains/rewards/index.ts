@@ -4,7 +4,7 @@
  * chat_points and chat_account_points. Balances are in the users of accounts and change only by `grantPoints`, together
  * with their record. Other domains grant by these functions within their own command.
  */
-export { changePoints } from './account-points.ts'
+export { changePoints, pendingCoins } from './take-coins.ts'
 export { couponList, countCoupons, useCoupons } from './coupons.ts'
 export {
   chatAccountHash,
@@ -14,7 +14,6 @@ export {
   OLDEST_CHAT_MESSAGE
 } from './chat-points.ts'
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
-export { pendingCoins } from './take-coins.ts'
 export { restoreForPayment, takeBackForPayment, takeBackPart } from './take-back.ts'
 export { createGiftCard, deleteGiftCardIn, planGiftCardRemoval } from './gift-cards.ts'
 export { giftCardList } from './list-gift-cards.ts'

@@ -4,7 +4,7 @@ import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { decayLevelPoints } from './decay.ts'
 import { followCodesOf } from './follow-holder.ts'
-import { followLevels } from './level-tags.ts'
+import { followLevels } from './grant.ts'
 import { holderCodesQueue } from './queues.ts'
 
 // Long enough for many users; an interrupted run resumes.

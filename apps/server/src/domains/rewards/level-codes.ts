@@ -12,7 +12,7 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, tooManyPercent } from './codes.ts'
-import { followLevels } from './level-tags.ts'
+import { followLevels } from './grant.ts'
 import { endCode, followCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
 import { levelCodes } from './tables.ts'
 

@@ -1,7 +1,6 @@
 import { mayOperate, routes } from '@netlet/contract'
-import type { Mount } from '../../infra/http/mount.ts'
+import { type Mount, refuseWhileImpersonating } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
-import { refuseWhileImpersonating } from '../../infra/http/while-impersonating.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { rewardChatMessage } from './chat-points.ts'

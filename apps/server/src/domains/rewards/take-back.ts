@@ -3,10 +3,20 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { changeBalance, lockBalance } from '../accounts/index.ts'
 import { grantPoints } from './grant.ts'
-import { earningsOf, nominalOf, standingOf, targetOf, type Earning, type Kept } from './earnings.ts'
+import {
+  type Earning,
+  type Kept,
+  type Money,
+  type Take,
+  earningsOf,
+  givenBackFor,
+  nominalOf,
+  standingOf,
+  sumOf,
+  targetOf
+} from './taken-lots.ts'
 import { pointRecords } from './tables.ts'
 import { takeCoins } from './take-coins.ts'
-import { givenBackFor, sumOf, type Money, type Take } from './taken-lots.ts'
 import { grantCoins, takeMillionths } from './whole-points.ts'
 
 /**

@@ -1,10 +1,11 @@
-import { and, eq, gt, sql } from '../../infra/db/drizzle.ts'
+import { randomUUID } from 'node:crypto'
+import { DAY } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
+import { and, eq, gt, sql } from '../../infra/db/drizzle.ts'
 import { lockBalance } from '../accounts/index.ts'
-import { grantPoints, type Grant } from './grant.ts'
+import { type Grant, grantPoints } from './grant.ts'
 import { pointRecords } from './tables.ts'
-import { DAY } from '../../infra/clock.ts'
 
 /** The coins of a user that cannot be spent yet. */
 export async function pendingCoins(db: Executor, userId: number, now: Date): Promise<number> {
@@ -74,4 +75,18 @@ async function pendingLots(db: Executor, userId: number, now: Date): Promise<Lot
     .having(sql`${sum} > 0`)
     .orderBy(maturesAt, payment)
   return rows.flatMap(row => (row.maturesAt ? [{ ...row, maturesAt: row.maturesAt, left: Number(row.left) }] : []))
+}
+
+/**
+ * Changes a user's coins or level points at an administrator's request. Spendable coins go before pending ones. The
+ * caller has locked the user and checked that the balance suffices.
+ */
+export async function changePoints(
+  unit: Unit,
+  userId: number,
+  { kind, by }: { kind: 'coins' | 'level'; by: number }
+): Promise<void> {
+  const change = { userId, reason: 'set_by_admin', cause: `admin:${randomUUID()}` } as const
+  if (kind === 'coins' && by < 0) await takeCoins(unit, { ...change, point: -by })
+  else await grantPoints(unit, { ...change, kind, point: by })
 }

@@ -1,11 +1,11 @@
 // What is recorded of an agent while it is brought to its desired state, and of its proxies while they are tried.
-import { and, eq, isNotNull, ne, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
-import { clearTrouble } from './agent-health.ts'
-import type { AgentUser } from './desired/order-access.ts'
+import { and, eq, gt, isNotNull, isNull, ne, or, sql } from '../../infra/db/drizzle.ts'
+import { LONGEST_PAUSE_S, clearTrouble } from './agent-health.ts'
 import { enqueueConverge } from './desired/desired-users.ts'
+import type { AgentUser } from './desired/order-access.ts'
 import { publishSelling } from './server-row.ts'
-import { agentUsers, servers } from './tables.ts'
+import { agentUsers, serverOutages, servers } from './tables.ts'
 
 /** What an agent did with a user: it refused it, or has done what was wanted. `digest`: of what it holds now. */
 type Answer = { refusal: string } | { digest: string | null }
@@ -97,4 +97,35 @@ export async function setWithheldRanges(unit: Unit, serverId: number, withheldRa
 /** No credentials are tried at the server before this time. */
 export async function setNextProof({ tx }: Unit, serverId: number, nextProofAt: Date): Promise<void> {
   await tx.update(servers).set({ nextProofAt }).where(eq(servers.id, serverId))
+}
+
+/**
+ * Sets times after `soon` to now, which a clock that ran ahead has left: since when a server is silent, its next tries,
+ * the start of its outage.
+ * @returns servers whose next try was too late
+ */
+export async function endFutureTimesOfServers({ tx, now: at }: Unit, soon: Date): Promise<number[]> {
+  const now = sql`${at.toISOString()}::timestamptz`
+  const [silent, failing] = [gt(servers.unreachableSince, soon), gt(servers.failingSince, soon)]
+  const tooLate = gt(servers.nextTryAt, sql`${now} + ${LONGEST_PAUSE_S} * interval '1 second'`)
+  const found = await tx
+    .update(servers)
+    .set({
+      unreachableSince: sql`case when ${silent} then ${now} else ${servers.unreachableSince} end`,
+      failingSince: sql`case when ${failing} then ${now} else ${servers.failingSince} end`,
+      nextTryAt: null
+    })
+    .where(and(isNull(servers.deletedAt), or(silent, failing, tooLate)))
+    .returning({ id: servers.id })
+  // A cancellation in the future would also cancel installations requested since.
+  await tx.update(servers).set({ provisioningCancelledAt: at }).where(gt(servers.provisioningCancelledAt, soon))
+  await tx.update(servers).set({ nextProofAt: null }).where(gt(servers.nextProofAt, soon))
+  const begunLater = gt(serverOutages.startedAt, soon)
+  // An outage entirely in the future is deleted. If its server is still silent, the next check opens one.
+  await tx.delete(serverOutages).where(and(begunLater, gt(serverOutages.endedAt, now)))
+  await tx
+    .update(serverOutages)
+    .set({ startedAt: at })
+    .where(and(begunLater, isNull(serverOutages.endedAt)))
+  return found.map(({ id }) => id)
 }

@@ -1,19 +1,28 @@
-import { refuse, type GroupPlan, type GroupPlanForm, type ServerGroup, type ServerGroupForm } from '@netlet/contract'
-import { and, asc, eq, ilike, inArray, isNull, ne, or } from '../../infra/db/drizzle.ts'
+import {
+  ADDRESS_FAMILIES,
+  type AddressFamily,
+  type GroupPlan,
+  type GroupPlanForm,
+  type ServerGroup,
+  type ServerGroupForm,
+  type StockChange,
+  refuse
+} from '@netlet/contract'
 import type { Actor } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import type { Executor, Transaction } from '../../infra/db/client.ts'
-import { containing } from '../../infra/db/like.ts'
-import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { fieldRefusal } from '../../infra/refusals.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
-import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { serverCidrs } from '../inventory/index.ts'
-import { stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './stock-plans.ts'
-import { nameTaken } from './refusals.ts'
-import { serverGroupServers, serverGroups, servers } from './tables.ts'
+import type { Executor, Transaction } from '../../infra/db/client.ts'
+import { and, asc, eq, ilike, inArray, isNull, ne, or } from '../../infra/db/drizzle.ts'
+import { containing } from '../../infra/db/like.ts'
+import { type ListInput, among, defineList } from '../../infra/list/index.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
+import { familyOf, ruleNames, serverCidrs, stockByRule, stockOfRangesByRule } from '../inventory/index.ts'
 import { serverPlaces } from './geofeed/tables.ts'
+import { nameTaken } from './refusals.ts'
+import { type ServerRow, sells } from './server-row.ts'
+import { serverGroupServers, serverGroups, servers } from './tables.ts'
 
 /** The countries (ISO 3166-1) where operators say these groups' servers stand, by group. */
 export async function countriesOfGroups(
@@ -210,3 +219,79 @@ const fieldsOf = ({ name, description }: Pick<ServerGroup, 'name' | 'description
   description,
   servers: serverIds.toSorted((a, b) => a - b)
 })
+
+type Stock = {
+  group: { id: number; name: string }
+  rule: { id: number; name: string }
+  family: AddressFamily
+  stock: number
+}
+
+/** The groups that a server is in, by id. */
+export async function groupsOfServer(db: Executor, serverId: number): Promise<number[]> {
+  const rows = await db
+    .select({ id: serverGroups.id })
+    .from(serverGroupServers)
+    .innerJoin(serverGroups, eq(serverGroups.id, serverGroupServers.groupId))
+    .where(and(eq(serverGroupServers.serverId, serverId), isNull(serverGroups.deletedAt)))
+    .orderBy(asc(serverGroups.id))
+  return rows.map(({ id }) => id)
+}
+
+/** Free addresses of every rule in each of these groups, one by one and by family. */
+export async function stockOfGroups(db: Executor, groupIds: number[]): Promise<Stock[]> {
+  if (groupIds.length === 0) return []
+  const groups = await db
+    .select({ id: serverGroups.id, name: serverGroups.name })
+    .from(serverGroups)
+    .where(inArray(serverGroups.id, groupIds))
+    .orderBy(asc(serverGroups.id))
+  const names = await ruleNames(db)
+  const all: Stock[] = []
+  for (const group of groups)
+    for (const family of ADDRESS_FAMILIES)
+      for (const { ruleId, stock } of await stockByRule(db, { groupId: group.id, step: 1, family }))
+        all.push({ group, rule: { id: ruleId, name: names.get(ruleId) ?? `#${ruleId}` }, family, stock })
+  return all
+}
+
+/** Free addresses by rule and family. */
+type Free = ReadonlyMap<string, number>
+
+const keyOf = (ruleId: number, family: AddressFamily): string => `${ruleId}.${family}`
+
+/** Free addresses under every rule in ranges that a server has or will have. A range that is not sold has none. */
+export async function stockOfRanges(
+  db: Executor,
+  server: Pick<ServerRow, 'status' | 'offline' | 'unservedSince' | 'refusedRanges' | 'withheldRanges'>,
+  ranges: string[]
+): Promise<Free> {
+  if (ranges.length === 0 || !sells(server)) return new Map()
+  const without = [...server.refusedRanges, ...server.withheldRanges]
+  const free = new Map<string, number>()
+  for (const family of ADDRESS_FAMILIES) {
+    const own = ranges.filter(range => familyOf(range) === family)
+    if (own.length === 0) continue
+    const counted = await stockOfRangesByRule(db, { ranges: own, without })
+    for (const { ruleId, stock } of counted) free.set(keyOf(ruleId, family), stock)
+  }
+  return free
+}
+
+/** The stock once addresses come to each group or leave it. Never below 0, because some may have been sold since. */
+export const stockAfter = (before: Stock[], { come = [], gone = [] }: { come?: Free[]; gone?: Free[] }): Stock[] =>
+  before.map(one => {
+    const sumOf = (all: Free[]) => all.reduce((sum, free) => sum + (free.get(keyOf(one.rule.id, one.family)) ?? 0), 0)
+    return { ...one, stock: Math.max(0, one.stock + sumOf(come) - sumOf(gone)) }
+  })
+
+/** Entries with another stock. An entry missing in `after` has none. */
+export function stockChanges(before: Stock[], after: Stock[]): StockChange[] {
+  const placeOf = ({ group, rule, family }: Stock) => `${group.id}.${keyOf(rule.id, family)}`
+  const then = new Map(after.map(one => [placeOf(one), one.stock]))
+  return before.flatMap(one => {
+    const left = then.get(placeOf(one)) ?? 0
+    const { group, rule, family, stock } = one
+    return left === stock ? [] : [{ group, rule, family, before: stock, after: left }]
+  })
+}

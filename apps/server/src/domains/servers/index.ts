@@ -12,13 +12,27 @@ export { type Program, handsOverToOurs, programIn, recordReport } from './agent-
 export {
   allowRemovals,
   clearRefusals,
+  endFutureTimesOfServers,
   recordAnswer,
   recordRanges,
   renewUsers,
   setNextProof,
   setWithheldRanges
 } from './agent-state.ts'
-export { type SyncContext, agentOf, withServerLock } from './agent-client.ts'
+export {
+  type ProxyAddress,
+  type ServerRow,
+  type SyncContext,
+  agentOf,
+  firstAddressOf,
+  firstOf,
+  isWrongPort,
+  lockServer,
+  publishSelling,
+  readServerRow,
+  saveAgentSettings,
+  withServerLock
+} from './server-row.ts'
 export {
   ALARM_AFTER,
   type Trouble,
@@ -31,7 +45,7 @@ export {
   setTrouble,
   troubledSince
 } from './agent-health.ts'
-export { removeServer } from './delete-server.ts'
+export { createServer, linesOf, removeServer } from './save-server.ts'
 export {
   type WantedUser,
   agentProgress,
@@ -41,12 +55,13 @@ export {
   enqueueFullSync,
   enqueueRepair,
   removeDesiredUsers,
+  removeUsersByHand,
   renewPrefixes,
   serversBehind,
-  waitsForServer,
-  upsertDesiredUsers
+  upsertDesiredUsers,
+  usersOutsideRanges,
+  waitsForServer
 } from './desired/desired-users.ts'
-export { removeUsersByHand, usersOutsideRanges } from './desired/hand-made-users.ts'
 export {
   type AgentUser,
   type OrderAccess,
@@ -65,9 +80,15 @@ export {
   takeTraffic,
   useTraffic
 } from './desired/order-limits.ts'
-export { type ProxyAddress, firstAddressOf, firstOf } from './first-address.ts'
-export { endFutureTimesOfServers } from './future-times.ts'
-export { countriesOfGroups, createGroup } from './groups.ts'
+export {
+  countriesOfGroups,
+  createGroup,
+  groupsOfServer,
+  stockAfter,
+  stockChanges,
+  stockOfGroups,
+  stockOfRanges
+} from './groups.ts'
 export {
   type Work,
   askedFor,
@@ -91,19 +112,8 @@ export { type Outage, findOutage, lockOutage, removeOutage, takeUnannounced } fr
 export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './pem.ts'
 export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
 export { cidrRefusal } from './refusals.ts'
-export { createServer, linesOf } from './save-server.ts'
-export {
-  type ServerRow,
-  isWrongPort,
-  lockServer,
-  publishSelling,
-  readServerRow,
-  saveAgentSettings
-} from './server-row.ts'
-export { changeStatus, endReturn } from './server-status.ts'
+export { changeStatus, endReturn, markServed, markUnserved, showUnserved } from './server-status.ts'
 export { serversHealth } from './servers-health.ts'
-export { markServed, markUnserved, showUnserved } from './serving.ts'
-export { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './stock-plans.ts'
 export { type KeptTls, opened, sealed, settingsOf, tlsOf, withSettings, withTls } from './stored-settings.ts'
 export { serverFinders } from './notice-finders.ts'
 export { serverJobs } from './jobs.ts'

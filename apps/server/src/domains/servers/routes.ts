@@ -5,12 +5,11 @@ import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import { rangeEffect } from '../inventory/index.ts'
 import { cidrBlocks, cidrList, cleanUnusedCidrs, editCidr, planCleaning } from './cidrs.ts'
-import { deleteServer } from './delete-server.ts'
+import { acceptHostKey, createServer, deleteServer, planEdit, provision, updateServer } from './save-server.ts'
 import { proposeGeofeed, savePlaces } from './geofeed/propose.ts'
 import { createGroup, deleteGroup, groupList, planGroup, updateGroup, type VariantsSellingFrom } from './groups.ts'
 import { findServer, serverList, serverNameList } from './list-servers.ts'
 import { addOutage, outageList } from './outages.ts'
-import { acceptHostKey, createServer, planEdit, provision, updateServer } from './save-server.ts'
 import { pauseServer, resumeServer, takeBackServer } from './server-status.ts'
 
 export type ServerPorts = { variantsSellingFrom: VariantsSellingFrom }

@@ -1,31 +1,30 @@
 import {
-  refusals,
-  refuse,
   type ProvisionForm,
   type Refusal,
   type Server,
   type ServerEditPlan,
-  type ServerForm
+  type ServerForm,
+  refusals,
+  refuse
 } from '@netlet/contract'
-import { eq } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
-import { command, dryRun, type Unit } from '../../infra/command.ts'
-import type { Executor } from '../../infra/db/client.ts'
-import { fieldRefusal } from '../../infra/refusals.ts'
-import { ok, type Result } from '../../infra/result.ts'
-import { staleEdit, type Edit } from '../../infra/version.ts'
-import { fingerprintOf } from '../../integrations/ssh/index.ts'
+import { type Unit, command, dryRun } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { assignCidrs, lockInventory } from '../inventory/index.ts'
-import { usersOutsideRanges } from './desired/hand-made-users.ts'
-import { isCertificates } from './pem.ts'
-import { renewPrefixes, enqueueConverge, enqueueFullSync } from './desired/desired-users.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, eq, isNotNull, or, sql } from '../../infra/db/drizzle.ts'
+import { fieldRefusal } from '../../infra/refusals.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { type Edit, staleEdit } from '../../infra/version.ts'
+import { fingerprintOf } from '../../integrations/ssh/index.ts'
+import { assignCidrs, leasedBy, lockInventory, ordersOnServer } from '../inventory/index.ts'
+import { enqueueConverge, enqueueFullSync, renewPrefixes, usersOutsideRanges } from './desired/desired-users.ts'
 import { isInstalling, isUnderWay, requestProvisioning } from './installations.ts'
 import { readServer, serverFields } from './list-servers.ts'
-import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './stock-plans.ts'
+import { isCertificates } from './pem.ts'
 import { agentTaken, cidrRefusal, nameTaken } from './refusals.ts'
 import { type ServerRow, auditedServer, lockServer, secretsOf } from './server-row.ts'
-import { servers } from './tables.ts'
+import { groupsOfServer, stockAfter, stockChanges, stockOfGroups, stockOfRanges } from './groups.ts'
+import { agentUsers, serverGroupServers, servers } from './tables.ts'
 
 const unique = { servers_name_key: nameTaken }
 
@@ -244,4 +243,48 @@ async function presented(tx: Executor, id: number): Promise<Server> {
   const server = await readServer(tx, id)
   if (!server) throw new Error('the server is gone within its own transaction')
   return server
+}
+
+/**
+ * Removes a server. Its ranges become free for another one; its row stays for the history. Refused while orders hold
+ * addresses on it, users are wanted there, or its agent is being installed.
+ */
+export const deleteServer = (ctx: AppContext, by: Actor, id: number): Promise<Result<null>> =>
+  command(ctx, by, unit => removeServer(unit, id))
+
+/** The same as part of another command, or of a plan. */
+export async function removeServer(unit: Unit, id: number): Promise<Result<null>> {
+  const { tx } = unit
+  const row = await lockServer(unit, id)
+  if (!row) return refuse('not_found')
+  // Otherwise the installation would start an agent on a machine that the console no longer knows.
+  if (isInstalling(row)) return refuse('server_installing')
+  const before = await readServer(tx, id)
+  // Before the check for leases, so that none can begin after it.
+  const freed = await assignCidrs(unit, id, [])
+  if (!freed.ok && freed.reason !== 'leased') return cidrRefusal(tx, freed)
+  const orders = await ordersOnServer(tx, id)
+  if (orders.length > 0) return leasedBy('server', orders)
+  const users = await tx
+    .select({ username: agentUsers.username })
+    .from(agentUsers)
+    .where(and(eq(agentUsers.serverId, id), or(eq(agentUsers.wanted, true), isNotNull(agentUsers.orderId))))
+    .limit(1)
+  if (users[0]) return refuse('hand_made_user', { params: { username: users[0].username } })
+  await tx.delete(agentUsers).where(eq(agentUsers.serverId, id))
+  await tx.delete(serverGroupServers).where(eq(serverGroupServers.serverId, id))
+  await tx
+    .update(servers)
+    .set({
+      deletedAt: unit.now,
+      connected: false,
+      sshPassword: sql`null`,
+      agentToken: sql`null`,
+      // It contains the proxy's private key.
+      agentSettings: sql`${servers.agentSettings} - 'proxy_tls'`
+    })
+    .where(eq(servers.id, id))
+  unit.audit('server.delete', id, { before: before && auditedServer(before) })
+  unit.publish('cidr')
+  return done
 }

@@ -1,8 +1,14 @@
-import { and, eq, isNull } from '../../infra/db/drizzle.ts'
-import type { Unit } from '../../infra/command.ts'
-import type { Executor } from '../../infra/db/client.ts'
-import { servers } from './tables.ts'
 import type { Server, ServerForm } from '@netlet/contract'
+import ipaddr from 'ipaddr.js'
+import type { Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import type { Database, Executor } from '../../infra/db/client.ts'
+import { and, eq, isNull } from '../../infra/db/drizzle.ts'
+import { withSessionLock } from '../../infra/db/session-lock.ts'
+import type { Secrets } from '../../infra/secrets.ts'
+import { type AgentAddress, type AgentClient, createAgentClient } from '../../integrations/agent/index.ts'
+import { serverCidrs } from '../inventory/index.ts'
+import { servers } from './tables.ts'
 
 /** A server for the audit log: what its form shows, without what its agent reports. */
 export const auditedServer = (server: Server) => ({
@@ -63,3 +69,66 @@ export async function saveAgentSettings(
  */
 export const isWrongPort = ({ proxyPort }: Pick<ServerRow, 'proxyPort'>, theirs: number): boolean =>
   Number.isInteger(theirs) && theirs >= 1 && theirs !== proxyPort
+
+/** What code that talks to agents needs. */
+export type SyncContext = Pick<AppContext, 'config' | 'db' | 'jobs' | 'secrets' | 'now' | 'log' | 'changes'>
+
+/**
+ * The client of a server's agent.
+ * @throws if the stored token was sealed with another APP_SECRET
+ */
+export function agentOf(
+  server: Pick<ServerRow, 'ip' | 'agentPort' | 'agentToken' | 'agentCertificate'>,
+  secrets: Secrets,
+  timeoutMs?: number,
+  more: Pick<AgentAddress, 'console' | 'dial'> = {}
+): AgentClient {
+  const address = {
+    host: server.ip,
+    port: server.agentPort,
+    token: server.agentToken ? secrets.open(server.agentToken) : '',
+    certificate: server.agentCertificate,
+    ...more
+  }
+  return createAgentClient(address, timeoutMs)
+}
+
+type ServerLock = 'serverAgent' | 'serverProvisioning'
+
+/**
+ * Runs `work` while no other process holds this lock of the server. A database session holds the lock, so it ends with
+ * the process, even after a crash.
+ * @param waitMs how long to wait for another holder
+ * @returns false if another process holds the lock; `work` did not run
+ */
+export async function withServerLock(
+  db: Database,
+  serverId: number,
+  work: () => Promise<void>,
+  { waitMs = 0, lock = 'serverAgent' }: { waitMs?: number; lock?: ServerLock } = {}
+): Promise<boolean> {
+  const { ran } = await withSessionLock(db, lock, serverId, work, { waitMs })
+  return ran
+}
+
+/**
+ * The lowest address of the server's first range that its agent took, of IPv4 if it has one. Of an IPv6 range, the
+ * address that customers of its first /64 connect to. Null if it has no range.
+ */
+export async function firstAddressOf({ db }: Pick<SyncContext, 'db'>, server: ServerRow): Promise<ProxyAddress | null> {
+  const ranges = (await serverCidrs(db, server.id)).filter(cidr => !server.refusedRanges.includes(cidr))
+  const range = ranges.find(cidr => !cidr.includes(':')) ?? ranges[0]
+  if (range === undefined) return null
+  return { host: range.includes(':') ? firstOf(range) : (range.split('/')[0] ?? ''), port: server.proxyPort }
+}
+
+/** Where a proxy is asked: an address that the console knows, whatever the agent reports. */
+export type ProxyAddress = { host: string; port: number }
+
+/** The address of a range that its customers connect to; of IPv6, the `::1`. */
+export function firstOf(prefix: string): string {
+  const [address, bits] = ipaddr.parseCIDR(prefix)
+  const bytes = address.toByteArray()
+  if (bits < 128) bytes[15] = (bytes[15] ?? 0) | 1
+  return ipaddr.fromByteArray(bytes).toString()
+}

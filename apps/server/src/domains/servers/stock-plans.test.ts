@@ -13,7 +13,7 @@ import {
 import { addGroup, addRule, inTransaction } from '../inventory/fixtures.ts'
 import { addCidr } from '../inventory/index.ts'
 import { checkServers } from '../convergence/check-servers.ts'
-import { stockOfGroups } from './stock-plans.ts'
+import { stockOfGroups } from './groups.ts'
 import { servers } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 

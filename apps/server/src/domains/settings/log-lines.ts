@@ -5,7 +5,7 @@ import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import type { LogLine } from '../../infra/log-tail.ts'
+import type { LogLine } from '../../infra/log.ts'
 import { logLines } from './tables.ts'
 
 /** How many lines of each log are kept, for all processes. */

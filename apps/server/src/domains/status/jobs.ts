@@ -2,10 +2,10 @@ import { SYSTEM } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { endMaintenance } from './incidents.ts'
-import { mailUpdate } from './mail-update.ts'
+import { mailUpdate } from './subscribers.ts'
 import { sampleStatusQueue, statusMailsQueue } from './queues.ts'
 import { sampleStatus } from './sample.ts'
-import type { ReadProxyChecks } from './signs.ts'
+import type { ReadProxyChecks } from './states.ts'
 
 type Ports = { proxyChecks: (config: AppContext['config']) => ReadProxyChecks }
 

@@ -14,10 +14,9 @@ import {
   linkIncident,
   updateIncident
 } from './incidents.ts'
-import { readFigures, type ReadDeliveryTimes } from './figures.ts'
-import { incidentList, readIncident, readPublicIncident } from './list-incidents.ts'
-import { readStatusPage } from './page.ts'
-import type { ReadProxyChecks } from './signs.ts'
+import { type ReadDeliveryTimes, readFigures, readStatusPage } from './page.ts'
+import { incidentList, readIncident, readPublicIncident } from './present.ts'
+import type { ReadProxyChecks } from './states.ts'
 import { confirmSubscriber, countSubscribers, subscribe, unsubscribeStatus } from './subscribers.ts'
 
 /** Milliseconds for which callers share the page's reply, which changes every minute. */

@@ -3,7 +3,7 @@ import { sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { readServerStates, type ReadProxyChecks, type ServerNow } from './signs.ts'
+import { readServerStates, type ReadProxyChecks, type ServerNow } from './states.ts'
 import { statusCursor, statusDays } from './tables.ts'
 
 /** A sample also covers this many minutes before it, because a job may be late. */

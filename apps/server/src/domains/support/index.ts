@@ -7,21 +7,20 @@ import type { Mount } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { createFaq, deleteFaq, faqList, restoreFaq, updateFaq } from './faqs.ts'
-import { submitTicket } from './submit-ticket.ts'
 import {
   answerTicket,
   closeTicket,
   deleteTicket,
   readTicket,
   reopenTicket,
+  submitTicket,
   ticketList,
   userTicketList
 } from './tickets.ts'
 
 export { createFaq } from './faqs.ts'
-export { countOpenTickets } from './tickets.ts'
+export { countOpenTickets, exportTickets, forgetSender } from './tickets.ts'
 export { supportFinders } from './notice-finders.ts'
-export { exportTickets, forgetSender } from './submit-ticket.ts'
 
 export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { support } = routes

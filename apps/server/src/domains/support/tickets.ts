@@ -1,14 +1,18 @@
-import { refuse, type Language, type Ticket, type TicketState } from '@netlet/contract'
-import { eq, sql } from '../../infra/db/drizzle.ts'
-import type { Actor } from '../../infra/actor.ts'
+import { type Language, type Ticket, type TicketState, refuse } from '@netlet/contract'
+import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { countChanges } from '../../infra/audit-log.ts'
-import { iso, isoOrNull } from '../../infra/clock.ts'
-import { command, type Unit } from '../../infra/command.ts'
+import { HOUR, iso, isoOrNull } from '../../infra/clock.ts'
+import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lower } from '../../infra/db/columns.ts'
-import { among, defineList, type ListInput } from '../../infra/list/index.ts'
-import { done, ok, type Result } from '../../infra/result.ts'
+import { and, asc, eq, gt, sql } from '../../infra/db/drizzle.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { pagesById } from '../../infra/db/pages-by-id.ts'
+import { limitedClient, networksOf, widestNetwork } from '../../infra/http/client-address.ts'
+import { type ListInput, among, defineList } from '../../infra/list/index.ts'
+import { type Result, done, ok } from '../../infra/result.ts'
+import { countForwarded, tryCaptcha } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail, mailOutcomes } from '../mail/index.ts'
 import { tickets } from './tables.ts'
@@ -189,4 +193,78 @@ async function usersByEmail(db: Executor, emails: string[]) {
     .from(users)
     .where(sql`${email} = any(${sql.param(wanted)}::text[])`)
   return new Map(found.map(({ id, username, email }) => [email, { id, username }]))
+}
+
+const sentWith = (email: string) => eq(lower(tickets.email), email.toLowerCase())
+
+export async function forgetSender(unit: Unit, email: string): Promise<void> {
+  const removed = await unit.tx.delete(tickets).where(sentWith(email)).returning({ id: tickets.id })
+  for (const { id } of removed) unit.publish('ticket', id)
+}
+
+/** The tickets with this e-mail address for the export of personal data, in batches. */
+export async function* exportTickets(db: Executor, email: string): AsyncGenerator<object[]> {
+  const pages = pagesById(({ after, limit }) =>
+    db
+      .select()
+      .from(tickets)
+      .where(and(sentWith(email), gt(tickets.id, after)))
+      .orderBy(asc(tickets.id))
+      .limit(limit)
+  )
+  for await (const rows of pages)
+    yield rows.map(row => ({
+      username: row.username,
+      email: row.email,
+      phone: row.phone,
+      message: row.message,
+      state: row.state,
+      answer: row.answer,
+      created_at: iso(row.createdAt)
+    }))
+}
+
+/** Tickets that one client may send in an hour. */
+export const TICKETS_AN_HOUR = 10
+
+type TicketInput = {
+  username: string
+  email: string
+  phone: string
+  message: string
+  captcha: number
+  captcha_id: string
+}
+
+/**
+ * Stores a ticket after a captcha, which is used up in any case. Refuses 'wrong_captcha', and 'too_many' after too many
+ * tickets or wrong answers of this client within an hour.
+ */
+export async function submitTicket(
+  ctx: AppContext,
+  by: UserActor | VisitorActor,
+  { captcha, captcha_id, ...ticket }: TicketInput,
+  language: Language = 'en'
+): Promise<Result<null>> {
+  // Before the command that may be refused, because a refused ticket must not restore its captcha.
+  const refused = await tryCaptcha(ctx, by, { id: captcha_id, answer: captcha })
+  if (refused) return refused
+  const client = limitedClient(by)
+  return command(ctx, by, async unit => {
+    const { tx, now } = unit
+    await lock(tx, 'ticketClient', widestNetwork(client))
+    const recent = gt(tickets.createdAt, new Date(now.getTime() - HOUR))
+    for (const { cidr, timesAll } of networksOf(client)) {
+      const sent = await tx.$count(tickets, and(sql`${tickets.clientIp} <<= ${cidr}::inet`, recent))
+      if (sent >= TICKETS_AN_HOUR * timesAll) return refuse('too_many')
+    }
+    const flooded = await countForwarded(unit, by, 'ticket')
+    if (flooded) return flooded
+    const [made] = await tx
+      .insert(tickets)
+      .values({ ...ticket, language, clientIp: client, createdAt: now })
+      .returning({ id: tickets.id })
+    unit.publish('ticket', made?.id)
+    return done
+  })
 }

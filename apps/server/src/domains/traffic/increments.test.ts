@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hourOf, incrementOf, isNothing, type Counts, type Mark } from './increments.ts'
+import { hourOf, incrementOf, isNothing, type Counts, type Mark } from './record.ts'
 
 const since = '2026-01-01T00:00:00.000Z'
 const row = (up: number, more: { since?: string; codes?: Record<string, number> } = {}) => ({

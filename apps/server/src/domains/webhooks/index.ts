@@ -3,9 +3,8 @@
  * webhook_endpoints, webhook_events, webhook_deliveries and webhook_attempts. Other domains call `emitEvent` within
  * their command and do not know who listens.
  */
-export { testEndpoint } from './asked.ts'
+export { type Happened, emitEvent, testEndpoint } from './emit.ts'
 export { createEndpoint, exportEndpoints, forgetEndpoints } from './endpoints.ts'
-export { emitEvent, type Happened } from './emit.ts'
 export { webhookJobs } from './jobs.ts'
 export { webhookRetention } from './retention.ts'
 export { webhookRoutes } from './routes.ts'

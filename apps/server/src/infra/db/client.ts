@@ -1,8 +1,7 @@
+import { type NodePgDatabase, NodePgSession, drizzle } from 'drizzle-orm/node-postgres'
+import { PgDialect, type PreparedQueryConfig } from 'drizzle-orm/pg-core'
+import { Client, Pool, type PoolClient, type QueryConfig, types } from 'pg'
 import { sql } from './drizzle.ts'
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
-import { PgDialect } from 'drizzle-orm/pg-core'
-import { Client, Pool, type QueryConfig, types } from 'pg'
-import { PreparingSession } from './session.ts'
 
 /** The driver's error message for a query without an answer. */
 const SILENCE = 'Query read timeout'
@@ -192,4 +191,41 @@ export function isTemporaryFailure(error: unknown): boolean {
   const state = sqlState(error) ?? ''
   // 57014 is a statement that took too long, and would again. 25006 is a read-only database during a failover.
   return isConnectionLoss(error) || state === '25006' || (/^(08|40|53|55|57)/.test(state) && state !== '57014')
+}
+
+type SessionSchema = Record<string, never>
+type Prepare = NodePgSession<SessionSchema, SessionSchema>['prepareQuery']
+
+/**
+ * Statements that a connection keeps prepared. Commands have about 150. The limit keeps varying texts, such as inserts
+ * of many rows, from filling the server's memory.
+ */
+const MAX_NAMES = 400
+const MAX_PARAMS = 64
+
+/** Shared by all connections of the process. */
+const names = new Map<string, string>()
+
+/**
+ * The session of one transaction. It names its statements, so that PostgreSQL parses and plans each once per
+ * connection.
+ */
+class PreparingSession extends NodePgSession<SessionSchema, SessionSchema> {
+  constructor(client: PoolClient, dialect: PgDialect) {
+    super(client, dialect, undefined)
+  }
+
+  override prepareQuery<T extends PreparedQueryConfig>(...[query, fields, name, ...rest]: Parameters<Prepare>) {
+    return super.prepareQuery<T>(query, fields, name ?? nameOf(query), ...rest)
+  }
+}
+
+/** A statement without parameters is `begin` or similar, or contains its values. */
+function nameOf({ sql: text, params }: { sql: string; params: unknown[] }): string | undefined {
+  if (params.length === 0 || params.length > MAX_PARAMS) return undefined
+  const known = names.get(text)
+  if (known !== undefined || names.size === MAX_NAMES) return known
+  const name = `netlet_${names.size}`
+  names.set(text, name)
+  return name
 }

@@ -1,7 +1,8 @@
 /** Column types that all domains' tables share, so that ids, money and times are the same everywhere. */
-import { sql, type SQL } from './drizzle.ts'
+import { isIP } from 'node:net'
 import type { Translations } from '@netlet/contract'
 import { bigint, customType, jsonb, numeric, timestamp } from 'drizzle-orm/pg-core'
+import { type SQL, sql } from './drizzle.ts'
 
 /** Identity key. It is an exact number, because no table reaches 2^53 rows. */
 export const id = () => bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity()
@@ -35,3 +36,6 @@ export const lower = (column: unknown): SQL => sql`lower(${column})`
 /** A check that a value is in a fixed list; null passes. */
 export const oneOf = (column: unknown, values: readonly string[]): SQL =>
   sql`${column} in (${sql.raw(values.map(value => `'${value}'`).join(', '))})`
+
+/** Does an inet column accept this address? It accepts no zone, as in fe80::1%eth0. */
+export const isInet = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')

@@ -10,7 +10,7 @@ import fastify, {
 import { isTemporaryFailure } from '../db/client.ts'
 import type { Log } from '../log.ts'
 import { DEEPEST_JSON, isDeeperThan } from './json-depth.ts'
-import { watchForProxies } from './untrusted-proxies.ts'
+import { watchForProxies } from './client-address.ts'
 
 declare module 'fastify' {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface adds to another's type

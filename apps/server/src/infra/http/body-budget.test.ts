@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from './app.ts'
-import { openBodyBudget } from './body-budget.ts'
+import { openBodyBudget } from './mount.ts'
 
 const KB = 1024
 

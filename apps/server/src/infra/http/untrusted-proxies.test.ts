@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forwardedClient, unnamedProxyWarning, untrustedProxyOf } from './untrusted-proxies.ts'
+import { forwardedClient, unnamedProxyWarning, untrustedProxyOf } from './client-address.ts'
 
 const request = (peer: string, header?: string, ip = peer) => ({
   ip,

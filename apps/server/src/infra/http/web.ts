@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { refuse } from '@netlet/contract'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import helmet from '@fastify/helmet'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance } from 'fastify'
+import { refuse } from '@netlet/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import { sendRefusal } from './app.ts'
-import { builtPage } from './built-page.ts'
-import type { PageHead } from './page-head.ts'
 
 const dist = fileURLToPath(new URL('../../../../web/dist', import.meta.url))
 
@@ -74,3 +77,96 @@ export async function serveWeb(
     return sendRefusal(reply, refuse('not_found'))
   })
 }
+
+type Made = { etag: string; plain: Buffer; br: Buffer; gzip: Buffer }
+
+/** Clients can invent addresses, so both bounds are needed. */
+const MOST_PAGES = 200
+const MOST_BYTES = 8 * 1024 * 1024
+
+/** Sends the built page with the head for its address, and caches the compressed result. */
+function builtPage(path: string) {
+  const made = new LRUCache<string, Made>({
+    max: MOST_PAGES,
+    maxSize: MOST_BYTES,
+    sizeCalculation: ({ plain, br, gzip }) => plain.length + br.length + gzip.length
+  })
+  const make = async (head: PageHead): Promise<Made> => {
+    const { mtimeMs } = await stat(path)
+    const key = `${mtimeMs} ${JSON.stringify(head)}`
+    const known = made.get(key)
+    if (known) return known
+    const plain = Buffer.from(withHead(await readFile(path, 'utf8'), head))
+    const page = {
+      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+      plain,
+      br: await promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+      gzip: await promisify(gzip)(plain)
+    }
+    made.set(key, page)
+    return page
+  }
+  return async (request: FastifyRequest, reply: FastifyReply, head: PageHead): Promise<FastifyReply> => {
+    const page = await make(head)
+    reply
+      .code(head.status)
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .header('vary', 'accept-encoding')
+      .header('etag', page.etag)
+    if (head.status === 200 && request.headers['if-none-match']?.includes(page.etag)) return reply.code(304).send()
+    const accepted = request.headers['accept-encoding'] ?? ''
+    const encoding = (['br', 'gzip'] as const).find(name =>
+      new RegExp(`\\b${name}\\b(?!;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted)
+    )
+    if (!encoding) return reply.send(page.plain)
+    return reply.header('content-encoding', encoding).send(page[encoding])
+  }
+}
+
+/** The head of a page, for clients that run no scripts. */
+export type PageHead = {
+  status: 200 | 404
+  title: string
+  description: string
+  /** The preferred address of a page that has several. */
+  canonical?: string
+  image?: string
+  type?: 'website' | 'product'
+  /** schema.org */
+  data?: object
+  /** False asks search engines to leave the page out. */
+  indexed?: false
+}
+
+/** Replaces the title and the description of the built page. */
+function withHead(html: string, head: PageHead): string {
+  const { title, description, canonical, image, type = 'website', data, indexed } = head
+  const tags = [
+    `<title>${escaped(title)}</title>`,
+    `<meta name="description" content="${escaped(description)}">`,
+    indexed === false && '<meta name="robots" content="noindex">',
+    canonical && `<link rel="canonical" href="${escaped(canonical)}">`,
+    ...(canonical
+      ? [
+          property('site_name', 'Netlet'),
+          property('type', type),
+          property('title', title),
+          property('description', description),
+          property('url', canonical),
+          image && property('image', image),
+          '<meta name="twitter:card" content="summary_large_image">'
+        ]
+      : []),
+    // A closing tag in a text would end the element.
+    data && `<script type="application/ld+json">${JSON.stringify(data).replaceAll('<', String.raw`\u003c`)}</script>`
+  ].filter(Boolean)
+  return html
+    .replace(/<meta\s+name="description"[^>]*>\s*/, '')
+    .replace(/<title>[^<]*<\/title>/, () => tags.join('\n    '))
+}
+
+const property = (name: string, content: string) => `<meta property="og:${name}" content="${escaped(content)}">`
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

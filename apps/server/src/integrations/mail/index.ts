@@ -1,9 +1,8 @@
-import { sendWithMailgun, sendWithSendgrid } from './http-senders.ts'
+import { type Mail, type MailResult, failed, sendWithMailgun, sendWithSendgrid } from './http-senders.ts'
 import { sendWithSmtp } from './smtp-sender.ts'
-import { failed, type Mail, type MailResult } from './mail.ts'
 
 export { readMailgunEvents, readSendgridEvents, type MailEvent, type ReadEvents } from './events.ts'
-export { type Mail, type MailResult, parseFrom } from './mail.ts'
+export { type Mail, type MailResult, parseFrom } from './http-senders.ts'
 export { checkSenderDomain } from './sender-domain.ts'
 
 export type MailerOptions = (

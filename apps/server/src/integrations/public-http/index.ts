@@ -2,6 +2,12 @@
  * Requests to addresses that customers and operators enter, such as webhooks. No other code sends these. Fixed third
  * parties are called with `http-exchange.ts`.
  */
-export { postToPublicAddress, type PublicFailure, type PublicReply } from './post.ts'
-export { resolvePublicHost, type Resolve } from './resolve.ts'
-export { forbiddenTarget, type PublicHttpPolicy } from './target.ts'
+export {
+  type PublicFailure,
+  type PublicHttpPolicy,
+  type PublicReply,
+  type Resolve,
+  forbiddenTarget,
+  postToPublicAddress,
+  resolvePublicHost
+} from './post.ts'

@@ -1,8 +1,13 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { postToPublicAddress, type PublicPost } from './post.ts'
-import { type PublicHttpPolicy, forbiddenTarget, isPublicAddress } from './target.ts'
+import {
+  type PublicHttpPolicy,
+  type PublicPost,
+  forbiddenTarget,
+  isPublicAddress,
+  postToPublicAddress
+} from './post.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startNameServer } from '../mail/name-server.fixture.ts'
-import { resolvePublicHost } from './resolve.ts'
+import { resolvePublicHost } from './post.ts'
 import { useStarted } from '../../testing/use-started.ts'
 
 const dns = useStarted(startNameServer)

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { Name } from '../foreign-texts.ts'
 import { documents } from './documents.ts'
-import { done, failed, type ShopifyResult } from './result.ts'
-import { Order, page, type ShopifyOrder } from './shapes.ts'
+import { Linked, latestOf } from './refund-parts.ts'
+import { type ShopifyResult, done, failed } from './result.ts'
+import { Order, type ShopifyOrder, page, toGid } from './shapes.ts'
 import type { Execute } from './transport.ts'
 
 /** 420 orders, oldest change first. */
@@ -59,3 +61,21 @@ export async function readChangedOrders(
 }
 
 const whereOf = (error: z.ZodError): string => `unexpected shape at ${error.issues[0]?.path.join('.') ?? 'its root'}`
+
+/** `manual`: all of them by methods that prove nothing, such as a bank deposit, and no other part was paid. */
+export type OpenPayments = 'none' | 'manual' | 'some'
+
+const Transaction = Linked.extend({ kind: Name, status: Name, manualPaymentGateway: z.boolean().nullish() })
+const Answer = z.object({ order: z.object({ transactions: z.array(Transaction) }).nullable() })
+const OPEN = new Set(['PENDING', 'AWAITING_RESPONSE'])
+
+/** The payments of an order that have no result yet. */
+export async function readOpenPayments(execute: Execute, orderId: string): Promise<ShopifyResult<OpenPayments>> {
+  const reply = await execute(documents.openPayments, { id: toGid('Order', orderId) }, Answer)
+  if (!reply.ok) return reply
+  const payments = reply.value.order?.transactions.filter(({ kind }) => kind !== 'REFUND' && kind !== 'VOID') ?? []
+  const open = latestOf(payments).filter(({ status }) => OPEN.has(status))
+  if (open.length === 0) return done('none')
+  const isTaken = payments.some(({ status }) => status === 'SUCCESS')
+  return done(!isTaken && open.every(one => one.manualPaymentGateway) ? 'manual' : 'some')
+}

@@ -1,4 +1,8 @@
+import { documents } from './documents.ts'
+import { type ShopifyFailure, failed } from './result.ts'
+import { ShopInfo } from './shapes.ts'
 import { shopBase } from './shop-base.ts'
+import type { Execute } from './transport.ts'
 
 export type CheckoutLine = { variantId: string; quantity: number }
 
@@ -34,4 +38,20 @@ export function checkoutUrl(input: CheckoutInput): string | null {
   if (codes.length > 0) query.set('discount', codes.join(','))
   const cart = input.lines.map(line => `${line.variantId}:${line.quantity}`).join(',')
   return `${base}/cart/${cart}?${query.toString()}`
+}
+
+/** The scope for orders older than 60 days, which the platform grants on request. */
+export const ALL_ORDERS = 'read_all_orders'
+
+/**
+ * Why the platform returned no order: it is missing, or hidden from the app. The answers do not differ.
+ * @param otherwise the message if the app may see all orders
+ */
+export async function orderNotShown(execute: Execute, orderId: string, otherwise: string): Promise<ShopifyFailure> {
+  const shop = await execute(documents.shop, {}, ShopInfo)
+  if (!shop.ok || shop.value.scopes.includes(ALL_ORDERS)) return failed('not_found', otherwise)
+  return failed(
+    'not_found',
+    `The shop platform does not show order ${orderId}. It shows orders older than 60 days only to an app with the permission ${ALL_ORDERS}, which the access token lacks.`
+  )
 }

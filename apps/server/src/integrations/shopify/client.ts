@@ -1,6 +1,13 @@
 import { z } from 'zod'
-import { checkoutUrl, type CheckoutInput } from './checkout-url.ts'
-import { readCustomer, readCustomers, tagCustomer, type ListedCustomer, type ShopifyCustomer } from './customers.ts'
+import { type CheckoutInput, checkoutUrl, orderNotShown } from './checkout-url.ts'
+import {
+  type ListedCustomer,
+  type ShopifyCustomer,
+  readCustomer,
+  readCustomers,
+  setPrices,
+  tagCustomer
+} from './customers.ts'
 import {
   createDiscount,
   endDiscount,
@@ -11,11 +18,6 @@ import {
   type Written
 } from './discounts.ts'
 import { documents } from './documents.ts'
-import { toGid } from './ids.ts'
-import { orderNotShown } from './old-orders.ts'
-import { readOpenPayments, type OpenPayments } from './open-payments.ts'
-import { readRefund, readRefundInput, refundOrder, type RefundRead, type RefundInput } from './refund.ts'
-import { done, failed, type ShopifyResult } from './result.ts'
 import {
   Collection,
   InCollection,
@@ -25,20 +27,22 @@ import {
   PricedVariant,
   Product,
   ShopInfo,
-  StorePassword,
-  UserErrors,
-  Variant,
-  page,
   type ShopifyCollection,
   type ShopifyDispute,
   type ShopifyOrder,
   type ShopifyPricedVariant,
   type ShopifyProduct,
-  type ShopifyShop
+  type ShopifyShop,
+  StorePassword,
+  UserErrors,
+  Variant,
+  page,
+  toGid
 } from './shapes.ts'
+import { type ChangedOrders, type OpenPayments, readChangedOrders, readOpenPayments } from './changed-orders.ts'
+import { readRefund, readRefundInput, refundOrder, type RefundRead, type RefundInput } from './refund.ts'
+import { done, failed, type ShopifyResult } from './result.ts'
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
-import { readChangedOrders, type ChangedOrders } from './changed-orders.ts'
-import { setPrices } from './prices.ts'
 import { shopBase } from './shop-base.ts'
 import {
   inspectWebhooks,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { documents } from './documents.ts'
-import { fromGid, toGid } from './ids.ts'
-import { orderNotShown } from './old-orders.ts'
+import { MoneyInBoth, UserErrors, buyerMoney, fromGid, toGid } from './shapes.ts'
+import { orderNotShown } from './checkout-url.ts'
 import {
   BothMoneys,
   decimalsOf,
@@ -13,7 +13,6 @@ import {
   type Payment
 } from './refund-parts.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
-import { buyerMoney, MoneyInBoth, UserErrors } from './shapes.ts'
 import type { Execute } from './transport.ts'
 import { Name } from '../foreign-texts.ts'
 

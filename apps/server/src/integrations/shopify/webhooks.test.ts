@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { parseExact } from './ids.ts'
+import { parseExact } from './shapes.ts'
 import {
   PaidOrder,
   ProductDeletedEvent,

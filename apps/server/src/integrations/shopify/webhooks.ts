@@ -2,9 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { PlatformStock } from '@netlet/contract'
 import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
-import { fromGid } from './ids.ts'
+import { Money, fromGid, saleOf, stockIfSold } from './shapes.ts'
 import { versionOf } from './documents.ts'
-import { Money, saleOf, stockIfSold } from './shapes.ts'
 import { Message, Name, Page, Words } from '../foreign-texts.ts'
 
 /** Is the header the base64 HMAC-SHA256 of these bytes under the app's secret? An empty secret verifies nothing. */

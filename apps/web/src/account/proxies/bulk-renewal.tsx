@@ -21,8 +21,7 @@ import { ErrorState } from '../../kit/states.tsx'
 import { webAddress } from '../../kit/web-address.ts'
 import { dayText } from './expiry.tsx'
 import classes from './orders.module.css'
-import { type Renewals, isBegun } from './begun-renewals.ts'
-import { mayOpenAnother } from './use-renewal.ts'
+import { type Renewals, isBegun, mayOpenAnother } from './use-renewal.ts'
 
 /** Milliseconds between polls of an order whose checkout was opened, without the change feed. */
 const WATCH = 2500

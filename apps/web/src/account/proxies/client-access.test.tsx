@@ -6,7 +6,7 @@ import { isUnsaved } from '../../kit/leaving.ts'
 import { answer, answerRefused, holdRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt, setWidth } from '../../testing/render.tsx'
 import { admin, customer, order } from '../../testing/shapes.ts'
-import { ClientAccessButton } from './client-access.tsx'
+import { ClientAccessButton } from './proxy-actions.tsx'
 
 const current: ClientAccess = {
   access: 'password',

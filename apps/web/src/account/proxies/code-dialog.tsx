@@ -6,9 +6,8 @@ import { useT } from '../../i18n/proxies.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { hostPort } from '../../kit/host-port.ts'
-import type { Credentials } from './formats.ts'
+import { type Credentials, type Tool, snippetOf, toolsFor } from './formats.ts'
 import classes from './panel.module.css'
-import { snippetOf, toolsFor, type Tool } from './snippets.ts'
 
 const NAMES: Record<Exclude<Tool, 'extension'>, string> = {
   curl: 'curl',

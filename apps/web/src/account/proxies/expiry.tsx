@@ -7,8 +7,7 @@ import { unitText } from '../../kit/number.ts'
 import { fullText } from '../../kit/time.tsx'
 import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
-import { useHeldUntil } from '../../kit/payment/held-until.ts'
-import { payable } from '../../kit/payment/pending.ts'
+import { payable, useHeldUntil } from '../../kit/payment/pending.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

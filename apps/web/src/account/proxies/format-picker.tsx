@@ -2,9 +2,16 @@ import '../../kit/styles/forms.ts'
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useId } from 'react'
 import { useT } from '../../i18n/proxies.ts'
-import { FORMATS, formatProxies, MAX_TEMPLATE, type Credentials, type Format, type FormatChoice } from './formats.ts'
+import {
+  type Credentials,
+  FORMATS,
+  type Format,
+  type FormatChoice,
+  MASK,
+  MAX_TEMPLATE,
+  formatProxies
+} from './formats.ts'
 import classes from './panel.module.css'
-import { MASK } from './snippets.ts'
 
 /** Not translated, because programs read them. */
 const NAMES: Partial<Record<Format, string>> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hostsOf, textOf } from './export.ts'
+import { hostsOf, textOf } from './use-copy-and-export.ts'
 import {
   csvCell,
   DEFAULT_TEMPLATE,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderAt } from '../../testing/render.tsx'
-import { Latency } from './latency.tsx'
+import { Latency } from './proxy-table.tsx'
 
 describe('the delay of a site', () => {
   it.each([

@@ -8,7 +8,7 @@ import { numberText } from '../../kit/number.ts'
 import { orderFailure } from '../../kit/order-failure.ts'
 import { hasProxies } from '../../kit/order-obstacles.ts'
 import classes from './panel.module.css'
-import { snippetOf } from './snippets.ts'
+import { snippetOf } from './formats.ts'
 import type { TakeOut } from './use-copy-and-export.ts'
 
 type Props = { order: Order; first: Proxy | undefined; takeOut: TakeOut; onDismiss: () => void }

@@ -4,7 +4,7 @@ import { orders } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, order } from '../../testing/shapes.ts'
-import { OrderNote } from './order-note.tsx'
+import { OrderNote } from './proxy-panel.tsx'
 import { OrderLabel } from './order-columns.tsx'
 
 const other = { ...order, id: 6, order_id: '20260614-AAAAAAAA' }

@@ -1,12 +1,13 @@
+import { Button } from '@mantine/core'
 import type { Order } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
-import { Button } from '@mantine/core'
-import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh } from '@tabler/icons-react'
+import { IconArrowsExchange, IconFileInvoice, IconKey, IconRefresh, IconShieldLock } from '@tabler/icons-react'
+import { useState } from 'react'
 import { Link } from 'react-router'
-import { useT, type T } from '../../i18n/proxies.ts'
-import { isRunning, whyNotAsk, type Obstacle } from '../../kit/order-obstacles.ts'
+import { type T, useT } from '../../i18n/proxies.ts'
+import { ClientAccessDialog } from '../../kit/client-access-dialog.tsx'
+import { type Obstacle, hasProxies, isRunning, whyNotAsk } from '../../kit/order-obstacles.ts'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
-import { ClientAccessButton } from './client-access.tsx'
 import classes from './panel.module.css'
 import type { useOrderTasks } from './use-order-tasks.ts'
 import { renewable, useRenewal } from './use-renewal.ts'
@@ -81,5 +82,25 @@ export function OrderActions({ order, loading, tasks }: Props) {
         </Button>
       )}
     </div>
+  )
+}
+
+/** The button and dialog for how clients authenticate at an order's proxies. */
+export function ClientAccessButton({ order }: { order: Order | undefined }) {
+  const t = useT()
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<IconShieldLock size={16} aria-hidden />}
+        disabled={!order || !hasProxies(order)}
+        onClick={() => setOpen(true)}
+      >
+        {t('clients.open')}
+      </Button>
+      {order && open && <ClientAccessDialog orderId={order.id} onClose={() => setOpen(false)} />}
+    </>
   )
 }

@@ -6,9 +6,8 @@ import { useT } from '../../i18n/proxies.ts'
 import { CopySign } from '../../kit/copy-button.tsx'
 import { hostPort } from '../../kit/host-port.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { formatProxies, httpsUrl, type FormatChoice } from './formats.ts'
+import { type FormatChoice, MASK, formatProxies, httpsUrl } from './formats.ts'
 import type { Reveal } from './reveal.ts'
-import { MASK } from './snippets.ts'
 import classes from './table.module.css'
 
 export const addressOf = ({ ip, port }: Proxy) => hostPort(ip, port)

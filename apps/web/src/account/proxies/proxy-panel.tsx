@@ -1,16 +1,19 @@
-import '../../kit/styles/tables.ts'
-import type { Order, Proxy } from '@netlet/contract'
-import { Skeleton } from '@mantine/core'
+import { Button, Skeleton, Textarea } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
+import type { Order, Proxy } from '@netlet/contract'
+import { NOTE_LENGTH } from '@netlet/contract/limits'
+import { IconNote } from '@tabler/icons-react'
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/proxies.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
 import { passFocus } from '../../kit/focus-return.ts'
+import { hostPort } from '../../kit/host-port.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { OrderCredits } from '../../kit/order-credits.tsx'
-import { isMoving, OrderStateBadge } from '../../kit/order-state.tsx'
+import { OrderStateBadge, isMoving } from '../../kit/order-state.tsx'
 import type { Pending } from '../../kit/payment/pending.ts'
 import { useSkipTarget } from '../../kit/skip-links.ts'
 import { ErrorState } from '../../kit/states.tsx'
@@ -18,7 +21,6 @@ import { TablePages, useShownPlace } from '../../kit/table-pages.tsx'
 import { TemplateField } from './format-picker.tsx'
 import type { FormatChoice } from './formats.ts'
 import { LivePanel } from './live-panel.tsx'
-import { OrderNote } from './order-note.tsx'
 import classes from './panel.module.css'
 import { OrderActions } from './proxy-actions.tsx'
 import { ProxyBar } from './proxy-bar.tsx'
@@ -27,11 +29,12 @@ import { NoProxies } from './proxy-states.tsx'
 import { ProxyCards, ProxyTable } from './proxy-table.tsx'
 import { useReveal } from './reveal.ts'
 import tableClasses from './table.module.css'
-import { useOrderTasks } from './use-order-tasks.ts'
-import { isFiltered, SIZES, useProxyList, type ProxyList } from './use-proxy-list.ts'
 import { useCopyAndExport } from './use-copy-and-export.ts'
-import { CopyButton } from '../../kit/copy-button.tsx'
-import { hostPort } from '../../kit/host-port.ts'
+import { useOrderTasks } from './use-order-tasks.ts'
+import { useOrderWords } from './use-order-words.ts'
+import { type ProxyList, SIZES, isFiltered, useProxyList } from './use-proxy-list.ts'
+import '../../kit/styles/tables.ts'
+import '../../kit/styles/forms.ts'
 
 /** A shell command that requests the address of a session. */
 const sessionSnippet = ({ ip, port, username, password }: Proxy): string =>
@@ -250,5 +253,47 @@ function Body({ list, narrow, loading, onClear, onPay, ...table }: BodyProps) {
       {body}
       {shown && <TablePages paging={paging} shown={shown} hidden={!rows} table={top} sizes={SIZES} />}
     </div>
+  )
+}
+
+export function OrderNote({ order }: { order: Order }) {
+  const t = useT()
+  const { text, change, open, takesFocus, close, button, form, isSaving } = useOrderWords(order, 'note')
+  if (text === null)
+    return (
+      <div className={`row baseline ${classes.note}`} style={{ gap: '0.25rem 0.5rem' }}>
+        {order.note && <p dir="auto">{order.note}</p>}
+        <Button
+          ref={button}
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          leftSection={<IconNote size={15} aria-hidden />}
+          onClick={open}
+        >
+          {t(order.note ? 'note.edit' : 'note.add')}
+        </Button>
+      </div>
+    )
+  return (
+    <form className="stack" style={{ gap: '0.6rem', maxWidth: '40rem' }} {...form}>
+      <Textarea
+        label={t('note.title')}
+        description={t('note.hint', { max: NOTE_LENGTH })}
+        maxLength={NOTE_LENGTH}
+        rows={3}
+        value={text}
+        autoFocus={takesFocus}
+        onChange={event => change(event.currentTarget.value)}
+      />
+      <div className="row">
+        <Button type="submit" size="sm" loading={isSaving}>
+          {t('save')}
+        </Button>
+        <Button size="sm" variant="subtle" color="gray" onClick={close}>
+          {t('cancel')}
+        </Button>
+      </div>
+    </form>
   )
 }

@@ -1,12 +1,13 @@
 import type { Proxy } from '@netlet/contract'
-import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
-import { memo, type ReactNode } from 'react'
+import { IconArrowDown, IconArrowUp, IconArrowsSort } from '@tabler/icons-react'
+import { type ReactNode, memo } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/proxies.ts'
+import { DELAY_TONES, delayLevel } from '../../kit/delay.tsx'
 import { Ago } from '../../kit/time.tsx'
 import type { FormatChoice } from './formats.ts'
-import { Latency } from './latency.tsx'
-import { addressOf, CopyProxy, Password, PickBox, ProxyStatus } from './proxy-cells.tsx'
+import latencyClasses from './latency.module.css'
+import { CopyProxy, Password, PickBox, ProxyStatus, addressOf } from './proxy-cells.tsx'
 import type { Reveal } from './reveal.ts'
 import classes from './table.module.css'
 import type { Sort } from './use-proxy-list.ts'
@@ -204,3 +205,24 @@ const ProxyCard = memo(function ProxyCard({ proxy, isPicked, isShown, choice, on
     </li>
   )
 })
+
+/** Milliseconds at which the bar is full. */
+const FULL = 1500
+
+export function Latency({ ms }: { ms: number | null }) {
+  const t = useT()
+  const level = delayLevel(ms)
+  return (
+    <span className={`num size-table ${DELAY_TONES[level]} ${latencyClasses.latency}`} data-level={level}>
+      {ms !== null && (
+        <span className={latencyClasses.bar} aria-hidden>
+          <span style={{ width: `${Math.max(6, Math.min(100, (ms / FULL) * 100))}%` }} />
+        </span>
+      )}
+      <span className={latencyClasses.figure}>
+        {ms === null ? <span aria-hidden>–</span> : `${ms} ms`}
+        <span className="sr-only"> {t(`delay.${level}`)}</span>
+      </span>
+    </span>
+  )
+}

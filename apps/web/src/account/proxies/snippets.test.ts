@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MASK, snippetOf, TOOLS, toolsFor } from './snippets.ts'
+import { MASK, snippetOf, TOOLS, toolsFor } from './formats.ts'
 
 const words = { protocol: 'Protocol', server: 'Server', port: 'Port', username: 'Username', password: 'Password' }
 const proxy = { ip: '2001:db8::7', port: 1080, username: 'alice7', password: 's3cret' }

@@ -1,8 +1,10 @@
-import type { ApiKey } from '@netlet/contract'
+import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { ApiKey, Confirmation, Scope } from '@netlet/contract'
+import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { pageAt } from '@netlet/contract/pages'
-import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type RefObject, useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
@@ -11,13 +13,16 @@ import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
+import { useFormDraft } from '../../kit/draft.ts'
 import { useFocusAfterReplace } from '../../kit/focus-return.ts'
+import { rules } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
+import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
 import { ShownOnce } from '../../kit/shown-once.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
-import { ApiKeyForm } from './api-key-form.tsx'
 import classes from './api-keys.module.css'
+import { ConfirmForm } from './confirm-form.tsx'
 
 /** API keys of the customer: create, show once, last use, revoke. */
 export function ApiKeys() {
@@ -84,5 +89,45 @@ function Key({ apiKey }: { apiKey: ApiKey }) {
         {t('keys.revoke')}
       </Button>
     </li>
+  )
+}
+
+type Values = { name: string; scopes: Scope[] }
+
+type Props = {
+  /** Called with the key, which the server never returns again. */
+  onMade: (key: string) => void
+  /** Set to the button that creates it. */
+  button: RefObject<HTMLButtonElement | null>
+}
+
+function ApiKeyForm({ onMade, button }: Props) {
+  const t = useT()
+  const form = useForm<Values>({
+    name: 'api-key',
+    initialValues: { name: '', scopes: ['read'] },
+    validate: values => {
+      const { password: _confirmed, ...errors } = rules(ApiKeyRules)(values)
+      return errors
+    }
+  })
+  const draft = useFormDraft('api-key', form, {})
+  const create = async (confirmation: Confirmation) => {
+    const { key } = await call(accounts.createApiKey, { body: { ...form.getValues(), ...confirmation } })
+    draft.forget()
+    onMade(key)
+    void refresh(accounts.apiKeys)
+  }
+  return (
+    <ConfirmForm label={t('keys.create')} fields={form} button={button} onConfirm={create}>
+      <TextInput label={t('keys.name')} maxLength={64} autoComplete="off" {...form.getInputProps('name')} />
+      <Checkbox.Group label={t('keys.scopes')} {...form.getInputProps('scopes')}>
+        <div className="row stretch" style={{ gap: '0.5rem 1.5rem', paddingBlock: '0.35rem' }}>
+          {API_KEY_SCOPES.map(scope => (
+            <Checkbox key={scope} value={scope} label={t(`keys.${scope}`)} />
+          ))}
+        </div>
+      </Checkbox.Group>
+    </ConfirmForm>
   )
 }

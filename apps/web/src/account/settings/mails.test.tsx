@@ -4,7 +4,7 @@ import { mail } from '../../api/routes.ts'
 import { answer, answerLost, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer } from '../../testing/shapes.ts'
-import { Mails } from './mails.tsx'
+import { Mails } from './page.tsx'
 
 it('keeps each choice at once, and shows what is kept', async () => {
   answer(mail.choices, { payments: true, proxies: true, expiry: false, blocked: null })

@@ -1,27 +1,37 @@
-import '../../kit/styles/forms.ts'
-import '../../kit/styles/overlays.ts'
+import { Button, Checkbox } from '@mantine/core'
+import type { Confirmation, CurrentUser, MailChoices } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
-import { Button } from '@mantine/core'
-import { IconBell, IconReceipt } from '@tabler/icons-react'
-import { useEffect, useState, type ReactNode } from 'react'
-import { Link } from 'react-router'
-import { reloadSession, useSession } from '../../api/session.ts'
+import { IconBell, IconBrandDiscord, IconDownload, IconReceipt } from '@tabler/icons-react'
+import { onlineManager, useQuery } from '@tanstack/react-query'
+import { type MouseEvent, type ReactNode, useEffect, useState } from 'react'
+import { Link, useLocation, useNavigate } from 'react-router'
+import { ApiError, call } from '../../api/client.ts'
+import { queryClient, read } from '../../api/query.ts'
+import { accounts, mail } from '../../api/routes.ts'
+import { endSession, reloadSession, useSession } from '../../api/session.ts'
+import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { useFocusAfterReplace } from '../../kit/focus-return.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { Dialog } from '../../kit/dialog.tsx'
+import { passFocus, useFocusAfterReplace } from '../../kit/focus-return.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
-import { useAddress } from '../../kit/use-address.ts'
+import { leaveForGood } from '../../kit/return-path.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import { numberIn, useAddress } from '../../kit/use-address.ts'
+import { ownEndpoints } from '../../kit/webhooks/calls.ts'
+import { Endpoints, useEndpoints } from '../../kit/webhooks/endpoints.tsx'
+import { DeliveryLog, NO_LOG } from '../../kit/webhooks/log.tsx'
 import { ApiKeys } from './api-keys.tsx'
-import { Mails } from './mails.tsx'
-import { ChatAccount } from './chat-account.tsx'
+import { ConfirmForm } from './confirm-form.tsx'
 import { EmailForm } from './email-form.tsx'
-import { OwnData } from './own-data.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { SecondFactors } from './second-factor/second-factors.tsx'
 import { Sessions } from './sessions.tsx'
-import { Webhooks } from './webhooks.tsx'
 import classes from './settings.module.css'
-import { gridStyle } from '../../kit/grid-style.ts'
+import '../../kit/styles/forms.ts'
+import '../../kit/styles/overlays.ts'
 
 export default function SettingsPage() {
   const t = useT()
@@ -186,4 +196,171 @@ function useBindNotice() {
     else notify('bad', t('settings.bindFailed'))
     change({ discord: null, reason: null, name: null })
   }, [outcome, reason, query, change, t])
+}
+
+/** The customer's webhook endpoints. The address names the endpoint whose log is open. */
+export function Webhooks() {
+  const t = useT()
+  const { user } = useSession()
+  const { query, change } = useAddress()
+  const { data } = useEndpoints(ownEndpoints)
+  const shown = numberIn(query, 'endpoint')
+  const log = data?.find(({ id }) => id === shown)
+  const showLog = (id: number | null) => change({ ...NO_LOG, endpoint: id }, { push: true })
+  // Endpoints outlast an administrator's visit as the customer, so such a visit cannot change them.
+  const canChange = !user?.impersonated_by
+  return (
+    <>
+      <p className="dim">
+        {t('hooks.hint')} <Link to={`${pageAt('apiReference')}#webhooks`}>{t('keys.docs')}</Link>
+      </p>
+      <Endpoints calls={ownEndpoints} canChange={canChange} onLog={({ id }) => showLog(id)} />
+      {log && (
+        <Dialog size="xl" onClose={() => showLog(null)} title={t('hooks.logOf', { url: log.description || log.url })}>
+          <DeliveryLog endpointId={log.id} canResend={canChange} />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+const KINDS = ['payments', 'proxies', 'expiry'] as const satisfies (keyof MailChoices)[]
+
+const choicesOf = ({ payments, proxies, expiry }: MailChoices): MailChoices => ({ payments, proxies, expiry })
+
+/** A customer's mail settings. Each change is saved at once. */
+export function Mails() {
+  const t = useT()
+  const choices = read(mail.choices)
+  const { data, error, refetch } = useQuery(choices)
+  const save = useMutation({
+    mutationFn: (body: MailChoices) => call(mail.saveChoices, { body }),
+    onSuccess: saved => {
+      queryClient.setQueryData(choices.queryKey, before => before && { ...before, ...saved })
+      notify('good', t('mails.saved'))
+    },
+    onError: failure => notify('bad', failureText(failure, t('mails.failed')))
+  })
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  return (
+    <>
+      {data?.blocked && <p role="alert">{t(`mails.blocked.${data.blocked}`)}</p>}
+      <p className="dim">{t('mails.hint')}</p>
+      {KINDS.map(kind => (
+        <Checkbox
+          key={kind}
+          label={t(`mails.${kind}`)}
+          checked={data?.[kind] ?? true}
+          disabled={!data || save.isPending}
+          onChange={event => data && save.mutate({ ...choicesOf(data), [kind]: event.currentTarget.checked })}
+        />
+      ))}
+    </>
+  )
+}
+
+/** The browser alone would report the failed download, if at all. */
+function sayIfOffline(event: MouseEvent): void {
+  if (onlineManager.isOnline()) return
+  event.preventDefault()
+  notify('bad', failureText(new ApiError('network', '')))
+}
+
+/** Downloads the user's data and deletes the account. Administrators cannot delete theirs. */
+function OwnData({ canDelete }: { canDelete: boolean }) {
+  const t = useT()
+  const navigate = useNavigate()
+  const { pathname, search } = useLocation()
+  const [asked, setAsked] = useState(false)
+  const ask = useFocusAfterReplace(asked)
+  const remove = async (confirmation: Confirmation) => {
+    await endSession(
+      () => call(accounts.deleteAccount, { body: confirmation }),
+      () => {
+        // The guard may render once more before the other page does.
+        leaveForGood(pathname + search, pageAt('home'))
+        return navigate(pageAt('home'))
+      }
+    )
+    notify('good', t('data.deleted'))
+  }
+  return (
+    <>
+      <p className="dim">{t('data.hint')}</p>
+      <Button
+        component="a"
+        href={accounts.dataExport.path}
+        download
+        onClick={sayIfOffline}
+        variant="default"
+        leftSection={<IconDownload size={18} aria-hidden />}
+      >
+        {t('data.download')}
+      </Button>
+      {canDelete && <p className="dim">{t('data.deleteHint')}</p>}
+      {asked ? (
+        <ConfirmForm danger label={t('data.delete')} onConfirm={remove} onCancel={() => setAsked(false)} />
+      ) : (
+        canDelete && (
+          <Button ref={ask} variant="default" onClick={() => setAsked(true)}>
+            {t('data.delete')}
+          </Button>
+        )
+      )}
+    </>
+  )
+}
+
+/** Connects or disconnects a Discord account, with the password or a second factor. */
+function ChatAccount({ user }: { user: CurrentUser }) {
+  const t = useT()
+  const [asked, setAsked] = useState<'bind' | 'unbind' | null>(null)
+  const ask = useFocusAfterReplace(asked === 'bind')
+  const takeOff = useFocusAfterReplace(asked === 'unbind')
+  const close = () => setAsked(null)
+  const bind = async (confirmation: Confirmation) => {
+    const { discord_auth_url } = await call(accounts.bindDiscord, { body: confirmation })
+    if (discord_auth_url) window.location.assign(discord_auth_url)
+    else notify('bad', t('settings.chatUnavailable'))
+  }
+  const unbind = async (confirmation: Confirmation) => {
+    await call(accounts.unbindDiscord, { body: confirmation })
+    notify('good', t('settings.chatDone'))
+    close()
+    await reloadSession()
+    // The Disconnect button disappears with the account.
+    if (document.activeElement === takeOff.current || document.activeElement === document.body) passFocus(ask.current)
+  }
+  const bound = Boolean(user.discord_id)
+  return (
+    <>
+      <p className="dim">
+        {user.discord_name ? t('settings.chatBound', { name: user.discord_name }) : t('settings.chatHint')}
+      </p>
+      {asked ? (
+        <ConfirmForm
+          key={asked}
+          label={asked === 'bind' ? t('settings.chatGo') : t('settings.chatOff')}
+          onConfirm={asked === 'bind' ? bind : unbind}
+          onCancel={close}
+        />
+      ) : (
+        <div className="row">
+          <Button
+            ref={ask}
+            variant="default"
+            leftSection={<IconBrandDiscord size={18} aria-hidden />}
+            onClick={() => setAsked('bind')}
+          >
+            {bound ? t('settings.chatAgain') : t('settings.chatConnect')}
+          </Button>
+          {bound && (
+            <Button ref={takeOff} variant="default" onClick={() => setAsked('unbind')}>
+              {t('settings.chatOff')}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  )
 }

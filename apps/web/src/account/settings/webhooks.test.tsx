@@ -7,7 +7,7 @@ import { endpoint, failed, failedDetail } from '../../kit/webhooks/webhooks.fixt
 import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { customer, pageOf } from '../../testing/shapes.ts'
-import { Webhooks } from './webhooks.tsx'
+import { Webhooks } from './page.tsx'
 
 const open = (user = customer, search = '') => renderAt(<Webhooks />, { at: `/dashboard/index/setting${search}`, user })
 

@@ -1,6 +1,6 @@
 import type { SyncRun } from '@netlet/contract'
 import { Progress } from '@mantine/core'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useCommand, WorkButton } from '../kit/index.ts'

@@ -1,25 +1,37 @@
-import '../kit/styles.ts'
-import type { PriceDrift } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
+import type { Health, PriceDrift, RetentionFigures } from '@netlet/contract'
 import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import { useMay } from '../../api/may.ts'
 import { read } from '../../api/query.ts'
 import { catalog, settings } from '../../api/routes.ts'
+import { useMay } from '../../api/session.ts'
 import { useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { money } from '../../kit/money.ts'
+import { none } from '../../kit/none.tsx'
+import { numberText, unitText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { Ago } from '../../kit/time.tsx'
+import { Ago, Moment } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import { AbuseAlarms } from '../abuse/alarms.tsx'
-import { type Column, ListSection, May, WorkButton, useCommand } from '../kit/index.ts'
+import {
+  type Column,
+  DataTable,
+  type Fact,
+  FactList,
+  ListSection,
+  May,
+  type T,
+  WorkButton,
+  useCommand
+} from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import { ProofAlarms } from '../proofs/alarms.tsx'
+import { nameOf } from '../tasks/name.ts'
 import classes from './health.module.css'
 import { problemsOf } from './problems.ts'
-import { RetentionPanel } from './retention-panel.tsx'
-import { Sections } from './sections.tsx'
+import '../kit/styles.ts'
 
 /** The section's anchor, and the name of its pages in the address. */
 const PRICES = 'prices'
@@ -120,4 +132,193 @@ export default function HealthPage() {
       )}
     </div>
   )
+}
+
+/** One part of the shop: its facts, or that they could not be read. */
+function Section({ title, facts }: { title: string; facts: readonly Fact[] | null }) {
+  const t = useT()
+  return (
+    <section className="card stack panel breaks" style={{ gap: '0.8rem' }} aria-label={title}>
+      <h3>{title}</h3>
+      {facts ? <FactList layout="rows" facts={facts} /> : <p className="dim">{t('health.unread')}</p>}
+    </section>
+  )
+}
+
+function When({ at }: { at: string | null | undefined }) {
+  const t = useT()
+  return at ? <Ago at={at} /> : <span className="dim">{t('health.never')}</span>
+}
+
+const megabytes = (bytes: number): string => `${numberText(Math.round(bytes / 1_048_576))} MB`
+
+type Strangers = NonNullable<Health['platform']>['webhooks']['strangers']
+
+function strangersOf(strangers: Strangers, t: T): Fact[] {
+  if (!strangers) return []
+  const { count, at, domain } = strangers
+  const named = domain === '' ? '' : ` (${domain})`
+  return [[`${t('health.strangers', { count: numberText(count) })}${named}`, <When key="strangers" at={at} />]]
+}
+
+function Sections({ health: { platform, jobs, servers, mail, database, http } }: { health: Health }) {
+  const t = useT()
+  return (
+    <div className={classes.sections}>
+      <Section
+        title={t('health.platform')}
+        facts={
+          platform && [
+            [t('health.shop'), platform.shop.name ?? '–'],
+            [t('health.currency'), platform.shop.currency ?? '–'],
+            [t('health.apiVersion'), platform.versions.replies ?? '–'],
+            [t('health.looked'), <When key="at" at={platform.shop.at} />],
+            [t('health.reconciliation'), <When key="at" at={platform.reconciliation.at} />],
+            [t('health.products'), <When key="at" at={platform.products.at} />],
+            [t('health.prices'), <When key="at" at={platform.prices.at} />]
+          ]
+        }
+      />
+      <Section
+        title={t('health.webhooks')}
+        facts={
+          platform && [
+            [t('health.address'), platform.webhooks.address],
+            [t('health.subscriptions'), `${platform.webhooks.present.length} / ${platform.webhooks.wanted.length}`],
+            ...platform.webhooks.last_events.map(({ topic, at }) => [topic, <When key={topic} at={at} />] as const),
+            [t('health.waiting'), numberText(platform.events.waiting)],
+            [t('health.webhookVersion'), platform.versions.webhooks ?? '–'],
+            ...(platform.webhooks.signed
+              ? ([
+                  [
+                    t(`health.signed.${platform.webhooks.signed.by}`),
+                    <When key="signed" at={platform.webhooks.signed.at} />
+                  ]
+                ] as const)
+              : []),
+            ...(platform.webhooks.former_until
+              ? ([[t('health.formerUntil'), <Moment key="until" at={platform.webhooks.former_until} />]] as const)
+              : []),
+            ...platform.webhooks.refused.map(
+              ({ kind, count, at }) =>
+                [t(`health.refused.${kind}`, { count: numberText(count) }), <When key={kind} at={at} />] as const
+            ),
+            ...strangersOf(platform.webhooks.strangers, t)
+          ]
+        }
+      />
+      <Section
+        title={t('health.jobs')}
+        facts={
+          jobs &&
+          (jobs.queues.length > 0
+            ? jobs.queues.map(({ name, waiting, active, dead }) => [
+                nameOf(t, name),
+                t('health.queue', { waiting, active, dead })
+              ])
+            : [[t('health.waiting'), '0']])
+        }
+      />
+      <Section
+        title={t('health.servers')}
+        facts={
+          servers && [
+            [t('health.reachable'), `${servers.reachable} / ${servers.total}`],
+            ...servers.unreachable.map(({ id, name, since }) => [name, <When key={id} at={since} />] as const),
+            ...servers.troubled.map(({ name, message }) => [name, message] as const),
+            ...servers.certificates.map(
+              ({ name, days_left: days }) =>
+                [
+                  t('health.certificate', { name }),
+                  t(days < 0 ? 'health.certificateEnded' : 'health.daysLeft', { count: numberText(days) })
+                ] as const
+            )
+          ]
+        }
+      />
+      <Section
+        title={t('health.mail')}
+        facts={
+          mail && [
+            [t('health.waiting'), numberText(mail.waiting)],
+            [t('health.failed'), numberText(mail.failed)]
+          ]
+        }
+      />
+      <Section
+        title={t('health.database')}
+        facts={
+          database && [
+            [t('health.size'), megabytes(database.bytes)],
+            [t('health.connections'), `${database.connections} / ${database.max_connections}`],
+            [t('health.pool'), t('health.poolFigures', database.pool)]
+          ]
+        }
+      />
+      <Section title={t('health.http')} facts={http && [[t('health.publicUrl'), http.public_url]]} />
+    </div>
+  )
+}
+
+/** What grows in the database: retention, current size and the last clean-up. */
+export function RetentionPanel() {
+  const t = useT()
+  const { data, isPending, error, refetch } = useQuery(read(settings.retention))
+  const columns: Column<RetentionFigures>[] = [
+    { key: 'what', title: t('retention.what'), render: row => <What entry={row} />, lead: true },
+    { key: 'kept', title: t('retention.kept'), render: row => <Kept entry={row} /> },
+    {
+      key: 'rows',
+      title: t('retention.rows'),
+      render: ({ rows }) => (rows === null ? none : numberText(rows)),
+      align: 'end'
+    },
+    { key: 'oldest', title: t('retention.oldest'), render: row => (row.oldest ? <Ago at={row.oldest} /> : none) },
+    { key: 'removed', title: t('retention.removed'), render: row => <Removed entry={row} /> }
+  ]
+  return (
+    <section aria-label={t('retention.title')}>
+      <h3>{t('retention.title')}</h3>
+      <DataTable
+        label={t('retention.title')}
+        columns={columns}
+        rows={data}
+        rowKey={row => row.what}
+        pending={isPending}
+        error={error}
+        errorText={t('retention.failed')}
+        onRetry={() => void refetch()}
+        empty={{ title: t('retention.none') }}
+      />
+    </section>
+  )
+}
+
+/** What it is, and the reason for its retention. */
+function What({ entry: { what } }: { entry: RetentionFigures }) {
+  const t = useT()
+  return (
+    <div className={classes.what}>
+      {t(`retention.of.${what}`)}
+      <span className="dim">{t(`retention.why.${what}`)}</span>
+    </div>
+  )
+}
+
+function Removed({ entry: { removed, removed_at: at } }: { entry: RetentionFigures }) {
+  if (!at) return none
+  return (
+    <>
+      {numberText(removed)}, <Ago at={at} />
+    </>
+  )
+}
+
+/** '30 days', or "until it expires". */
+function Kept({ entry: { keep_hours: hours } }: { entry: RetentionFigures }) {
+  const t = useT()
+  const language = useLanguage()
+  if (hours === 0) return t('retention.untilExpiry')
+  const [value, unit] = hours >= 48 ? [hours / 24, 'day'] : hours >= 1 ? [hours, 'hour'] : [hours * 60, 'minute']
+  return unitText(Math.round(value), language, { unit, unitDisplay: 'long' })
 }

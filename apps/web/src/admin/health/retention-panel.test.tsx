@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { settings } from '../../api/routes.ts'
 import { answer } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
-import { RetentionPanel } from './retention-panel.tsx'
+import { RetentionPanel } from './page.tsx'
 
 const entry = (what: RetentionFigures['what'], more: Partial<RetentionFigures> = {}): RetentionFigures => ({
   what,

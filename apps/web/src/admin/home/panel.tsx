@@ -4,7 +4,7 @@ import { useId, type ReactNode } from 'react'
 import type { ReplyOf } from '@netlet/contract'
 import type { CallArguments, Endpoint } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import classes from './home.module.css'
 

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { type ComponentProps, useEffect, useRef } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import type { Clash, Path, Taken } from '../../kit/merge.ts'
 import classes from './kit.module.css'
@@ -76,6 +77,22 @@ export function UndecidedClashes({ onKeep, ...meanwhile }: Props & { onKeep: () 
       <Button size="compact-sm" variant="default" onClick={onKeep}>
         {t('form.keepMine')}
       </Button>
+    </div>
+  )
+}
+
+/** Why a form was not saved, and what another user changed. */
+export function FormAlert({ failure, ...meanwhile }: { failure: string } & ComponentProps<typeof ChangedMeanwhile>) {
+  const alert = useRef<HTMLDivElement>(null)
+  // The pressed button was disabled during the call and lost the focus.
+  useEffect(() => {
+    if (failure) alert.current?.focus()
+  }, [failure])
+  if (!failure) return null
+  return (
+    <div ref={alert} role="alert" tabIndex={-1} className={`stack start ${classes.alert}`}>
+      <p>{failure}</p>
+      <ChangedMeanwhile {...meanwhile} />
     </div>
   )
 }

@@ -1,5 +1,11 @@
+import type { Resource } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import { settings } from '../../api/routes.ts'
+import { useT } from '../../i18n/admin.ts'
 import classes from './facts.module.css'
+import { May } from './may.tsx'
 
 /** A title and its value; `wide` gives it its own line. Facts without a value are not shown. */
 export type Fact = readonly [title: string, value: ReactNode, width?: 'wide']
@@ -47,5 +53,17 @@ export function StatList({ stats, label, pending }: StatListProps) {
         </div>
       ))}
     </dl>
+  )
+}
+
+export const auditPath = (of: Resource, id: number | string): string =>
+  `${pageAt('audit')}?${new URLSearchParams({ target_type: of, target_id: String(id) }).toString()}`
+
+export function AuditLink({ of, id }: { of: Resource; id: number | string }) {
+  const t = useT()
+  return (
+    <May make={settings.audit}>
+      <Link to={auditPath(of, id)}>{t('audit.entries')}</Link>
+    </May>
   )
 }

@@ -1,8 +1,11 @@
-import { NativeSelect, Switch, TextInput } from '@mantine/core'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { NativeSelect, Switch, TextInput, type TextInputProps } from '@mantine/core'
+import { type ReactNode, useId } from 'react'
+import { type Key, useT } from '../../i18n/admin.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { PasswordInput } from '../../kit/password-input.tsx'
+import { zoneText } from '../../kit/time.tsx'
+import classes from './allowed-fields.module.css'
 import type { Field, FieldProps, Option, TranslatedField } from './resource.ts'
-import { TimeInput, instantOf, localTime } from './time-input.tsx'
 
 // Each function makes a field whose name must be in the form's schema. The schema parses what is typed.
 
@@ -142,3 +145,71 @@ export const instantField = <const N extends string>(name: N): Field<N> => ({
   ...timeField(name),
   sent: value => instantOf(value) ?? ''
 })
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** An instant as the value of a datetime-local input, to the minute or second; '' for none. */
+export function localTime(instant: unknown, precision: 'minute' | 'second'): string {
+  const at = new Date(typeof instant === 'string' ? instant : '')
+  if (Number.isNaN(at.getTime())) return ''
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  const minute = `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
+  return precision === 'minute' ? minute : `${minute}:${two(at.getSeconds())}`
+}
+
+/** The input's value as ISO 8601; null if it has none. */
+export function instantOf(local: string): string | null {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? null : at.toISOString()
+}
+
+type Props = Omit<TextInputProps, 'type' | 'value'> & { value: string; precision: 'minute' | 'second' }
+
+/** An instant in the user's time zone. The zone is shown with its offset at that instant, because of summer time. */
+export function TimeInput({ precision, description, value, ...props }: Props) {
+  const t = useT()
+  const language = useLanguage()
+  const entered = new Date(value)
+  const at = Number.isNaN(entered.getTime()) ? new Date() : entered
+  const zone = t('form.zone', { zone: zoneText(at, language) })
+  return (
+    <TextInput
+      autoComplete="off"
+      {...props}
+      type="datetime-local"
+      {...(precision === 'second' ? { step: 1 } : {})}
+      value={value}
+      description={
+        description ? (
+          <>
+            {description} {zone}
+          </>
+        ) : (
+          zone
+        )
+      }
+    />
+  )
+}
+
+type AllowedFieldsProps = { allowed: boolean; className?: string | undefined; children: ReactNode }
+
+/** The fields of a form. A role that may not change them sees them disabled, with a note. */
+export function AllowedFields({ allowed, className, children }: AllowedFieldsProps) {
+  const t = useT()
+  const why = useId()
+  return (
+    <fieldset
+      disabled={!allowed}
+      aria-describedby={allowed ? undefined : why}
+      className={`${classes.fields} ${className ?? ''}`}
+    >
+      {!allowed && (
+        <p id={why} className="dim">
+          {t('form.notAllowed')}
+        </p>
+      )}
+      {children}
+    </fieldset>
+  )
+}

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { Dialog } from '../../kit/dialog.tsx'
 import { renderAt } from '../../testing/render.tsx'
 import { DataTable } from './data-table.tsx'
-import { singleKeys } from './single-keys.ts'
+import { singleKeys } from './keyboard.ts'
 
 type Row = { id: number; name: string }
 const rowsOf = (...names: string[]): Row[] => names.map((name, index) => ({ id: index + 1, name }))

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Endpoint } from '../../api/client.ts'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import type { Resource, Row, RowAction } from './resource.ts'
 
 /** Shows its children if the role may make this call. */

@@ -1,6 +1,6 @@
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useLocation, useNavigate } from 'react-router'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import { useT, type Key } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'

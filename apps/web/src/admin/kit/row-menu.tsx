@@ -2,10 +2,10 @@ import { Button, Loader, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { type MouseEvent, type Ref, useEffect, useId, useImperativeHandle, useState } from 'react'
 import { useT } from '../../i18n/admin.ts'
-import classes from './kit.module.css'
-import { RowButton } from './row-button.tsx'
-import type { Action } from './row-actions.tsx'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
+import classes from './kit.module.css'
+import type { Icon } from './resource.ts'
+import type { Action } from './row-actions.tsx'
 
 /**
  * A button whose menu or popover is created when it first opens, because a list has many that are never used.
@@ -179,5 +179,34 @@ function MenuAction({ action, onStart }: { action: Action; onStart: () => void }
         </span>
       )}
     </Menu.Item>
+  )
+}
+
+type Props = {
+  label: string
+  /** The row it applies to. */
+  name: string
+  icon: Icon
+  busy: boolean
+  danger?: boolean
+  /** Shows the label on hover. */
+  titled?: boolean
+  onClick: () => void
+}
+
+/** A row's icon button, native because a list has hundreds. Other props, as from `UnavailableHint`, go to it. */
+export function RowButton({ label, name, icon: Sign, busy, danger = false, titled = true, ...rest }: Props) {
+  return (
+    <button
+      type="button"
+      className={classes.rowButton}
+      data-danger={danger || undefined}
+      aria-label={`${label}: ${name}`}
+      title={titled ? label : undefined}
+      aria-busy={busy}
+      {...rest}
+    >
+      <Sign size={17} aria-hidden />
+    </button>
   )
 }

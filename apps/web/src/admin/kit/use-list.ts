@@ -1,10 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Page } from '@netlet/contract'
-import { call } from '../../api/client.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { type Endpoint, call } from '../../api/client.ts'
 import { usePollInterval } from '../../api/feed-connected.ts'
-import type { Endpoint } from '../../api/client.ts'
 import { keyOf, queryClient } from '../../api/query.ts'
-import { askedOf, DEFAULT_SIZE, type ListState } from './list-state.ts'
+import { DEFAULT_SIZE, type ListState, askedOf } from './list-state.ts'
 import { preferencesQuery } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
 
@@ -36,4 +36,16 @@ export function useListPage<R extends Row>({ list, moving }: Resource<R>, state:
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) => (moving && data?.data.some(moving) ? watch : false)
   })
+}
+
+const SETTLED_MS = 400
+
+/** A typed value, once it has not changed for a moment. */
+export function useSettled<V>(value: V): V {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
 }

@@ -1,21 +1,101 @@
-import '../../kit/styles/forms.ts'
-import { Tabs } from '@mantine/core'
-import { useSearchParams } from 'react-router'
-import { useT } from '../../i18n/admin.ts'
-import { TabBar, column, defineResource, integer, moment, oneOf } from '../kit/index.ts'
-import { IconEye, IconMailForward, IconSend } from '@tabler/icons-react'
-import { BLOCK_CAUSES, type BlockedAddress, type SentMail } from '@netlet/contract'
-import { mail } from '../../api/routes.ts'
-import { none } from '../../kit/none.tsx'
+import { SegmentedControl, Skeleton, Tabs } from '@mantine/core'
+import { BLOCK_CAUSES, type BlockedAddress, type MailContent, type MailDetail, type SentMail } from '@netlet/contract'
 import { MAIL_STATES } from '@netlet/contract/states'
-import { Failure, Kind, Language, State, Template } from './cells.tsx'
-import { MailDrawer } from './mail-drawer.tsx'
+import { IconEye, IconMailForward, IconSend } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useSearchParams } from 'react-router'
 import { read } from '../../api/query.ts'
-import { useLanguage } from '../../i18n/language.ts'
+import { mail } from '../../api/routes.ts'
+import en from '../../i18n/admin.en.json'
+import { type Key, useT } from '../../i18n/admin.ts'
+import { LANGUAGES, useLanguage } from '../../i18n/language.ts'
+import { none } from '../../kit/none.tsx'
+import { StateBadge } from '../../kit/state-badge.tsx'
 import { ErrorState } from '../../kit/states.tsx'
+import { Moment } from '../../kit/time.tsx'
 import { useAddress } from '../../kit/use-address.ts'
+import {
+  AuditLink,
+  type Fact,
+  FactList,
+  TabBar,
+  type Tools,
+  column,
+  defineResource,
+  integer,
+  moment,
+  oneOf
+} from '../kit/index.ts'
 import classes from './mails.module.css'
+import '../../kit/styles/forms.ts'
+
+/** A mail beside the log: its result and its text. */
+function MailDrawer({ id }: { id: number; row: SentMail | undefined; tools: Tools }) {
+  const { data, error, refetch } = useQuery({
+    ...read(mail.mail, { params: { id } }),
+    // Reading a mail is audited, and its text never changes, so read it once per opening.
+    staleTime: Infinity,
+    gcTime: 0,
+    refetchOnReconnect: false
+  })
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={480} />
+  return (
+    <div className="stack">
+      <Facts of={data} />
+      {data.content ? <Content of={data.content} /> : <NoContent of={data} />}
+      <AuditLink of="mail" id={id} />
+    </div>
+  )
+}
+
+function Facts({ of: row }: { of: MailDetail }) {
+  const t = useT()
+  const facts: Fact[] = [
+    [t('mails.subject'), row.content?.subject],
+    [t('mails.to'), row.to],
+    [t('mails.language'), <Language row={row} />],
+    [t('mails.template'), <Template name={row.template} />],
+    [t('mails.kind'), <Kind row={row} />],
+    [t('mails.state'), <State row={row} />],
+    [t('mails.created_at'), <Moment at={row.created_at} />],
+    [t('mails.sent_at'), row.sent_at && <Moment at={row.sent_at} />],
+    [t('mails.error'), (row.error_code ?? row.error) && <Failure row={row} />]
+  ]
+  return <FactList label={t('mails.one')} facts={facts} />
+}
+
+function Content({ of: { subject, html, text } }: { of: MailContent }) {
+  const t = useT()
+  const [part, setPart] = useState('html')
+  return (
+    <section className="stack" aria-label={t('mails.said')}>
+      <SegmentedControl
+        aria-label={t('mails.part')}
+        value={part}
+        onChange={setPart}
+        data={[
+          { value: 'html', label: t('mails.html') },
+          { value: 'text', label: t('mails.text') }
+        ]}
+      />
+      {part === 'html' ? (
+        // Sandboxed without scripts, forms or our origin, because mails contain customers' input.
+        <iframe className={classes.frame} sandbox="" srcDoc={html} title={subject} />
+      ) : (
+        <pre className={classes.text}>{text}</pre>
+      )}
+      <p className="dim">{t('mails.masked')}</p>
+    </section>
+  )
+}
+
+function NoContent({ of: { state, sent_at: sentAt } }: { of: MailDetail }) {
+  const t = useT()
+  const gone = state === 'failed' || sentAt !== null
+  return <p className="dim">{t(gone ? 'mails.notKept' : state === 'skipped' ? 'mails.neverSent' : 'mails.notYet')}</p>
+}
 
 /** Every template in each language, filled with sample data. */
 function Previews() {
@@ -159,3 +239,42 @@ export default function MailsPage() {
     </Tabs>
   )
 }
+
+/** Why it was not sent, with the mail service's own words. */
+function Failure({ row: { error, error_code: code, state } }: { row: SentMail }) {
+  const t = useT()
+  if (!code) return error ?? none
+  return (
+    <>
+      {t(`mails.why.${code}`)}
+      {error && state !== 'skipped' && <div className="dim">{error}</div>}
+    </>
+  )
+}
+
+/** The mail's name in words, and its technical name. */
+function Template({ name }: { name: string }) {
+  const t = useT()
+  const key = `mails.name.${name}`
+  return (
+    <>
+      {key in en ? t(key as Key) : name}
+      {key in en && <div className="dim mono">{name}</div>}
+    </>
+  )
+}
+
+function Kind({ row }: { row: SentMail }) {
+  const t = useT()
+  return <>{t(`mails.kindOf.${row.kind}`)}</>
+}
+
+const TONES = { waiting: 'busy', sent: 'good', bounced: 'bad', failed: 'bad', skipped: 'off' } as const
+
+function State({ row }: { row: SentMail }) {
+  const t = useT()
+  return <StateBadge tone={TONES[row.state]}>{t(`mails.is.${row.state}`)}</StateBadge>
+}
+
+/** Each language in its own name. */
+const Language = ({ row }: { row: SentMail }) => <>{LANGUAGES[row.language]}</>

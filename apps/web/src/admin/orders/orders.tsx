@@ -14,7 +14,7 @@ import {
   IconX
 } from '@tabler/icons-react'
 import { call } from '../../api/client.ts'
-import { may } from '../../api/may.ts'
+import { may } from '../../api/session.ts'
 import { orders, payments } from '../../api/routes.ts'
 import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'

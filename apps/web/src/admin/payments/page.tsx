@@ -1,16 +1,119 @@
+import { Skeleton } from '@mantine/core'
 import type { DecisionPlan, InboxEntry, PaymentDecision } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { MONEY_OUTCOMES } from '@netlet/contract/payment-codes'
 import { IconArrowForwardUp, IconEyeOff, IconReceiptOff, IconReceiptRefund } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { call } from '../../api/client.ts'
+import { read } from '../../api/query.ts'
 import { payments } from '../../api/routes.ts'
-import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
-import { type T, code, column, defineResource, figures, integer, moment, oneOf, textField } from '../kit/index.ts'
-import { askRefund, refundAmount, refundStarted } from '../orders/refund.ts'
-import { ChargedCell, OrderCell, OutcomeBadge } from './cells.tsx'
-import { PaymentDrawer } from './drawer.tsx'
+import en from '../../i18n/admin.en.json'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { moneyIn } from '../../kit/money.ts'
+import type { Translate } from '../../i18n/words.ts'
+import { moneyIn, withMoney } from '../../kit/money.ts'
+import { none } from '../../kit/none.tsx'
+import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
+import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
+import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
+import {
+  type Fact,
+  FactList,
+  type T,
+  type Tools,
+  code,
+  column,
+  defineResource,
+  figures,
+  integer,
+  moment,
+  oneOf,
+  textField
+} from '../kit/index.ts'
+import { OrderLink } from '../orders/order-link.tsx'
+import { askRefund, refundAmount, refundStarted } from '../orders/refund.ts'
+import classes from './payments.module.css'
+
+/** One event beside the list: the lines of the platform's order, and what our order is missing. */
+function PaymentDrawer({ id }: { id: number; row: InboxEntry | undefined; tools: Tools }) {
+  const t = useT()
+  const { data, error, refetch } = useQuery(read(payments.inboxEntry, { params: { id } }))
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={320} />
+  const { entry, lines, needed, email, proposed } = data
+  return (
+    <div className="stack">
+      <Facts entry={entry} email={email} proposed={proposed} />
+      <section aria-label={t('payments.lines')}>
+        <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
+          {t('payments.lines')}
+        </h3>
+        {lines.length === 0 && <p className="dim">{t('payments.noLines')}</p>}
+        <ul className={`size-body ${classes.lines}`}>
+          {lines.map((line, at) => (
+            <li key={`${line.variant} ${at}`}>
+              <span>{line.title}</span>
+              <span className="num">{`${line.quantity} × ${moneyIn(line.price, entry.currency)}`}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      {needed.length > 0 && (
+        <section aria-label={t('payments.needed')}>
+          <h3 className="size-body" style={{ marginBottom: '0.4rem' }}>
+            {t('payments.needed')}
+          </h3>
+          <ul className={`size-body ${classes.lines}`}>
+            {needed.map((line, at) => (
+              <li key={`${line.name} ${at}`} data-short={line.paid < line.quantity}>
+                <span>{line.name}</span>
+                <span className="num">{t('payments.short', { paid: line.paid, quantity: line.quantity })}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Facts({ entry, email, proposed }: { entry: InboxEntry; email: string | null; proposed: string | null }) {
+  const t = useT()
+  const { resolution, resolution_note, resolved_by, payment } = entry
+  const ended =
+    resolution &&
+    t('payments.resolvedBy', {
+      resolution: t(`payments.by.${resolution}`),
+      by: resolved_by ?? '',
+      note: resolution_note ?? '–'
+    })
+  const facts: Fact[] = [
+    [t('payments.outcome'), <OutcomeBadge entry={entry} />],
+    [t('payments.platform_order'), entry.platform_order && <span className="mono">{entry.platform_order}</span>],
+    [t('payments.order'), <OrderCell entry={entry} />],
+    [
+      t('payments.proposed'),
+      proposed && (
+        <>
+          <span className="mono">{proposed}</span> <span className="dim">{t('payments.proposedWhy')}</span>
+        </>
+      )
+    ],
+    [t('payments.user'), entry.username],
+    [t('payments.email'), email],
+    [t('payments.charged'), <ChargedCell entry={entry} />],
+    [t('payments.state'), payment && t(`payments.now.${payment}`)],
+    [
+      t('payments.refundedAmount'),
+      entry.refunded && entry.refunded !== '0.00' && moneyIn(entry.refunded, entry.currency)
+    ],
+    [t('payments.topic'), <span className="mono">{entry.topic}</span>],
+    [t('payments.resolution'), ended]
+  ]
+  return <FactList label={t('payments.facts')} facts={facts} />
+}
 
 /** What the decision does to the order. */
 function consequence(t: T, { does, order, proxies, days, until }: DecisionPlan): string {
@@ -129,3 +232,64 @@ export default defineResource({
   ],
   csv: true
 })
+
+function OutcomeBadge({ entry }: { entry: InboxEntry }) {
+  const t = useT()
+  const { outcome, unresolved, resolution, params, waits_for: waitsFor } = entry
+  const disputed = params['reason'] === 'chargeback'
+  const tone = unresolved
+    ? 'bad'
+    : outcome === null
+      ? 'wait'
+      : disputed
+        ? 'wait'
+        : outcome === 'settled' || resolution === 'applied'
+          ? 'good'
+          : 'off'
+  return (
+    <StateWithDetails>
+      <StateBadge tone={tone}>
+        {disputed ? t('payments.disputed') : t(outcome ? (`payments.is.${outcome}` as Key) : 'payments.waiting')}
+      </StateBadge>
+      {resolution && <span className="dim">{t(`payments.by.${resolution}`)}</span>}
+      {waitsFor && (
+        <span className="dim size-table" style={{ maxWidth: '28rem' }}>
+          {waitsFor}
+        </span>
+      )}
+      {unresolved && (
+        <span className="dim size-table" style={{ maxWidth: '28rem' }}>
+          {attentionWords(t, entry)}
+        </span>
+      )}
+    </StateWithDetails>
+  )
+}
+
+/** Why it needs attention. Outcomes without a translation show the server's English. */
+function attentionWords(
+  t: Translate<typeof en>,
+  { outcome, params: told, summary, currency }: InboxEntry
+): string | null {
+  const params = withMoney(told, currency)
+  const key = `payments.why.${outcome}`
+  if (!(key in en)) return summary
+  const state = `orders.is.${params['state']}`
+  return t(key as Key, state in en ? { ...params, state: t(state as Key) } : params)
+}
+
+/** Links to our order. A deleted or unknown one links to a search for its number. */
+const OrderCell = ({ entry }: { entry: InboxEntry }) =>
+  entry.order && entry.order_id ? (
+    <OrderLink id={entry.order_id} number={entry.order} />
+  ) : entry.order ? (
+    <Link className="mono" to={`${pageAt('Orders')}?search=${encodeURIComponent(entry.order)}`}>
+      {entry.order}
+    </Link>
+  ) : (
+    none
+  )
+
+/** The platform's amount in its currency. */
+const ChargedCell = ({ entry }: { entry: InboxEntry }) =>
+  entry.charged === null ? none : <span className="num">{moneyIn(entry.charged, entry.currency)}</span>

@@ -1,4 +1,4 @@
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import { catalog, inventory, settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'

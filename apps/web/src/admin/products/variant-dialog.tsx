@@ -1,20 +1,23 @@
-import type { AddressFamily, ServerGroup, Variant } from '@netlet/contract'
-import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, Skeleton, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import type { AddressFamily, GroupStock, ServerGroup, Variant } from '@netlet/contract'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { read } from '../../api/query.ts'
+import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { useFormDraft } from '../../kit/draft.ts'
 import { rules } from '../../kit/form.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
 import { VariantForm } from '../../kit/schemas.ts'
+import { ErrorState } from '../../kit/states.tsx'
 import { PriceChoices } from '../price-drift/choices.tsx'
-import { sentVariant, type VariantDraft } from './draft.ts'
-import { GroupPlan, type Source } from './group-plan.tsx'
+import { type VariantDraft, sentVariant } from './draft.ts'
 import classes from './products.module.css'
-import { gridStyle } from '../../kit/grid-style.ts'
 
 /** The limits of a plan, in the contract's order. */
 const PLAN_LIMITS = ['traffic_gb', 'mbps', 'connections', 'connections_per_second'] as const
@@ -186,3 +189,77 @@ export function VariantDialog(props: Props) {
     </Dialog>
   )
 }
+
+/** The group a variant sells from, its block size and family; null: none. */
+type Source = { group: number; step: number; family: AddressFamily } | null
+
+const NOTHING: GroupStock = { max_step: 0, stock: 0, rules: [] }
+
+/** What a group has to sell; undefined while loading. */
+function useGroupStock(source: Source) {
+  const query = useQuery({
+    ...read(catalog.groupStock, {
+      query: {
+        server_group: source?.group ?? 0,
+        cart_step: source?.step ?? 1,
+        address_family: source?.family ?? 'ipv4'
+      }
+    }),
+    enabled: source !== null
+  })
+  return { ...query, data: source === null ? NOTHING : query.data }
+}
+
+/** What another group or block size does to a variant's stock, rule by rule, before it is saved. */
+function GroupPlan({ before, after, live }: { before: Source; after: Source; live: number }) {
+  const t = useT()
+  const now = useGroupStock(before)
+  const then = useGroupStock(after)
+  const failed = now.error ?? then.error
+  if (failed) return <ErrorState error={failed} onRetry={() => void Promise.all([now.refetch(), then.refetch()])} />
+  if (!now.data || !then.data) return <Skeleton height={90} aria-label={t('products.plan')} />
+  const nowBy = new Map(now.data.rules.map(rule => [rule.acl_id, rule]))
+  const thenBy = new Map(then.data.rules.map(rule => [rule.acl_id, rule]))
+  const rules = [...new Map([...nowBy, ...thenBy]).values()]
+  return (
+    <section className="stack" aria-label={t('products.plan')}>
+      <h3 className="size-lead">{t('products.plan')}</h3>
+      {after && then.data.max_step < after.step && (
+        <p className="notice warn" role="status">
+          {t('products.tooLarge', { step: after.step, largest: then.data.max_step })}
+        </p>
+      )}
+      <div style={{ maxHeight: '13rem', overflow: 'auto' }} tabIndex={0} role="group" aria-label={t('products.plan')}>
+        <table className={classes.plan}>
+          <thead>
+            <tr>
+              <th scope="col">{t('products.rule')}</th>
+              <th scope="col">{t('products.now')}</th>
+              <th scope="col">{t('products.then')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            <Line name={t('products.mostStock')} now={now.data.stock} then={then.data.stock} />
+            {rules.map(({ acl_id, acl_name }) => (
+              <Line
+                key={acl_id}
+                name={acl_name}
+                now={nowBy.get(acl_id)?.stock ?? 0}
+                then={thenBy.get(acl_id)?.stock ?? 0}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {live > 0 && <p className="dim">{t('products.keep', { count: live })}</p>}
+    </section>
+  )
+}
+
+const Line = ({ name, now, then }: { name: string; now: number; then: number }) => (
+  <tr data-less={then < now}>
+    <th scope="row">{name}</th>
+    <td>{numberText(now)}</td>
+    <td>{numberText(then)}</td>
+  </tr>
+)

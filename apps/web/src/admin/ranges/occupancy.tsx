@@ -1,19 +1,18 @@
 import { Button, Skeleton } from '@mantine/core'
+import type { Occupancy } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { IconArrowLeft, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { parseAsInteger, parseAsString, useQueryStates } from 'nuqs'
-import { useState } from 'react'
+import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { Link } from 'react-router'
 import { read } from '../../api/query.ts'
 import { inventory } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { ErrorState } from '../../kit/states.tsx'
-import { type Block, KINDS, Picture, blockText } from './picture.tsx'
-import { RuleTable } from './rule-table.tsx'
-import classes from './ranges.module.css'
-import { pageAt } from '@netlet/contract/pages'
-import { Link } from 'react-router'
-import type { Occupancy } from '@netlet/contract'
 import { numberText } from '../../kit/number.ts'
+import { ErrorState } from '../../kit/states.tsx'
+import type { T } from '../kit/index.ts'
+import classes from './ranges.module.css'
 
 function Legend({ excluded }: { excluded: boolean }) {
   const t = useT()
@@ -180,5 +179,160 @@ export function RangeOccupancy({ id, onBack }: Props) {
         </div>
       )}
     </section>
+  )
+}
+
+type RuleTableProps = { occupancy: Occupancy; onChoose: (rule: number | null) => void }
+
+/** Figures by rule. Clicking a rule shows the picture for it alone. */
+function RuleTable({ occupancy, onChoose }: RuleTableProps) {
+  const t = useT()
+  return (
+    <div className={classes.tables} tabIndex={0} role="group" aria-label={t('ranges.byRule')}>
+      <table className={classes.figures}>
+        <caption>{t('ranges.byRule')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('ranges.rule')}</th>
+            {KINDS.map(kind => (
+              <th key={kind} scope="col" data-align="end">
+                {t(`ranges.kind.${kind}`)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row" colSpan={KINDS.length + 1}>
+              <button
+                type="button"
+                className="bare"
+                aria-pressed={occupancy.rule === null}
+                onClick={() => onChoose(null)}
+              >
+                {t('ranges.allRules')}
+              </button>
+            </th>
+          </tr>
+          {occupancy.rules.map(rule => (
+            <tr key={rule.id}>
+              <th scope="row">
+                <button
+                  type="button"
+                  className="bare"
+                  aria-pressed={occupancy.rule?.id === rule.id}
+                  onClick={() => onChoose(rule.id)}
+                >
+                  {rule.name}
+                </button>
+                {rule.excluded && (
+                  <span className="bad size-label" style={{ marginInlineStart: '0.5rem' }}>
+                    {t('ranges.kind.excluded')}
+                  </span>
+                )}
+              </th>
+              {KINDS.map(kind => (
+                <td key={kind} data-align="end" className="num">
+                  {rule.excluded && kind === 'free' ? '–' : numberText(rule[kind])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Blocks in a row. */
+const ACROSS = 16
+
+type Block = Occupancy['blocks'][number]
+const KINDS = ['leased', 'held', 'resting', 'blocked', 'free'] as const
+
+type KINDSProps = {
+  occupancy: Occupancy
+  /** The shown rule never sells this range. */
+  excluded: boolean
+  selected: number
+  onSelect: (nth: number) => void
+  onOpen: (block: Block) => void
+}
+
+/** '127.10.3.0/24: leased 12, free 244', without zeros. */
+const blockText = (t: T, block: Block): string =>
+  `${block.part}: ${KINDS.filter(kind => block[kind] > 0)
+    .map(kind => `${t(`ranges.kind.${kind}`)} ${block[kind]}`)
+    .join(', ')}`
+
+/** A background with the share of each kind, from the bottom. */
+function fillOf(block: Block): CSSProperties {
+  const total = KINDS.reduce((sum, kind) => sum + block[kind], 0) || 1
+  let at = 0
+  const stops = KINDS.flatMap(kind => {
+    if (block[kind] === 0) return []
+    const from = at
+    at += (block[kind] / total) * 100
+    return `var(--${kind}) ${from.toFixed(2)}% ${at.toFixed(2)}%`
+  })
+  return { backgroundImage: `linear-gradient(to top, ${stops.join(', ')})` }
+}
+
+const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -ACROSS, ArrowDown: ACROSS }
+
+/** The blocks by address. Arrow keys move, Enter opens. */
+function Picture({ occupancy, excluded, selected, onSelect, onOpen }: KINDSProps) {
+  const t = useT()
+  const { blocks } = occupancy
+  const grid = useRef<HTMLDivElement>(null)
+  const moved = useRef(false)
+  useEffect(() => {
+    if (moved.current) grid.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus()
+    moved.current = false
+  }, [selected])
+  const move = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    const next =
+      event.key === 'Home' ? 0 : event.key === 'End' ? blocks.length - 1 : step === undefined ? -1 : selected + step
+    if (next < 0 || next >= blocks.length) return
+    event.preventDefault()
+    moved.current = true
+    onSelect(next)
+  }
+  const rows = Array.from({ length: Math.ceil(blocks.length / ACROSS) }, (_, row) =>
+    blocks.slice(row * ACROSS, (row + 1) * ACROSS)
+  )
+  return (
+    <div
+      ref={grid}
+      role="grid"
+      aria-label={t('ranges.blocksOf', { part: occupancy.part })}
+      className={`stack ${classes.picture}`}
+      style={{ gap: '2px' }}
+      data-excluded={excluded || undefined}
+      onKeyDown={move}
+    >
+      {rows.map((row, at) => (
+        <div role="row" key={row[0]?.part}>
+          {row.map((block, column) => {
+            const nth = at * ACROSS + column
+            return (
+              <button
+                key={block.part}
+                type="button"
+                role="gridcell"
+                aria-label={blockText(t, block)}
+                aria-selected={nth === selected}
+                title={blockText(t, block)}
+                tabIndex={nth === selected ? 0 : -1}
+                style={fillOf(block)}
+                onClick={() => (nth === selected ? onOpen(block) : onSelect(nth))}
+                onDoubleClick={() => onOpen(block)}
+              />
+            )
+          })}
+        </div>
+      ))}
+    </div>
   )
 }

@@ -1,12 +1,22 @@
 import type { Cidr, RangeEffect } from '@netlet/contract'
-import { IconLayoutGrid } from '@tabler/icons-react'
-import { inventory } from '../../api/routes.ts'
+import { IconEraser, IconLayoutGrid } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { read, refresh } from '../../api/query.ts'
+import { fleet, inventory } from '../../api/routes.ts'
+import { useMay } from '../../api/session.ts'
 import { useT } from '../../i18n/admin.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { confirm } from '../../kit/confirm.ts'
+import { none } from '../../kit/none.tsx'
+import { notify } from '../../kit/notify.ts'
 import { numberText } from '../../kit/number.ts'
 import { CidrForm } from '../../kit/schemas.ts'
 import {
   type PlanProps,
   type T,
+  WorkButton,
   askingFilter,
   code,
   column,
@@ -15,18 +25,71 @@ import {
   idFilter,
   idsField,
   integer,
+  risky,
   useSettled
 } from '../kit/index.ts'
 import { useRules } from '../rules/use-rules.ts'
 import { ServersCell } from '../server-groups/cells.tsx'
 import { useServerGroups, useServers } from '../servers/options.ts'
-import { CleanUnused } from './clean-unused.tsx'
 import { RangeOccupancy } from './occupancy.tsx'
 import classes from './ranges.module.css'
-import { none } from '../../kit/none.tsx'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { read } from '../../api/query.ts'
-import { failureText } from '../../i18n/failures.ts'
+
+/** Milliseconds for which the result shows. */
+const SHOWN = 10_000
+/** The number of ranges named in the result and in the question. */
+const NAMED = { result: 5, question: 20 }
+/** The specification's text, if the server sends none. */
+const FAILED = '清理失败'
+
+/** Removes ranges without a server or lease. */
+function CleanUnused() {
+  const t = useT()
+  // Do not disable the button during the question: the focus could not return to it.
+  const [asking, setAsking] = useState(false)
+  const [running, setRunning] = useState(false)
+  const named = (ranges: readonly { cidr: string }[], count: number, most: number) => {
+    const first = ranges.slice(0, most).map(({ cidr }) => cidr)
+    const more = count - first.length
+    return first.join(', ') + (more > 0 ? ` ${t('ranges.cleanMore', { count: more })}` : '')
+  }
+  const clean = async () => {
+    if (asking || running) return
+    setAsking(true)
+    try {
+      const unused = await call(inventory.unusedCidrs, { query: { include_soft_deleted: 'true' } })
+      if (unused.count === 0) return notify('good', t('ranges.cleanNone'), SHOWN)
+      const body = t('ranges.cleanBody', {
+        count: unused.count,
+        list: named(unused.cidrs, unused.count, NAMED.question)
+      })
+      if (!(await confirm(risky({ title: t('ranges.clean'), body, danger: true }, unused.count)))) return
+      setRunning(true)
+      const { deleted_count: count, cidr_details: details } = await call(inventory.cleanUnusedCidrs, {
+        body: { include_soft_deleted: true, plan: unused.plan }
+      })
+      const list = named(details, count, NAMED.result)
+      notify('good', t('ranges.cleaned', { count, list }), SHOWN)
+    } catch (error) {
+      notify('bad', failureText(error, FAILED), SHOWN)
+    } finally {
+      setAsking(false)
+      setRunning(false)
+      void refresh(inventory.cidrs, fleet.servers)
+    }
+  }
+  if (!useMay().mayCall(inventory.cleanUnusedCidrs)) return null
+  return (
+    <WorkButton
+      variant="default"
+      working={running}
+      aria-busy={asking}
+      leftSection={<IconEraser size={16} aria-hidden />}
+      onClick={() => void clean()}
+    >
+      {t('ranges.clean')}
+    </WorkButton>
+  )
+}
 
 function linesOf(t: T, { sells, excluded, allowed, orders }: RangeEffect): string[] {
   const lines = [

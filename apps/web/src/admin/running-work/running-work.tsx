@@ -11,7 +11,7 @@ import { actionName, CancelRun, countsOf, goesOn, RunProgress } from '../kit/ind
 import { RunningInstalls } from './running-installs.tsx'
 import { RunningSyncs } from './running-syncs.tsx'
 import classes from './running-work.module.css'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import {
   UpgradeButtons,
   UpgradeProgress,

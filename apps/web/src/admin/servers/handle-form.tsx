@@ -1,16 +1,18 @@
-import type { Server } from '@netlet/contract'
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import type { Server } from '@netlet/contract'
 import { useEffect, useState } from 'react'
-import { call, type Endpoint } from '../../api/client.ts'
+import { type Endpoint, call } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
+import { CopyButton } from '../../kit/copy-button.tsx'
 import { rules } from '../../kit/form.ts'
+import { Moment } from '../../kit/time.tsx'
 import { WorkButton } from '../kit/index.ts'
-import { handles, linesOf, type Handle, type HandleField, type HandleName, type Values } from './handles.ts'
+import { type Handle, type HandleField, type HandleName, type Values, handles, linesOf } from './handles.ts'
 import { useRuleGroups } from './options.ts'
-import type { Output } from './output.tsx'
+import classes from './servers.module.css'
 
 type Props = {
   server: Server
@@ -187,4 +189,41 @@ function textOf(reply: unknown): string {
   const { output } = (reply ?? {}) as { output?: unknown }
   const shown = output === undefined ? reply : output
   return typeof shown === 'string' ? shown : JSON.stringify(shown, null, 2)
+}
+
+/** An answer from the agent, or from the shop on its behalf. */
+export type Output = { handle: HandleName; at: Date; failed: boolean; text: string }
+
+/** The raw response of the last handle. */
+export function OutputPanel({ output, onClear }: { output: Output | null; onClear: () => void }) {
+  const t = useT()
+  return (
+    <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.output')}>
+      <div className="row" style={{ gap: '0.5rem 1rem' }}>
+        <h3 className="size-body">{t('manage.output')}</h3>
+        {output && (
+          <span className="row inline" style={{ gap: '0.5rem 1rem' }}>
+            <CopyButton text={output.text} variant="default" size="compact-sm" />
+            <Button size="compact-sm" variant="default" onClick={onClear}>
+              {t('manage.clear')}
+            </Button>
+          </span>
+        )}
+      </div>
+      <div role="status">
+        {output ? (
+          <>
+            <p className={output.failed ? classes.trouble : 'dim size-table'}>
+              <span className="mono">{output.handle}</span> · <Moment at={output.at.toISOString()} />
+            </p>
+            <pre className={classes.output} tabIndex={0}>
+              {output.text}
+            </pre>
+          </>
+        ) : (
+          <p className="dim">{t('manage.noOutput')}</p>
+        )}
+      </div>
+    </section>
+  )
 }

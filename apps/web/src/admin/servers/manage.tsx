@@ -1,29 +1,28 @@
+import { Button, Skeleton, TextInput } from '@mantine/core'
 import type { Server } from '@netlet/contract'
-import { Button, Skeleton } from '@mantine/core'
 import { IconAlertTriangle, IconArrowLeft } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { parseAsString, useQueryState } from 'nuqs'
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { gridStyle } from '../../kit/grid-style.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { mayLeave } from '../../kit/leaving.ts'
+import { numberText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
-import { AgentSettingsPanel } from './agent-settings.tsx'
-import { HandleForm } from './handle-form.tsx'
-import { isHandle, type HandleName } from './handles.ts'
-import { LivePanel } from './live.tsx'
-import { OutputPanel, type Output } from './output.tsx'
-import { ConnectedCell, StateCell } from './cells.tsx'
 import { May, WorkButton } from '../kit/index.ts'
-import classes from './servers.module.css'
+import { AgentSettingsPanel } from './agent-settings.tsx'
+import { ConnectedCell, StateCell } from './cells.tsx'
+import { HandleForm, type Output, OutputPanel } from './handle-form.tsx'
+import { type HandleName, isHandle } from './handles.ts'
+import { LivePanel } from './live.tsx'
 import { ProxyTlsPanel } from './proxy-tls.tsx'
-import { UserList, type AgentUser } from './user-list.tsx'
-import { gridStyle } from '../../kit/grid-style.ts'
+import classes from './servers.module.css'
 
 type Props = { id: number; onBack: () => void; actions: (server: Server) => ReactNode }
 
@@ -193,3 +192,58 @@ const usersOf = (list: unknown): AgentUser[] =>
     if (typeof user !== 'string') return []
     return [{ user, prefixes: Array.isArray(prefixes) ? prefixes.map(String) : [] }]
   })
+
+type AgentUser = { user: string; prefixes: string[] }
+
+/** Rows shown at once. An agent may have thousands of users. */
+const SHOWN = 100
+
+/** `users`: undefined before they are read, null if the role may not see them. */
+type UserListProps = { users: AgentUser[] | null | undefined; onChoose: (user: string) => void }
+
+/** The agent's users. A click copies one into the handle's field. */
+function UserList({ users, onChoose }: UserListProps) {
+  const t = useT()
+  const [typed, setTyped] = useState('')
+  const [shown, setShown] = useState(SHOWN)
+  if (users === undefined) return null
+  if (users === null) return <p className="dim">{t('manage.usersHidden')}</p>
+  const found = typed
+    ? users.filter(({ user, prefixes }) => user.includes(typed) || prefixes.some(prefix => prefix.includes(typed)))
+    : users
+  return (
+    <section className="card stack panel shrinks" style={{ gap: '0.75rem' }} aria-label={t('manage.users')}>
+      <h3 className="size-body">{t('manage.usersCount', { count: numberText(users.length) })}</h3>
+      {users.length === 0 ? (
+        <p className="dim">{t('manage.noUsers')}</p>
+      ) : (
+        <div className="stack">
+          <TextInput
+            size="sm"
+            aria-label={t('manage.find')}
+            placeholder={t('manage.find')}
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+          <ul className={`size-table ${classes.users}`} aria-label={t('manage.users')}>
+            {found.slice(0, shown).map(({ user, prefixes }) => (
+              <li key={user}>
+                <button type="button" className="mono" onClick={() => onChoose(user)}>
+                  {user}
+                </button>
+                <span className="mono">{prefixes.slice(0, 3).join(', ') + (prefixes.length > 3 ? ' …' : '')}</span>
+              </li>
+            ))}
+          </ul>
+          {found.length > shown && (
+            <div>
+              <Button size="compact-sm" variant="default" onClick={() => setShown(shown + SHOWN)}>
+                {t('manage.moreUsers', { count: found.length - shown })}
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}

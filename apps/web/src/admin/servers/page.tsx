@@ -40,14 +40,13 @@ import {
 } from '../kit/index.ts'
 import { AgentCell, ConnectedCell, HealthCell, NameCell, RangesCell, StateCell, UseCell } from './cells.tsx'
 import { ServerDrawer } from './drawer.tsx'
-import { acceptHostKey, installAgent } from './install.ts'
+import { acceptHostKey, installAgent } from './steps.tsx'
 import { ManageServer } from './manage.tsx'
 import { useServerGroups, useServers } from './options.ts'
 import { approvePlan, takeOver } from './ownership.ts'
 import { editQuestion, planQuestion } from './plans.ts'
-import { chosenText } from './upgrade/selection.ts'
+import { UpgradeDialog, chosenText } from './upgrade/dialog.tsx'
 import { installs, isChanging, isInstalling, needsAttention } from './state.ts'
-import { UpgradeDialog } from './upgrade/dialog.tsx'
 import { UpgradePanel } from './upgrade/panel.tsx'
 
 /** Above the list of servers: the current or last upgrade, and the dialog that starts one. */

@@ -1,20 +1,23 @@
-import type { Order, Payment, Ticket, UserDetail, UserLogin } from '@netlet/contract'
+import type { Order, Page, Payment, Ticket, UserDetail, UserLogin } from '@netlet/contract'
 import { deviceIn } from '@netlet/contract/device-words'
 import { pageAt } from '@netlet/contract/pages'
-import { parseAsStringLiteral, useQueryState } from 'nuqs'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryState, useQueryStates } from 'nuqs'
 import { Link } from 'react-router'
+import { type Endpoint, call } from '../../api/client.ts'
+import { keyOf } from '../../api/query.ts'
 import { accounts, orders, payments, support } from '../../api/routes.ts'
-import { useT } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { money, moneyIn } from '../../kit/money.ts'
-import { isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
+import { none } from '../../kit/none.tsx'
+import { OrderStateBadge, isProblem } from '../../kit/order-state.tsx'
 import { Ago, Day } from '../../kit/time.tsx'
+import { type Column, DataTable, Pager } from '../kit/index.ts'
 import { OrderLink } from '../orders/order-link.tsx'
 import { PaymentStateBadge } from '../payments/payment-state.tsx'
 import { StateCell } from '../tickets/cells.tsx'
 import { Address } from './cells.tsx'
-import { PagedTable } from './paged-table.tsx'
-import { none } from '../../kit/none.tsx'
 
 type Props = { user: UserDetail }
 
@@ -184,6 +187,78 @@ export function TicketsTab({ user }: Props) {
           { key: 'created_at', title: t('users.time'), render: ticket => <Ago at={ticket.created_at} /> }
         ]}
       />
+    </div>
+  )
+}
+
+const SIZE = 10
+
+type PagedTableProps<Row> = {
+  /** The suffix of the tab's words: `users.tab.<name>`, `users.none.<name>`. */
+  name: 'orders' | 'payments' | 'points' | 'logins' | 'tickets' | 'audit'
+  route: Endpoint
+  params?: object
+  query?: object
+  columns: Column<Row>[]
+  /** Marks rows that need attention. */
+  problem?: (row: Row) => boolean
+}
+
+const ADDRESS = { page: parseAsInteger.withDefault(1), after: parseAsString.withDefault('') }
+
+/** A list of a user's objects, ten a page; the page is in the address. If the total is not exact, pages go by key. */
+export function PagedTable<Row extends { id: number }>({
+  name,
+  route,
+  params,
+  query,
+  columns,
+  problem
+}: PagedTableProps<Row>) {
+  const t = useT()
+  const [at, setAt] = useQueryStates(ADDRESS, { history: 'push' })
+  const page = Math.max(1, at.page)
+  const offset = (page - 1) * SIZE
+  const place = at.after ? { after: at.after } : { offset }
+  const input = { ...(params && { params }), query: { ...query, limit: SIZE, ...place } }
+  const { data, isPending, error, refetch } = useQuery({
+    queryKey: keyOf(route, input),
+    queryFn: ({ signal }) =>
+      (call as (route: Endpoint, input: object, options: object) => Promise<Page<Row>>)(route, input, { signal }),
+    placeholderData: keepPreviousData
+  })
+  const setPage = (next: number | ((page: number) => number)) =>
+    void setAt({ page: typeof next === 'function' ? next(page) : next, after: null })
+  const isCounted = data?.total_exact ?? true
+  const list = {
+    page,
+    size: SIZE,
+    after: at.after,
+    go: ({ page: to = page, after = '' }) => void setAt({ page: to, after }),
+    ask: () => undefined
+  }
+  const table = (
+    <DataTable
+      label={t(`users.tab.${name}`)}
+      columns={columns}
+      {...(problem && { problem })}
+      rows={data?.data}
+      rowKey={row => row.id}
+      pending={isPending}
+      error={error}
+      onRetry={() => void refetch()}
+      empty={{ title: t(`users.none.${name}` as Key) }}
+      {...(isCounted && {
+        paging: { page, size: SIZE, limit: SIZE, offset, setPage, setSize: () => undefined },
+        total: data?.total
+      })}
+    />
+  )
+  if (isCounted || !data) return table
+  return (
+    <div className="stack">
+      {table}
+      <Pager list={list} page={data} sizes={[SIZE]} />
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import type { CurrentUser, OwnSession, User, UserDetail } from '@netlet/contract'
 import { deviceIn } from '@netlet/contract/device-words'
 import { useQuery } from '@tanstack/react-query'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import { read } from '../../api/query.ts'
 import { accounts, secondFactor } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'

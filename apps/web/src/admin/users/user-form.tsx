@@ -4,7 +4,7 @@ import { ActionIcon, Button, Loader, NativeSelect, Switch, TextInput } from '@ma
 import { useForm } from '@mantine/form'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
-import { useMay } from '../../api/may.ts'
+import { useMay } from '../../api/session.ts'
 import { accounts } from '../../api/routes.ts'
 import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'

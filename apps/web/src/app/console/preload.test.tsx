@@ -7,10 +7,9 @@ import { accounts, bulk, fleet, rewards, settings } from '../../api/routes.ts'
 import { answer, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, customer, pageOf } from '../../testing/shapes.ts'
-import { Layout } from '../layout.tsx'
+import { Layout } from '../pages.tsx'
 import { pathOf, screens, type ScreenId } from '../manifest.ts'
-import { lists } from './lists.ts'
-import { Preload } from './preload.ts'
+import { Preload, lists } from './preload.ts'
 
 const lazyScreens = screens.filter(({ page }) => page.preload)
 const adminScreens = lazyScreens.filter(({ role }) => role === 'admin')

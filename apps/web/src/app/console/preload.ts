@@ -1,11 +1,26 @@
-import { mayOperate, type OperatorRole } from '@netlet/contract/permissions'
+import { type OperatorRole, mayOperate } from '@netlet/contract/permissions'
 import { useEffect, useMemo } from 'react'
 import { readFirstPage } from '../../admin/kit/use-list.ts'
+import type { Endpoint } from '../../api/client.ts'
+import {
+  accounts,
+  catalog,
+  fleet,
+  inventory,
+  mail,
+  notices,
+  orders,
+  payments,
+  rewards,
+  settings,
+  status,
+  support,
+  webhooks
+} from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
-import { loadScreen, loadWhenIdle, type Screen } from '../load-screens.ts'
-import { pathOf, screenAt, screens } from '../manifest.ts'
+import { type Screen, loadScreen, loadWhenIdle } from '../load-screens.ts'
+import { type ScreenId, pathOf, screenAt, screens } from '../manifest.ts'
 import { watchLinks } from '../preload.ts'
-import { lists } from './lists.ts'
 
 /**
  * Loads the console's screens before they open: the code on hover, the code and rows on click, and the code of all
@@ -36,4 +51,30 @@ function watchConsoleLinks(allowed: Screen[]): () => void {
     },
     ['pointerover', 'focusin', 'pointerdown', 'click']
   )
+}
+
+/** The key and call of the list that a screen starts with, so that its rows and code load in parallel. */
+export const lists: Partial<Record<ScreenId, readonly [key: string, call: Endpoint]>> = {
+  userList: ['users', accounts.users],
+  Orders: ['orders', orders.list],
+  payments: ['payments', payments.inbox],
+  productManager: ['products', catalog.products],
+  productType: ['product-types', catalog.collections],
+  productTag: ['product-tags', catalog.tags],
+  promocode: ['promo-codes', rewards.coupons],
+  giftcard: ['gift-cards', rewards.giftCards],
+  leveldiscount: ['level-codes', rewards.levelCodes],
+  servers: ['servers', fleet.servers],
+  servergroup: ['server-groups', fleet.groups],
+  outages: ['outages', fleet.allOutages],
+  incidents: ['incidents', status.incidents],
+  AclManager: ['rules', inventory.rules],
+  AclGroupManager: ['rule-groups', inventory.groups],
+  CIDRManage: ['ranges', inventory.cidrs],
+  tickets: ['tickets', support.tickets],
+  QA: ['faqs', support.faqs],
+  mails: ['mails', mail.mails],
+  webhooks: ['hook-log', webhooks.allDeliveries],
+  notices: ['notices', notices.notices],
+  audit: ['audit', settings.audit]
 }

@@ -1,14 +1,14 @@
 import { act, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Found, Schedule } from '@netlet/contract'
-import { singleKeys } from '../../admin/kit/single-keys.ts'
+import { singleKeys } from '../../admin/kit/keyboard.ts'
 import { home, settings } from '../../api/routes.ts'
 import { guardLeaving } from '../../kit/leaving.ts'
 import { registerPaletteActions } from '../../kit/palette.ts'
 import { answer, answerRefused, hold, requestsOf } from '../../testing/answers.ts'
 import { renderAt } from '../../testing/render.tsx'
 import { admin, customer } from '../../testing/shapes.ts'
-import { Layout } from '../layout.tsx'
+import { Layout } from '../pages.tsx'
 
 const nothing: Found = { orders: [], users: [], servers: [], products: [], address: null }
 const found: Found = {

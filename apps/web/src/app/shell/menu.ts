@@ -1,7 +1,7 @@
 import type { CurrentUser } from '@netlet/contract'
 import type { Permission } from '@netlet/contract/permissions'
 import type { Key } from '../../i18n/account.ts'
-import { may } from '../../api/may.ts'
+import { may } from '../../api/session.ts'
 import { pathOf, screenAt, screens, type MenuScreenId, type Role } from '../manifest.ts'
 import { icons, type Icon } from './icons.ts'
 

@@ -6,7 +6,7 @@ import { rewards } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useLevelNames } from '../../i18n/levels.ts'
 import { useT } from '../../i18n/product.ts'
-import { discountText } from '../discount.ts'
+import { discountText } from '../number.ts'
 import { money } from '../money.ts'
 
 /** The signed-in customer's level discount at the checkout; null if there is none or it is not loaded. */

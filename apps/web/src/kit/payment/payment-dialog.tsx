@@ -1,22 +1,25 @@
-import { pageAt } from '@netlet/contract/pages'
 import { Button } from '@mantine/core'
+import { pageAt } from '@netlet/contract/pages'
 import { IconExternalLink } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
+import { call } from '../../api/client.ts'
 import { read, refresh } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { reloadSession } from '../../api/session.ts'
+import { useMutation } from '../../api/use-mutation.ts'
+import { failureText } from '../../i18n/failures.ts'
 import { useT } from '../../i18n/product.ts'
 import { confirm } from '../confirm.ts'
 import { Dialog } from '../dialog.tsx'
+import { notify } from '../notify.ts'
 import { clock, useSecondsUntil } from '../use-countdown.ts'
+import { useOnline } from '../use-online.ts'
 import { webAddress } from '../web-address.ts'
 import { Facts } from './facts.tsx'
-import { type Pending, keepPayment } from './pending.ts'
-import { useCancel } from './use-cancel.ts'
 import classes from './payment.module.css'
-import { useQuery } from '@tanstack/react-query'
-import { useOnline } from '../use-online.ts'
+import { type Pending, keepPayment, pendingPayment } from './pending.ts'
 
 /** Milliseconds between two polls of the payment. */
 const POLL = 3000
@@ -183,4 +186,27 @@ export function PaymentDialog({ pending, blocked = false, onClose }: Props) {
       </div>
     </Dialog>
   )
+}
+
+/** Cancels an unpaid order after a confirmation. */
+export function useCancel(onCancelled: () => void = () => undefined) {
+  const t = useT()
+  const cancel = useMutation({
+    mutationFn: (id: number) => call(orders.cancel, { params: { id } }),
+    onSuccess: (_, id) => {
+      if (pendingPayment(Date.now())?.id === id) keepPayment(null)
+      notify('good', t('pay.cancelled'))
+      onCancelled()
+    },
+    onError: error => notify('bad', failureText(error, t('pay.cancelFailed'))),
+    // Also after a refusal, because the order may have been paid.
+    onSettled: () => refresh(orders.list, orders.proxyDetail, orders.payment, catalog.products)
+  })
+  return {
+    pending: cancel.isPending,
+    ask: async (id: number) => {
+      const question = { title: t('pay.cancelTitle'), body: t('pay.cancelBody'), danger: true }
+      if (await confirm(question)) cancel.mutate(id)
+    }
+  }
 }

@@ -1,18 +1,23 @@
+import { Button, Skeleton } from '@mantine/core'
+import type { ShopFigures } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
-import { Button } from '@mantine/core'
+import { IconArrowRight, IconWorld } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { read } from '../../api/query.ts'
+import { catalog, support } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useT as useShellT } from '../../i18n/index.ts'
 import { useT } from '../../i18n/landing.ts'
-import classes from './more.module.css'
-import { Places } from './places.tsx'
-import { Uses } from './uses.tsx'
-import { IconArrowRight } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { read } from '../../api/query.ts'
-import { support } from '../../api/routes.ts'
-import { QuestionList } from '../question-list.tsx'
+import { useLanguage } from '../../i18n/language.ts'
+import { useNames } from '../../i18n/names.ts'
 import { CopyButton } from '../../kit/copy-button.tsx'
+import { countryName, flagOf } from '../../kit/country.tsx'
+import { gridStyle } from '../../kit/grid-style.ts'
+import { money } from '../../kit/money.ts'
+import { QuestionList } from '../question-list.tsx'
+import classes from './more.module.css'
+import { figuresQuery } from './proof.tsx'
 
 /** A customer's first request. The words in capitals come from the order. */
 const LINE = 'curl -x http://USER:PASSWORD@IP:PORT https://www.example.com/'
@@ -100,6 +105,111 @@ function End() {
           )}
         </div>
       </div>
+    </section>
+  )
+}
+
+/** Locations named per country. */
+const NAMES = 6
+
+function Places() {
+  const t = useT()
+  const { data, isPending } = useQuery(figuresQuery)
+  if (!isPending && !data?.countries.length) return null
+  return (
+    <section className={`wide ${classes.section}`} aria-labelledby="places">
+      <h2 id="places">{t('places.title')}</h2>
+      <p className={`dim ${classes.lead}`}>{t('places.lead')}</p>
+      <ul style={{ ...gridStyle('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
+        {isPending
+          ? [1, 2, 3, 4].map(key => (
+              <li key={key}>
+                <Skeleton height="4.33rem" radius="md" />
+              </li>
+            ))
+          : data?.countries.map(country => <Country key={country.code ?? ''} country={country} figures={data} />)}
+      </ul>
+    </section>
+  )
+}
+
+type CountryProps = { country: ShopFigures['countries'][number]; figures: ShopFigures }
+
+function Country({ country: { code, locations, names }, figures }: CountryProps) {
+  const t = useT()
+  const language = useLanguage()
+  const { word } = useNames()
+  const flag = code === null ? undefined : flagOf(code)
+  const more = locations - Math.min(names.length, NAMES)
+  return (
+    <li className="card row unwrapped start" style={{ gap: '0.85rem', padding: '0.9rem 1.05rem' }}>
+      {flag ? (
+        <img src={flag} alt="" width={30} height={20} className={classes.flag} />
+      ) : (
+        <IconWorld size={22} className="quiet" style={{ width: 30 }} aria-hidden />
+      )}
+      <div>
+        <strong className="strong">{code === null ? t('places.other') : countryName(code, language)}</strong>
+        <p className="dim size-table">
+          {names
+            .slice(0, NAMES)
+            .map(name => word(figures, name))
+            .join(' · ')}
+          {more > 0 && ` ${t('places.more', { count: more })}`}
+        </p>
+      </div>
+    </li>
+  )
+}
+
+/** Number of rules shown. The server sorts them by the number of products that sell them. */
+const USES_SHOWN = 12
+/** Sites named per rule. */
+const SITES = 3
+
+/** Uses of the plans: the access rules with addresses on sale, linked to the products with the rule selected. */
+function Uses() {
+  const t = useT()
+  const names = useNames()
+  const { data, isPending } = useQuery({ ...read(catalog.rules), staleTime: 60_000 })
+  const rules = data?.filter(rule => rule.product_count > 0)
+  if (!isPending && !rules?.length) return null
+  const sitesOf = ({ domains, domain_count: count }: { domains: string[]; domain_count: number }) =>
+    domains.slice(0, SITES).join(', ') + (count > SITES ? ` ${t('uses.more', { count: count - SITES })}` : '')
+  return (
+    <section className={`wide ${classes.section}`} aria-labelledby="uses">
+      <h2 id="uses">{t('uses.title')}</h2>
+      <p className={`dim ${classes.lead}`}>{t('uses.lead')}</p>
+      <ul style={{ ...gridStyle('15rem', '0.75rem'), marginTop: '1.25rem' }} aria-busy={isPending}>
+        {isPending
+          ? Array.from({ length: 8 }, (_, key) => (
+              <li key={key}>
+                <Skeleton height="6.57rem" radius="md" />
+              </li>
+            ))
+          : rules?.slice(0, USES_SHOWN).map(rule => (
+              <li key={rule.acl_id}>
+                <Link to={`${pageAt('product')}?acl=${rule.acl_id}`} className={`card stack ${classes.use}`}>
+                  <strong className="strong size-lead breaks">{names.rule(rule)}</strong>
+                  <span className="cut quiet size-table" title={sitesOf(rule)}>
+                    {sitesOf(rule)}
+                  </span>
+                  <span
+                    className={`num row unwrapped stretch between quiet size-table ${classes.facts}`}
+                    style={{ marginTop: 'auto', paddingTop: '0.5rem' }}
+                  >
+                    <span>{t('uses.price', { price: money(rule.price) })}</span>
+                    <span>{t('uses.plans', { count: rule.product_count })}</span>
+                  </span>
+                </Link>
+              </li>
+            ))}
+      </ul>
+      <p style={{ marginTop: '1rem' }}>
+        <Link to={pageAt('product')} className={`row unwrapped inline strong plain ${classes.after}`}>
+          {t('uses.all')} <IconArrowRight size={16} aria-hidden />
+        </Link>
+      </p>
     </section>
   )
 }

@@ -1,25 +1,28 @@
-import { pageAt } from '@netlet/contract/pages'
-import { Button, Tabs } from '@mantine/core'
+import { Button, Tabs, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import type { CurrentUser } from '@netlet/contract'
+import { pageAt } from '@netlet/contract/pages'
 import { IconBrandDiscord, IconLock } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'
-import { call } from '../../api/client.ts'
+import { ApiError, call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
-import { safePath, withReturn } from '../../kit/return-path.ts'
 import { setSessionUser } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { t as word, useT, type Key } from '../../i18n/index.ts'
 import { failureText } from '../../i18n/failures.ts'
+import { type Key, t as word, useT } from '../../i18n/index.ts'
 import { useT as useStepT } from '../../i18n/login.ts'
-import { FormAlert } from '../../kit/form-failure.tsx'
+import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
+import { FormAlert, useFormFailure } from '../../kit/form-failure.tsx'
+import { formMessage, rules } from '../../kit/form.ts'
+import { hasPasskeys } from '../../kit/passkeys.ts'
+import { PasswordInput } from '../../kit/password-input.tsx'
+import { safePath, withReturn } from '../../kit/return-path.ts'
+import { LoginBody } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
 import { useResetSession } from '../reset-session.ts'
-import { hasPasskeys } from '../../kit/passkeys.ts'
-import { PasskeyLogin } from './passkey-login.tsx'
-import { PasswordForm } from './password-form.tsx'
-import { SecondStep, stepInHash } from './second-step.tsx'
+import { PasskeyLogin, SecondStep, type Step, stepInHash, stepOf } from './second-step.tsx'
 
 export default function LoginPage() {
   const t = useT()
@@ -118,5 +121,81 @@ function ChatLogin({ refusal }: { refusal: Key | null }) {
         {t('login.chat')}
       </Button>
     </div>
+  )
+}
+
+type Props = {
+  /** Resolves when the former session has ended, because a login before that would be ended with it. */
+  before: () => Promise<unknown>
+  onDone: (user: CurrentUser) => void
+  /** The account has a second factor. */
+  onAsked: (step: Step) => void
+  forgotPath: string
+}
+
+/** The captcha field has its own message. */
+const check = rules(LoginBody.omit({ captcha: true }))
+
+const wantsCaptcha = (error: unknown) =>
+  error instanceof ApiError && (error.data as { require_captcha?: boolean } | null)?.require_captcha === true
+
+function PasswordForm({ before, onDone, onAsked, forgotPath }: Props) {
+  const t = useT()
+  const [needsCaptcha, setNeedsCaptcha] = useState(false)
+  const captcha = useCaptcha(needsCaptcha)
+  const answer = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (needsCaptcha) answer.current?.focus()
+  }, [needsCaptcha])
+  const form = useForm({
+    initialValues: { username: '', password: '', captcha: '' },
+    validate: values => ({
+      ...check(values),
+      ...(needsCaptcha && !values.captcha.trim() ? { captcha: formMessage('enter_captcha') } : {})
+    })
+  })
+  const failure = useFormFailure(form, { captcha_id: 'captcha' })
+  const login = useMutation({
+    mutationFn: async ({ username, password, captcha: result }: typeof form.values) => {
+      await before()
+      const proof = needsCaptcha ? { captcha_id: captcha.id, captcha: result } : {}
+      return call(accounts.login, { body: { username, password, ...proof } })
+    },
+    onSuccess: onDone,
+    onError: error => {
+      const step = stepOf(error)
+      if (step) return onAsked(step)
+      if (needsCaptcha) captcha.renew()
+      if (wantsCaptcha(error)) setNeedsCaptcha(true)
+      form.setFieldValue('captcha', '')
+      failure.refused(error)
+    }
+  })
+  return (
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(
+        values => login.mutate(values),
+        errors => failure.invalid(errors)
+      )}
+    >
+      <TextInput label={t('login.username')} autoComplete="username" {...form.getInputProps('username')} />
+      <PasswordInput
+        label={t('login.password')}
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': t('login.show') }}
+        {...form.getInputProps('password')}
+      />
+      {needsCaptcha && <CaptchaField captcha={captcha} ref={answer} {...form.getInputProps('captcha')} />}
+      {failure.alert}
+      <Button type="submit" fullWidth loading={login.isPending}>
+        {t('nav.login')}
+      </Button>
+      <Button component={Link} to={forgotPath} variant="subtle">
+        {t('login.forgot')}
+      </Button>
+    </form>
   )
 }

@@ -1,6 +1,7 @@
-import type { CurrentUser, SecondFactorMethod } from '@netlet/contract'
 import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import type { CurrentUser, SecondFactorMethod } from '@netlet/contract'
+import { IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
 import { ApiError, call } from '../../api/client.ts'
 import { secondFactor } from '../../api/routes.ts'
@@ -137,7 +138,7 @@ function PasskeyStep({ ticket, onDone }: Omit<Props, 'step' | 'onBack'> & { tick
 }
 
 /** A button that logs in by a passkey, with what went wrong. */
-export function usePasskeyButton(onDone: (user: CurrentUser) => void, logIn: () => Promise<CurrentUser>) {
+function usePasskeyButton(onDone: (user: CurrentUser) => void, logIn: () => Promise<CurrentUser>) {
   const failure = useFormFailure(NO_FORM)
   const ask = useMutation({
     mutationFn: logIn,
@@ -150,3 +151,33 @@ export function usePasskeyButton(onDone: (user: CurrentUser) => void, logIn: () 
 }
 
 const NO_FORM = { values: {}, errors: {}, setErrors: () => {}, getInputNode: () => null }
+
+type PasskeyLoginProps = {
+  /** Resolves when the former session has ended. */
+  before: () => Promise<unknown>
+  onDone: (user: CurrentUser) => void
+}
+
+/** Logs in by a passkey alone, without name and password. */
+export function PasskeyLogin({ before, onDone }: PasskeyLoginProps) {
+  const t = useT()
+  const { alert, ask } = usePasskeyButton(onDone, async () => {
+    await before()
+    const { ticket, passkey } = await call(secondFactor.passkeyLoginOptions)
+    return call(secondFactor.passkeyLogin, { body: { ticket, assertion: await askPasskey(passkey) } })
+  })
+  return (
+    <div className="stack" style={{ marginTop: '1rem' }}>
+      {alert}
+      <Button
+        fullWidth
+        variant="default"
+        loading={ask.isPending}
+        leftSection={<IconKey size={18} aria-hidden />}
+        onClick={() => ask.mutate()}
+      >
+        {t('login.passkey')}
+      </Button>
+    </div>
+  )
+}

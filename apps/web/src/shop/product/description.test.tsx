@@ -1,7 +1,7 @@
 import { screen, within } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import { renderAt } from '../../testing/render.tsx'
-import { Description, partsOf } from './description.tsx'
+import { Description, partsOf } from './one-product.tsx'
 
 it('makes a list of lines that begin with a bullet, and keeps the other lines', () => {
   renderAt(<Description text={'Fast.\nSteady.\n• 1 Gbit/s port\n• No cap\n\nFrom one address.'} />)

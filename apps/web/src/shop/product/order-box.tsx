@@ -1,21 +1,21 @@
+import { ActionIcon, Button, Skeleton } from '@mantine/core'
 import type { Product } from '@netlet/contract'
-import { Button, Skeleton } from '@mantine/core'
-import { IconLock, IconShieldCheck } from '@tabler/icons-react'
-import { useRef } from 'react'
-import { useT as useShopT } from '../../i18n/index.ts'
+import { IconLock, IconMinus, IconPlus, IconShieldCheck } from '@tabler/icons-react'
+import { useRef, useState } from 'react'
 import { failureText } from '../../i18n/failures.ts'
-import { useT } from '../../i18n/product.ts'
+import { useT as useShopT } from '../../i18n/index.ts'
 import { useNames } from '../../i18n/names.ts'
+import { useT } from '../../i18n/product.ts'
 import { passFocus } from '../../kit/focus-return.ts'
 import { money } from '../../kit/money.ts'
 import { numberText } from '../../kit/number.ts'
+import { activeVariants } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
-import { OptionPicker } from './option-picker.tsx'
-import { Presets, Quantity } from './quantity.tsx'
+import { MOST_ADDRESSES, type Options, findVariant, pick, pickers, presets, typedNumber, wholeSteps } from './choice.ts'
+import classes from './order-box.module.css'
 import { Purchase } from './purchase.tsx'
 import type { Choice } from './use-choice.ts'
 import type { usePurchase } from './use-purchase.ts'
-import classes from './order-box.module.css'
 
 type Props = {
   product: Product
@@ -153,6 +153,120 @@ function ChosenRules({ choice, onUnlock }: { choice: Choice; onUnlock: () => voi
           </button>
         </div>
       )}
+    </div>
+  )
+}
+
+type OptionPickerProps = {
+  product: Product
+  options: Options
+  locked: boolean
+  onPick: (name: keyof Options, value: string) => void
+}
+
+function OptionPicker({ product, options, locked, onPick }: OptionPickerProps) {
+  const t = useT()
+  const names = useNames()
+  const shopT = useShopT()
+  const variants = activeVariants(product)
+  return pickers(product, variants).map(({ name, label, values }) => (
+    <fieldset key={name} className={classes.options} disabled={locked}>
+      <legend>{label ? names.word(product, label) : t('product.option')}</legend>
+      <div className="row stretch" style={{ gap: '0.5rem' }}>
+        {values.map(value => {
+          const target = findVariant(variants, pick(variants, options, name, value))
+          const soldOut = !target || target.variant_stock < target.cart_step
+          return (
+            <label key={value} className={classes.value} data-sold-out={soldOut || undefined}>
+              <input
+                type="radio"
+                name={name}
+                value={value}
+                checked={options[name] === value}
+                onChange={() => onPick(name, value)}
+              />
+              <span>
+                {names.word(product, value)}
+                {soldOut && <small> {shopT('stock.none')}</small>}
+              </span>
+            </label>
+          )
+        })}
+      </div>
+    </fieldset>
+  ))
+}
+
+type QuantityProps = { value: number; step: number; most: number; onChange: (quantity: number) => void }
+
+/** A number of addresses in whole steps. `onChange` gets every typed value; the field rounds on blur. */
+function Quantity({ value, step, most, onChange }: QuantityProps) {
+  const t = useT()
+  const [typed, setTyped] = useState<string | null>(null)
+  const choose = (quantity: number) => {
+    setTyped(null)
+    onChange(quantity)
+  }
+  const type = (text: string) => {
+    // Chinese input methods may produce full-width digits.
+    const kept = text
+      .normalize('NFKC')
+      .replaceAll(/[^\d.,]/g, '')
+      .slice(0, 9)
+    setTyped(kept)
+    // Accept more than the stock, because the page explains why it is lowered.
+    if (/\d/.test(kept)) onChange(wholeSteps(typedNumber(kept), 1, MOST_ADDRESSES))
+  }
+  const last = wholeSteps(most, step, most)
+  return (
+    <div className={`row unwrapped stretch ${classes.quantity}`} style={{ gap: '0.35rem', maxWidth: '100%' }}>
+      <ActionIcon
+        variant="default"
+        size={38}
+        aria-label={t('quantity.less')}
+        disabled={value <= step}
+        onClick={() => choose(value - step)}
+      >
+        <IconMinus size={16} />
+      </ActionIcon>
+      <input
+        className="num"
+        inputMode="numeric"
+        aria-labelledby="quantity"
+        value={typed ?? String(value)}
+        onChange={event => type(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
+        onKeyDown={event => {
+          if (event.key === 'Enter') setTyped(null)
+          if (event.key === 'ArrowUp') choose(wholeSteps(value + step, step, most))
+          if (event.key === 'ArrowDown') choose(wholeSteps(value - step, step, most))
+        }}
+      />
+      <ActionIcon
+        variant="default"
+        size={38}
+        aria-label={t('quantity.more')}
+        disabled={value >= last}
+        onClick={() => choose(value + step)}
+      >
+        <IconPlus size={16} />
+      </ActionIcon>
+    </div>
+  )
+}
+
+/** Buttons for quantities in doubling steps, up to the limit. */
+function Presets({ value, step, most, onChange }: QuantityProps) {
+  const t = useT()
+  const offered = presets(step, most)
+  if (offered.length < 2) return null
+  return (
+    <div className={classes.presets} role="group" aria-label={t('quantity.presets')}>
+      {offered.map(quantity => (
+        <button key={quantity} type="button" aria-pressed={quantity === value} onClick={() => onChange(quantity)}>
+          {numberText(quantity)}
+        </button>
+      ))}
     </div>
   )
 }

@@ -2,7 +2,7 @@ import type { Product } from '@netlet/contract'
 import { screen } from '@testing-library/react'
 import { expect, it } from 'vitest'
 import { renderAt } from '../../testing/render.tsx'
-import { Flags } from './places.tsx'
+import { Flags } from './product-card.tsx'
 
 const product = (...places: string[]) =>
   ({

@@ -1,15 +1,18 @@
-import type { Product } from '@netlet/contract'
 import { Skeleton } from '@mantine/core'
+import type { Product } from '@netlet/contract'
+import { countryIn } from '@netlet/contract/places'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { useT } from '../../i18n/product.ts'
+import { useLanguage } from '../../i18n/language.ts'
 import { useNames } from '../../i18n/names.ts'
+import { useT } from '../../i18n/product.ts'
+import { countryName, flagOf } from '../../kit/country.tsx'
 import { money } from '../../kit/money.ts'
-import { useProductPath } from './asked-rules.tsx'
-import { Flags } from './places.tsx'
-import { OccupancyArt } from './occupancy-art.tsx'
-import { stockOf } from '../product-facts.ts'
+import { activeVariants, stockOf } from '../product-facts.ts'
 import { Stock } from '../stock.tsx'
+import { useProductPath } from './asked-rules.tsx'
+import { pickers } from './choice.ts'
+import { OccupancyArt } from './occupancy-art.tsx'
 import classes from './product-card.module.css'
 
 /** Colours that distinguish the collections' pictures. */
@@ -74,3 +77,31 @@ export const CardSkeletons = () =>
       </div>
     </li>
   ))
+
+const PLACE = /location|country|city|region|place|地区|地点|国家|城市|位置/i
+
+/** The option that names a plan's location. */
+export const placeOption = (product: Product) =>
+  pickers(product, activeVariants(product)).find(({ label, values }) => PLACE.test(label) || values.every(countryIn))
+
+/** Flags per card. */
+const MOST = 5
+
+/** The countries where a plan is available. */
+export function Flags({ product }: { product: Product }) {
+  const language = useLanguage()
+  const places = placeOption(product)?.values ?? []
+  const flags = [...new Set(places.map(countryIn))].flatMap(code => {
+    const flag = code && flagOf(code)
+    return flag ? [{ flag, name: countryName(code, language) }] : []
+  })
+  if (flags.length === 0) return null
+  return (
+    <span className="row unwrapped rigid quiet size-label" style={{ gap: '0.3rem' }}>
+      {flags.slice(0, MOST).map(({ flag, name }) => (
+        <img key={name} className="flag" src={flag} alt={name} title={name} width={18} height={12} loading="lazy" />
+      ))}
+      {flags.length > MOST && `+${flags.length - MOST}`}
+    </span>
+  )
+}

@@ -1,26 +1,27 @@
 import { Button, Skeleton, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import type { PublicIncident, StatusPage as Status } from '@netlet/contract'
+import { type IncidentSeverity, isEnded } from '@netlet/contract/status-states'
 import { useQuery } from '@tanstack/react-query'
-import type { StatusPage as Status } from '@netlet/contract'
 import { useSearchParams } from 'react-router'
 import { ApiError, call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { status } from '../../api/routes.ts'
-import { useT } from '../../i18n/status.ts'
-import { useLanguage } from '../../i18n/language.ts'
-import { ToneIcon } from '../../kit/state-badge.tsx'
-import { ErrorState } from '../../kit/states.tsx'
-import { momentText } from '../../kit/time.tsx'
-import { numberIn } from '../../kit/use-address.ts'
-import { useTitle } from '../../kit/use-title.ts'
-import { IncidentCard } from './incident.tsx'
-import { LocationCard, TONES } from './location.tsx'
-import classes from './status.module.css'
 import { useMutation } from '../../api/use-mutation.ts'
 import { failureText, fieldTexts } from '../../i18n/failures.ts'
-import { useForm } from '@mantine/form'
 import { useT as useShopT } from '../../i18n/index.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { useNames } from '../../i18n/names.ts'
+import { useT } from '../../i18n/status.ts'
 import { rules } from '../../kit/form.ts'
 import { SubscribeForm as SubscribeRules } from '../../kit/schemas.ts'
+import { StateBadge, type Tone, ToneIcon } from '../../kit/state-badge.tsx'
+import { ErrorState } from '../../kit/states.tsx'
+import { Moment, momentText } from '../../kit/time.tsx'
+import { numberIn } from '../../kit/use-address.ts'
+import { useTitle } from '../../kit/use-title.ts'
+import { LocationCard, TONES } from './location.tsx'
+import classes from './status.module.css'
 import '../../kit/styles/forms.ts'
 
 /** Subscribes an address to incident mails after a confirmation. */
@@ -178,5 +179,65 @@ function Asked({ id }: { id: number }) {
         <Skeleton height={160} />
       )}
     </section>
+  )
+}
+
+const INCIDENT_TONES: Record<IncidentSeverity, Tone> = {
+  minor: 'wait',
+  major: 'wait',
+  critical: 'bad',
+  maintenance: 'busy'
+}
+
+function IncidentCard({ incident }: { incident: PublicIncident }) {
+  const t = useT()
+  const names = useNames()
+  const { id, title, severity, state, locations, started_at, ends_at, resolved_at, updates } = incident
+  return (
+    <article className={`card stack ${classes.box}`} id={`incident-${id}`} aria-label={title}>
+      <h3 className="breaks">{title}</h3>
+      <p className="row baseline" style={{ gap: '0.25rem 1rem' }}>
+        <StateBadge tone={isEnded(state) ? 'good' : INCIDENT_TONES[severity]}>{t(`state.${state}`)}</StateBadge>
+        <span>{t(`severity.${severity}`)}</span>
+        <span>{locations.map(name => names.word(incident, name)).join(', ')}</span>
+      </p>
+      <dl className={`row stretch ${classes.times}`} style={{ gap: '0.25rem 1.5rem' }}>
+        <div>
+          <dt>{t(state === 'scheduled' ? 'begins' : 'since')}</dt>
+          <dd>
+            <Moment at={started_at} />
+          </dd>
+        </div>
+        {ends_at && !resolved_at && (
+          <div>
+            <dt>{t('ends')}</dt>
+            <dd>
+              <Moment at={ends_at} />
+            </dd>
+          </div>
+        )}
+        {resolved_at && (
+          <div>
+            <dt>{t('ended')}</dt>
+            <dd>
+              <Moment at={resolved_at} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      <ol className={`stack ${classes.updates}`} style={{ gap: '0.75rem' }}>
+        {updates.map(update => (
+          <li key={update.id}>
+            <span className="row baseline" style={{ gap: '0.25rem 1rem' }}>
+              <strong>{t(`state.${update.state}`)}</strong>
+              <span className="dim">
+                <Moment at={update.at} />
+              </span>
+            </span>
+            {(update.text || isEnded(update.state)) && <p className="lines">{update.text || t('ownEnd')}</p>}
+          </li>
+        ))}
+      </ol>
+    </article>
   )
 }

@@ -1,15 +1,23 @@
-import '../../kit/styles/forms.ts'
-import { Button } from '@mantine/core'
+import { Button, TextInput, Textarea } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { IconBrandDiscord } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
-import { settings } from '../../api/routes.ts'
-import { useT } from '../../i18n/index.ts'
+import { settings, support } from '../../api/routes.ts'
+import { useMutation } from '../../api/use-mutation.ts'
+import { noted } from '../../i18n/failures.ts'
+import { t as word, useT } from '../../i18n/index.ts'
+import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
+import { useFormFailure } from '../../kit/form-failure.tsx'
+import { formMessage, rules } from '../../kit/form.ts'
+import { notify } from '../../kit/notify.ts'
+import { TicketForm as TicketRules } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { webAddress } from '../../kit/web-address.ts'
 import { Faq } from './faq.tsx'
 import classes from './support.module.css'
-import { TicketForm } from './ticket-form.tsx'
+import '../../kit/styles/forms.ts'
 
 export default function SupportPage() {
   const t = useT()
@@ -52,5 +60,70 @@ export default function SupportPage() {
         </div>
       </div>
     </div>
+  )
+}
+
+const FILLED = ['username', 'email', 'phone', 'message'] as const
+const check = rules(TicketRules.omit({ captcha: true, captcha_id: true }))
+
+function TicketForm() {
+  const t = useT()
+  const captcha = useCaptcha(true)
+  const form = useForm({
+    initialValues: { username: '', email: '', phone: '', message: '', captcha: '' },
+    validate: values => ({
+      ...check(values),
+      // The message for empty fields concerns the whole form.
+      ...Object.fromEntries(
+        FILLED.filter(name => !values[name].trim()).map(name => [
+          name,
+          noted(t('support.fillIn'), () => word('support.fillIn'))
+        ])
+      ),
+      ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: formMessage('solve_captcha') })
+    })
+  })
+  const failure = useFormFailure(form, { captcha_id: 'captcha' })
+  const send = useMutation({
+    mutationFn: ({ captcha: answer, ...ticket }: typeof form.values) =>
+      call(support.createTicket, { body: { ...ticket, captcha: Number(answer), captcha_id: captcha.id ?? '' } }),
+    onSuccess: () => {
+      notify('good', t('support.sent'))
+      form.reset()
+    },
+    onError: error => {
+      form.setFieldValue('captcha', '')
+      failure.refused(error)
+    },
+    // Each picture is valid once, whatever the result.
+    onSettled: captcha.renew
+  })
+  const incomplete = FILLED.some(name => !form.values[name].trim())
+  return (
+    <form
+      className="stack"
+      noValidate
+      onChange={failure.onChange}
+      onSubmit={form.onSubmit(
+        values => send.mutate(values),
+        errors => failure.invalid(errors, incomplete ? () => formMessage('fill_out_form') : undefined)
+      )}
+    >
+      <TextInput label={t('support.name')} autoComplete="username" maxLength={64} {...form.getInputProps('username')} />
+      <TextInput label={t('email')} type="email" autoComplete="email" {...form.getInputProps('email')} />
+      <TextInput
+        label={t('support.phone')}
+        type="tel"
+        autoComplete="tel"
+        maxLength={32}
+        {...form.getInputProps('phone')}
+      />
+      <Textarea label={t('support.message')} rows={5} maxLength={5000} {...form.getInputProps('message')} />
+      <CaptchaField captcha={captcha} {...form.getInputProps('captcha')} />
+      {failure.alert}
+      <Button type="submit" loading={send.isPending}>
+        {t('support.submit')}
+      </Button>
+    </form>
   )
 }

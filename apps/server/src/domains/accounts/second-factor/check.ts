@@ -1,14 +1,14 @@
 import type { SecondFactorMethod, SecondFactorProof } from '@netlet/contract'
-import { and, eq, isNull, lt, or } from '../../../infra/db/drizzle.ts'
+import { generateSecret, generateURI, verifySync } from 'otplib'
 import type { Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
-import { factorsOf, passkeyOf, type Factor } from './factors.ts'
-import { tellOwner, type Owner } from './notices.ts'
+import { and, eq, isNull, lt, or } from '../../../infra/db/drizzle.ts'
+import { SHOP_NAME } from '../../../infra/shop-name.ts'
+import { type Factor, type Owner, factorsOf, passkeyOf, tellOwner } from './factors.ts'
 import { handleOf, readAssertion } from './passkeys.ts'
 import { unusedCodes, useRecoveryCode } from './recovery-codes.ts'
 import { secondFactors } from './tables.ts'
-import { totpStep } from './totp.ts'
 
 /** How a user can prove its second factor; empty if there is none. */
 export async function methodsOf(db: Executor, userId: number): Promise<SecondFactorMethod[]> {
@@ -102,4 +102,21 @@ export async function usePasskey(
     .where(and(eq(secondFactors.id, passkey.id), eq(secondFactors.counter, passkey.counter)))
     .returning({ id: secondFactors.id })
   return used.length > 0
+}
+
+/** Seconds of a code. The one before and the one after are accepted, for clocks that differ. */
+const PERIOD = 30
+
+/** The secret for a new authenticator app: 160 bits, base32. */
+export const newTotpSecret = (): string => generateSecret()
+
+/** What the QR code holds. */
+export const totpUri = (secret: string, username: string): string =>
+  generateURI({ issuer: SHOP_NAME, label: username, secret })
+
+/** The time step of a right code; null if it is wrong. @param code six digits */
+export function totpStep(secret: string, code: string, now: Date): number | null {
+  const epoch = Math.floor(now.getTime() / 1000)
+  const found = verifySync({ secret, token: code, epoch, period: PERIOD, epochTolerance: PERIOD })
+  return found.valid && 'timeStep' in found ? found.timeStep : null
 }

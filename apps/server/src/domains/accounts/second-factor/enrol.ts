@@ -14,13 +14,12 @@ import { fieldRefusal } from '../../../infra/refusals.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { lockUser } from '../balance.ts'
 import { confirmCaller, lockConfirmed } from '../confirm-caller.ts'
-import { factorsOf, presentFactor } from './factors.ts'
-import { tellOwner } from './notices.ts'
+import { factorsOf, presentFactor, tellOwner } from './factors.ts'
 import { creationOptions, newChallenge, passkeyPage, readAttestation } from './passkeys.ts'
 import { hasRecoveryCodes, makeRecoveryCodes } from './recovery-codes.ts'
 import { secondFactors } from './tables.ts'
 import { openSessionTicket, sessionTicket, takeTry, useTicket } from './tickets.ts'
-import { newTotpSecret, totpStep, totpUri } from './totp.ts'
+import { newTotpSecret, totpStep, totpUri } from './check.ts'
 
 const MAX_FACTORS = 10
 const NAMES = { totp: 'Authenticator app', passkey: 'Passkey' } as const

@@ -1,7 +1,10 @@
 import type { SecondFactor, SecondFactorKind } from '@netlet/contract'
-import { and, asc, eq } from '../../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../../infra/clock.ts'
+import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
+import { and, asc, eq } from '../../../infra/db/drizzle.ts'
+import { enqueueMail } from '../../mail/index.ts'
+import type { UserRow } from '../present-user.ts'
 import { secondFactors } from './tables.ts'
 
 export type Factor = typeof secondFactors.$inferSelect
@@ -26,4 +29,35 @@ export const factorsOf = (db: Executor, userId: number, kind?: SecondFactorKind)
 export async function passkeyOf(db: Executor, credentialId: string): Promise<Factor | undefined> {
   const [passkey] = await db.select().from(secondFactors).where(eq(secondFactors.credentialId, credentialId))
   return passkey
+}
+
+export type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
+
+/** Tells the owner of the account what happened to its second factors. */
+export function tellOwner(
+  unit: Unit,
+  { id, username, email, language }: Owner,
+  what: 'added' | 'removed' | 'reset' | 'codes_made' | 'code_used',
+  name = '–'
+): void {
+  const at = unit.now.toISOString()
+  enqueueMail(unit, {
+    to: email,
+    language,
+    template: 'second-factor-changed',
+    data: { username, at, what, name },
+    key: `second-factor-${what}:${id}:${at}`
+  })
+}
+
+/** Warns the owner that a right password was followed by wrong codes, once a day. */
+export function tellOfGuesses(unit: Unit, { id, username, email, language }: Owner): void {
+  const at = unit.now.toISOString()
+  enqueueMail(unit, {
+    to: email,
+    language,
+    template: 'second-factor-guesses',
+    data: { username, at },
+    key: `second-factor-guesses:${id}:${at.slice(0, 10)}`
+  })
 }

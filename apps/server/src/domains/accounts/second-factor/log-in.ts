@@ -21,8 +21,7 @@ import { countLogin, lockToLogIn, openSession, type Browser, type FirstStep, typ
 import { recordSecurityEvent } from '../security-events.ts'
 import { users } from '../tables.ts'
 import { methodsOf, usePasskey, useProof } from './check.ts'
-import { factorsOf, passkeyOf } from './factors.ts'
-import { tellOfGuesses } from './notices.ts'
+import { factorsOf, passkeyOf, tellOfGuesses } from './factors.ts'
 import { newChallenge, passkeyPage, requestOptions } from './passkeys.ts'
 import { challengeTicket, findTicket, openTicket, takeTry, useTicket } from './tickets.ts'
 

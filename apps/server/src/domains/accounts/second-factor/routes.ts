@@ -1,7 +1,6 @@
 import { routes } from '@netlet/contract'
 import type { AppContext } from '../../../infra/context.ts'
-import type { Mount } from '../../../infra/http/mount.ts'
-import { refuseWhileImpersonating } from '../../../infra/http/while-impersonating.ts'
+import { type Mount, refuseWhileImpersonating } from '../../../infra/http/mount.ts'
 import { ok } from '../../../infra/result.ts'
 import type { AccountPorts } from '../ports.ts'
 import { browserOf, welcome } from '../session-routes.ts'

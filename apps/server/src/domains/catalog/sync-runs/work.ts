@@ -1,17 +1,26 @@
-import { type Refusal, type SyncPlan, type SyncState, mayOperate, refuse } from '@netlet/contract'
-import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
+import {
+  type Refusal,
+  type SyncKind,
+  type SyncPlan,
+  type SyncRun,
+  type SyncState,
+  mayOperate,
+  refuse
+} from '@netlet/contract'
 import { SYSTEM, type UserActor, actorOf } from '../../../infra/actor.ts'
 import { command, dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { isTemporaryFailure } from '../../../infra/db/client.ts'
-import { ok, type Result } from '../../../infra/result.ts'
+import { and, eq, inArray, isNull } from '../../../infra/db/drizzle.ts'
+import { lock } from '../../../infra/db/locks.ts'
+import { type Result, done, ok } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
 import { presentPlan, versionOfPlan } from '../plan-sync.ts'
 import { type PlatformSource, type Report, readSource } from '../read-source.ts'
 import { planCatalogue, takeCatalogue } from '../sync-catalogue.ts'
 import { planOf, takeCollections, takeTags } from '../sync-groupings.ts'
-import { isOld } from './list-runs.ts'
-import { transition } from './states.ts'
+import { SMALL, findRun, isOld, presentRun, transition } from './list-runs.ts'
+import { syncQueue } from './queue.ts'
 import { syncRuns } from './tables.ts'
 
 /** The least time between two writes of progress, each of which also checks for a cancellation, in milliseconds. */
@@ -121,3 +130,50 @@ async function applyPlan(ctx: AppContext, run: Run, by: UserActor): Promise<Resu
 async function fail(ctx: AppContext, runId: number, { reason, params }: Refusal): Promise<void> {
   await command(ctx, SYSTEM, unit => transition(unit, runId, 'fail', { reason, params: params ?? null }))
 }
+
+/** Starts a comparison with the platform, or returns the running one of this kind. Replaces an unapplied plan. */
+export function startSync(ctx: AppContext, by: UserActor, what: SyncKind): Promise<Result<SyncRun>> {
+  return command(ctx, by, async unit => {
+    await lock(unit.tx, 'syncRuns', what)
+    const [last] = await unit.tx
+      .select(SMALL)
+      .from(syncRuns)
+      .where(and(eq(syncRuns.what, what), isNull(syncRuns.endedAt)))
+      .for('update')
+    if (last && last.state !== 'ready') return ok(presentRun(last))
+    if (last) await transition(unit, last.id, 'cancel')
+    const [run] = await unit.tx
+      .insert(syncRuns)
+      .values({ what, createdAt: unit.now, ...asActor(by) })
+      .returning(SMALL)
+    if (!run) throw new Error('the sync was not added')
+    unit.publish('catalog_sync', run.id)
+    unit.jobs.send(syncQueue, { runId: run.id }, { key: String(run.id) })
+    return ok(presentRun(run))
+  })
+}
+
+/** Applies a plan. A repeat applies it once; 'stale' if it is too old or gone. */
+export function applySync(ctx: AppContext, by: UserActor, id: number): Promise<Result<SyncRun>> {
+  return command(ctx, by, async unit => {
+    const run = await findRun(unit.tx, id)
+    if (!run) return refuse('not_found')
+    if (run.state === 'ready' && isOld(run, unit.now)) return refuse('stale')
+    const begun = { step: 'waiting', done: 0, total: null, ...asActor(by) } as const
+    if (await transition(unit, id, 'apply', begun)) unit.jobs.send(syncQueue, { runId: id }, { key: String(id) })
+    const now = await findRun(unit.tx, id)
+    return now && (now.state === 'applying' || now.state === 'applied') ? ok(presentRun(now)) : refuse('stale')
+  })
+}
+
+/** Stops a sync at any step and rolls its changes back. A repeat changes nothing. */
+export function cancelSync(ctx: AppContext, by: UserActor, id: number): Promise<Result<null>> {
+  return command(ctx, by, async unit => {
+    if (await transition(unit, id, 'cancel')) return done
+    const run = await findRun(unit.tx, id)
+    if (!run) return refuse('not_found')
+    return run.state === 'cancelled' ? done : refuse('already_over')
+  })
+}
+
+const asActor = ({ id, username, ip }: UserActor) => ({ actorId: id, actorName: username, actorIp: ip })

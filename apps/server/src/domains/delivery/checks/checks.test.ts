@@ -17,8 +17,7 @@ import { assignCidrs, reserve } from '../../inventory/index.ts'
 import { orders } from '../../orders/tables.ts'
 import { proxies } from '../tables.ts'
 import { checkProxies, checkShare } from './index.ts'
-import { probe } from './probe.ts'
-import { SLOTS } from './check-proxies.ts'
+import { SLOTS, probe } from './check-proxies.ts'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 

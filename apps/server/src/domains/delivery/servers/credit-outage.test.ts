@@ -14,7 +14,7 @@ import { expireOrders } from '../index.ts'
 import { deliveryRetention } from '../retention.ts'
 import { proxies } from '../tables.ts'
 import { creditOrder, rescueOrders } from './index.ts'
-import { readOutageOrders } from './list-outages.ts'
+import { readOutageOrders } from './lost-time.ts'
 import { startServersStack, type ServersStack } from './servers.fixture.ts'
 import { addRow, addRows } from '../../../testing/rows.ts'
 

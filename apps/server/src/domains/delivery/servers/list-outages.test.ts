@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../testing/database
 import { rowsVisited } from '../../../testing/rows-visited.ts'
 import { vacuumFully } from '../../../testing/vacuum.ts'
 import { addGroup, addOrders, addServer } from '../../inventory/fixtures.ts'
-import { outagesList } from './list-outages.ts'
+import { outagesList } from './lost-time.ts'
 
 const ORDERS = 300
 const OUTAGES = 100

@@ -17,15 +17,17 @@ import { failTask, isServed, note, taskStateOf, emitOrderEvent, type OrderRow } 
 import { advance } from '../advance.ts'
 import {
   type Amount,
-  type Leased,
   type LeaseSource,
+  type Leased,
+  followLease,
   holdingsOf,
+  keepReplaced,
   leaseMore,
   missingOf,
   retireProxies,
+  setApart,
   sumOf
 } from '../holdings.ts'
-import { followLease, keepReplaced, setApart } from '../keep-replaced.ts'
 import { servedShares, usersOf, setOrderUsers } from '../start.ts'
 import { proxies } from '../tables.ts'
 

@@ -28,10 +28,9 @@ import { advance } from '../advance.ts'
 import { proxies } from '../tables.ts'
 import { announceMove, leaveServer } from './leave-server.ts'
 import { replaceOn, serverNames, setRefusedApart } from './replace.ts'
-import { holdingsOf, isRetired, leaseMissing, retireProxies, sumOf } from '../holdings.ts'
+import { holdingsOf, isRetired, keepReplaced, leaseMissing, retireProxies, sumOf } from '../holdings.ts'
 import { users } from '../../accounts/tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
-import { keepReplaced } from '../keep-replaced.ts'
 import { servedShares, usersOf, setOrderUsers } from '../start.ts'
 
 /**

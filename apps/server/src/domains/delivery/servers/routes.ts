@@ -2,11 +2,10 @@ import { routes } from '@netlet/contract'
 import { mountList } from '../../../infra/list/index.ts'
 import type { Mount } from '../../../infra/http/mount.ts'
 import type { AppContext } from '../../../infra/context.ts'
-import { planAction } from './plan.ts'
+import { drainServer, giveUpServer, impactOf, moveOrder, moveServerOrders, planAction, reopen } from './commands.ts'
 import type { Asked } from '../tasks.ts'
-import { drainServer, giveUpServer, impactOf, moveOrder, moveServerOrders, reopen } from './commands.ts'
 import { creditOutage, previewCredit, removeUncredited } from './credit-outage.ts'
-import { outagesList, readOutage, readOutageOrders } from './list-outages.ts'
+import { outagesList, readOutage, readOutageOrders } from './lost-time.ts'
 
 /** Routes of servers that change the orders there. */
 export function serverOrderRoutes(

@@ -21,7 +21,7 @@ import { orders } from '../../orders/tables.ts'
 import { writeSettings } from '../../settings/index.ts'
 import { confirmOutcomes } from '../index.ts'
 import { proxies } from '../tables.ts'
-import { sweep } from '../sweep.ts'
+import { sweep } from '../advance.ts'
 import { fromNow } from '../../../testing/later.ts'
 
 /** A server with an agent of its own. */

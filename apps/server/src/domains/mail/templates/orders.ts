@@ -85,3 +85,154 @@ export const orderTemplates = {
     }
   })
 }
+
+type OrderRef = { username: string; order_id: string; product_name: string }
+type Received = { proxies: number; amount: string; days?: number; reserved_until: string; checkout_url: string }
+type Expired = {
+  proxies: number
+  expired_at: string
+  /** Null: the addresses are not held. */
+  grace_until: string | null
+  renewal_days?: number
+  renew_url: string
+  shop_url: string
+}
+
+const orderRef: OrderRef = {
+  username: 'demo1',
+  order_id: 'NL-7k2m9x4c8v3b6n1q',
+  product_name: 'Metro ISP · New York'
+}
+
+/** From the placing of an order to its end, except for the delivery. */
+export const orderLifeTemplates = {
+  'order-received': template<OrderRef & Received>({
+    kind: 'payments',
+    sample: {
+      ...orderRef,
+      proxies: 8,
+      amount: '20.00 USD',
+      days: 30,
+      reserved_until: '2026-01-05T10:30:00.000Z',
+      checkout_url: 'https://my-shop.example.com/cart/72000000000101:8'
+    },
+    content: {
+      en: (data, shop) => ({
+        subject: `Complete your payment: ${data.product_name}`,
+        heading: `Hello ${data.username}, we have your order`,
+        paragraphs: [
+          'We hold its IPs for you until the time below. If you have already paid, there is nothing to do. We email you when your proxies are ready.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Proxies', String(data.proxies)],
+          ['Price', data.amount],
+          ...daysEn('Term', data.days),
+          ['Held until', day(data.reserved_until)]
+        ],
+        button: { label: 'Pay this order', url: data.checkout_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `请完成付款：${data.product_name}`,
+        heading: `${data.username}，您好，我们已收到您的订单`,
+        paragraphs: ['我们为您保留订单的 IP 至下列时间。如果您已付款，则无需任何操作，代理就绪后您会收到邮件。'],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['代理数量', String(data.proxies)],
+          ['价格', data.amount],
+          ...daysZh('租期', data.days),
+          ['保留至', day(data.reserved_until)]
+        ],
+        button: { label: '支付此订单', url: data.checkout_url },
+        footer: sender(shop)
+      })
+    }
+  }),
+  'order-cancelled': template<OrderRef>({
+    kind: 'payments',
+    sample: orderRef,
+    content: {
+      en: (data, shop) => ({
+        subject: `Your order was cancelled: ${data.product_name}`,
+        heading: `Hello ${data.username}, your order was cancelled`,
+        paragraphs: [
+          'It was unpaid, and we released its IPs. If you paid at the same moment, your payment is still honoured, and we send you another email.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的订单已取消：${data.product_name}`,
+        heading: `${data.username}，您好，您的订单已取消`,
+        paragraphs: ['该订单未付款，其 IP 已释放。如果您恰好在同一时刻付款，付款仍然有效，您会收到另一封邮件。'],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name]
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'order-expired': template<OrderRef & Expired>({
+    kind: 'expiry',
+    sample: {
+      ...orderRef,
+      proxies: 8,
+      expired_at: '2026-02-04T10:00:00.000Z',
+      grace_until: '2026-02-05T10:00:00.000Z',
+      renewal_days: 30,
+      renew_url: 'https://shop.example.com/dashboard/index/proxies?renew=1',
+      shop_url: 'https://shop.example.com/product'
+    },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your proxies have expired: ${data.product_name}`,
+        heading: `Hello ${data.username}, your proxies have expired`,
+        paragraphs: [
+          data.grace_until
+            ? 'They have stopped working. We hold their IPs for you until the time below. Renew before then to get the same proxies back with the same credentials. The new term starts from the expiry.'
+            : 'They have stopped working. To continue, please place a new order.'
+        ],
+        facts: [
+          ['Order', data.order_id],
+          ['Plan', data.product_name],
+          ['Proxies', String(data.proxies)],
+          ['Expired', day(data.expired_at)],
+          ...(data.grace_until ? ([['Renew until', day(data.grace_until)]] as [string, string][]) : []),
+          ...(data.grace_until ? daysEn('A renewal adds', data.renewal_days) : [])
+        ],
+        button: data.grace_until
+          ? { label: 'Renew this order', url: data.renew_url }
+          : { label: 'Place a new order', url: data.shop_url },
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的代理已到期：${data.product_name}`,
+        heading: `${data.username}，您好，您的代理已到期`,
+        paragraphs: [
+          data.grace_until
+            ? '代理已停止工作。我们为您保留其 IP 至下列时间。在此之前续费，即可恢复相同的代理和凭据。新的租期从到期时间起算。'
+            : '代理已停止工作。如需继续使用，请重新下单。'
+        ],
+        facts: [
+          ['订单', data.order_id],
+          ['套餐', data.product_name],
+          ['代理数量', String(data.proxies)],
+          ['到期时间', day(data.expired_at)],
+          ...(data.grace_until ? ([['续费截止', day(data.grace_until)]] as [string, string][]) : []),
+          ...(data.grace_until ? daysZh('续费增加时长', data.renewal_days) : [])
+        ],
+        button: data.grace_until
+          ? { label: '续费此订单', url: data.renew_url }
+          : { label: '重新下单', url: data.shop_url },
+        footer: sender(shop)
+      })
+    }
+  })
+}

@@ -1,5 +1,11 @@
 import type { EgressMode } from '@netlet/contract'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { SYSTEM } from '../../../infra/actor.ts'
+import { type Unit, command } from '../../../infra/command.ts'
+import type { AppContext } from '../../../infra/context.ts'
+import type { Executor } from '../../../infra/db/client.ts'
 import {
+  type SQL,
   and,
   asc,
   eq,
@@ -9,18 +15,12 @@ import {
   ne,
   notInArray,
   or,
-  sql,
-  type SQL
+  sql
 } from '../../../infra/db/drizzle.ts'
-import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Executor } from '../../../infra/db/client.ts'
-import { SYSTEM } from '../../../infra/actor.ts'
-import { command, type Unit } from '../../../infra/command.ts'
-import type { AppContext } from '../../../infra/context.ts'
+import { lock } from '../../../infra/db/locks.ts'
 import { troubledSince } from '../agent-health.ts'
-import { yieldToListed } from './listed-clients.ts'
 import { convergeQueue, denyListsQueue, repairQueue } from '../queues.ts'
-import { agentUsers, servers } from '../tables.ts'
+import { agentUsers, orderAccess, servers } from '../tables.ts'
 
 const nextGeneration = sql<number>`nextval('agent_generation')`
 
@@ -227,4 +227,91 @@ export function enqueueFullSync(unit: Unit, serverId: number): void {
 export function enqueueRepair(unit: Unit, serverId: number, startIn?: number): void {
   const key = String(serverId)
   unit.jobs.send(repairQueue, { serverId }, { key, ...(startIn === undefined ? {} : { startIn }) })
+}
+
+/**
+ * Removes clients from the lists of orders that get new addresses, if another order with these addresses already lists
+ * them, so that the earlier order keeps its access. A list that becomes empty turns into a password.
+ * @returns the orders whose lists changed; their agents need the new ones
+ */
+async function yieldToListed(unit: Unit, orderIds: number[]): Promise<number[]> {
+  const { tx } = unit
+  const listing = and(inArray(orderAccess.orderId, orderIds), eq(orderAccess.access, 'address'))
+  if ((await tx.$count(orderAccess, listing)) === 0) return []
+  await lock(tx, 'clientLists')
+  const lists = await tx.select().from(orderAccess).where(listing).orderBy(asc(orderAccess.orderId))
+  const changed: number[] = []
+  for (const { orderId, clientIps } of lists) {
+    const taken = await listedElsewhere(tx, orderId, clientIps)
+    if (taken.length === 0) continue
+    const left = clientIps.filter(line => !taken.includes(line))
+    const access = left.length > 0 ? 'address' : 'password'
+    await tx
+      .update(orderAccess)
+      .set({ access, clientIps: left, changedAt: unit.now })
+      .where(eq(orderAccess.orderId, orderId))
+    unit.audit('order.client_access', orderId, {
+      before: { access: 'address', client_ips: clientIps },
+      after: { access, client_ips: left }
+    })
+    changed.push(orderId)
+  }
+  return changed
+}
+
+/**
+ * The clients that another order with the same leased addresses already lets in. An agent could not tell them apart,
+ * and would ask both for the password.
+ */
+export async function listedElsewhere(db: Executor, orderId: number, clients: string[]): Promise<string[]> {
+  const { rows } = await db.execute<{ line: string }>(sql`
+    with sharing as materialized (
+      select distinct other.order_id
+      from agent_users mine
+      join agent_users other on other.server_id = mine.server_id and other.order_id <> mine.order_id and other.wanted
+      join order_access o on o.order_id = other.order_id and o.access = 'address'
+      where mine.order_id = ${orderId} and mine.wanted and exists (
+        select 1 from unnest(mine.prefixes) a, unnest(other.prefixes) b where a::inet && b::inet)
+    )
+    select line from unnest(${sql.param(clients)}::text[]) with ordinality as own (line, n)
+    where exists (
+      select 1 from sharing join order_access o using (order_id), unnest(o.client_ips) theirs
+      where theirs::inet && line::inet)
+    order by n`)
+  return rows.map(({ line }) => line)
+}
+
+/** Users made by hand with addresses outside the server's ranges. */
+export async function usersOutsideRanges(db: Executor, serverId: number): Promise<string[]> {
+  const rows = await db
+    .select({ username: agentUsers.username })
+    .from(agentUsers)
+    .where(
+      and(
+        eq(agentUsers.serverId, serverId),
+        isNull(agentUsers.orderId),
+        eq(agentUsers.wanted, true),
+        sql`exists (select 1 from unnest(${agentUsers.prefixes}) as prefix where not exists (
+          select 1 from cidrs c where c.server_id = ${serverId} and c.deleted_at is null and c.cidr >>= prefix::inet))`
+      )
+    )
+    .orderBy(asc(agentUsers.username))
+  return rows.map(row => row.username)
+}
+
+/** Removes users made by hand: the named ones, or all on the server. Users of orders are never touched. */
+export async function removeUsersByHand(unit: Unit, serverId: number, usernames?: string[]): Promise<string[]> {
+  const rows = await unit.tx
+    .update(agentUsers)
+    .set({ wanted: false, refusal: null, generation: sql`nextval('agent_generation')` })
+    .where(
+      and(
+        eq(agentUsers.serverId, serverId),
+        isNull(agentUsers.orderId),
+        usernames && sql`${agentUsers.username} = any(${sql.param(usernames)}::text[])`
+      )
+    )
+    .returning({ username: agentUsers.username })
+  if (rows.length > 0) enqueueConverge(unit, [serverId])
+  return rows.map(row => row.username)
 }

@@ -4,8 +4,7 @@ import { HOUR } from '../../../infra/clock.ts'
 import type { Unit } from '../../../infra/command.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { lock } from '../../../infra/db/locks.ts'
-import { enqueueConverge } from './desired-users.ts'
-import { listedElsewhere } from './listed-clients.ts'
+import { enqueueConverge, listedElsewhere } from './desired-users.ts'
 import { agentUsers, orderAccess } from '../tables.ts'
 
 /** How an order's user lets clients in. `clientIps`: canonical prefixes, empty if only the password counts. */

@@ -1,19 +1,18 @@
-import type { UpgradePlan } from '@netlet/contract'
 import { Button, NativeSelect, Skeleton } from '@mantine/core'
+import type { UpgradePlan } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import { parseAsString, useQueryState } from 'nuqs'
 import { useState } from 'react'
 import { call } from '../../../api/client.ts'
-import { useMay } from '../../../api/may.ts'
 import { fleet } from '../../../api/routes.ts'
+import { useMay } from '../../../api/session.ts'
 import { useT } from '../../../i18n/admin.ts'
 import { Dialog } from '../../../kit/dialog.tsx'
 import { numberText } from '../../../kit/number.ts'
 import { StateBadge } from '../../../kit/state-badge.tsx'
 import { EmptyState, ErrorState } from '../../../kit/states.tsx'
-import { useCommand, WorkButton } from '../../kit/index.ts'
+import { type Selected, WorkButton, useCommand } from '../../kit/index.ts'
 import { reasonText } from './panel.tsx'
-import { chosenOf, type Chosen } from './selection.ts'
 import classes from './upgrade.module.css'
 
 /** Asks which server to upgrade first, and shows which are left out. */
@@ -156,3 +155,23 @@ const connectionsOf = (servers: readonly Planned[]): string =>
   servers.some(({ connections }) => connections === null)
     ? '?'
     : numberText(servers.reduce((sum, { connections }) => sum + (connections ?? 0), 0))
+
+/** The servers to upgrade, from the address: ids, or the query of all matching rows. */
+type Chosen = { ids: number[] } | { query: Record<string, string> }
+
+export const chosenText = (selected: Selected): string =>
+  JSON.stringify('ids' in selected ? { ids: selected.ids } : { query: selected.query })
+
+/** Parses the address; null if it is invalid. The server checks the rest. */
+function chosenOf(text: string | null): Chosen | null {
+  if (!text) return null
+  try {
+    const { ids, query } = JSON.parse(text) as { ids?: unknown; query?: unknown }
+    if (Array.isArray(ids) && ids.every(id => Number.isInteger(id))) return { ids: ids as number[] }
+    const isQuery =
+      typeof query === 'object' && query !== null && Object.values(query).every(one => typeof one === 'string')
+    return isQuery ? { query: query as Record<string, string> } : null
+  } catch {
+    return null
+  }
+}
