@@ -4,6 +4,7 @@ import { useT } from '../i18n/index.ts'
 import classes from './data-table.module.css'
 import { numberText } from './number.ts'
 import { type Paging, useClampedPage } from './use-paging.ts'
+import { scrollMotion } from './scroll-motion.ts'
 
 /** Pixels covered by the shop's header. */
 const HEADER = 60
@@ -102,7 +103,3 @@ export function TablePages({ paging, shown, hidden, table, sizes }: Props) {
     </div>
   )
 }
-
-/** Scrolls without animation if the system asks for reduced motion. */
-export const scrollMotion = (): ScrollBehavior =>
-  window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth'

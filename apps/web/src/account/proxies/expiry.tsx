@@ -7,7 +7,8 @@ import { unitText } from '../../kit/number.ts'
 import { fullText } from '../../kit/time.tsx'
 import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
-import { payable, useHeldUntil } from '../../kit/payment/pending.ts'
+import { useHeldUntil } from '../../kit/payment/held-until.ts'
+import { payable } from '../../kit/payment/pending.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

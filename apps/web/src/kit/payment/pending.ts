@@ -1,11 +1,5 @@
 import type { LevelDiscount, Order } from '@netlet/contract'
-import { useEffect, useState } from 'react'
-import { onSessionChange } from '../../api/session.ts'
-import { useLanguage } from '../../i18n/language.ts'
 import type { OrderNames } from '../../i18n/names.ts'
-import { useClock } from '../clock.ts'
-import { unitText } from '../number.ts'
-import { timeOfDay } from '../time.tsx'
 import { webAddress } from '../web-address.ts'
 
 /** What was ordered, in each language. `amount` is before the level discount. */
@@ -76,30 +70,5 @@ export function keepPayment(pending: Pending | null): void {
     else sessionStorage.removeItem(KEY)
   } catch {
     // Without storage the dialog does not survive a reload. The order stays in the dashboard.
-  }
-}
-
-type OpenPayment = { pending: Pending; blocked?: boolean }
-
-/** The open payment dialog's payment, restored after a reload. It closes when the signed-in user changes. */
-export function useOpenPayment() {
-  const [payment, setPayment] = useState<OpenPayment | null>(() => {
-    const pending = pendingPayment(Date.now())
-    return pending && { pending }
-  })
-  useEffect(() => onSessionChange(() => setPayment(null)), [])
-  return [payment, setPayment] as const
-}
-
-/**
- * Until when an unpaid order's addresses are held, and at least how long that is from now: '2:32 PM' and '12 minutes'.
- * @param deadline milliseconds
- */
-export function useHeldUntil(deadline: number) {
-  const language = useLanguage()
-  const minutes = Math.max(0, Math.floor((deadline - useClock()) / 60_000))
-  return {
-    time: timeOfDay(deadline, language),
-    left: unitText(minutes, language, { unit: 'minute', unitDisplay: 'long' })
   }
 }
