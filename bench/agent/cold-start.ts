@@ -20,7 +20,7 @@ const prefixes = [
 export function coldStart(folder: string): void {
   const own = ['--net', '--mount-proc', '--fork', '--pid']
   const run = spawnSync('unshare', [...own, process.execPath, import.meta.filename, folder], { stdio: 'inherit' })
-  if (run.status !== 0) console.log('A start is not measured: this machine lets nobody make a network of its own.')
+  if (run.status !== 0) console.log('A start is not measured: this machine allows no network namespaces.')
 }
 
 async function measure(folder: string): Promise<void> {

@@ -106,7 +106,7 @@ function weigh(agent: AgentSubject): void {
   for (const { name, now, most } of memoryOf(agent)) {
     const verdict = `goal ≤ 300: ${now <= 300 ? 'met' : 'missed'}`
     console.log(
-      `memory with 65,536 addresses, 10,000 users, 50,000 denied domains: ${name} ${show(now)} MB (${verdict}), ${show(most)} MB at the most`
+      `memory with 65,536 addresses, 10,000 users, 50,000 denied domains: ${name} ${show(now)} MB (${verdict}), ${show(most)} MB at most`
     )
   }
 }

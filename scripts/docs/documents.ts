@@ -34,7 +34,7 @@ function retentionMarkdown(entries: readonly RetentionEntry[]): string {
     '  which rules. Leases of unpaid reservations are removed with their orders.',
     '- What came of trying credentials whose lease has ended, beside the leases. The old password goes once it is known.',
     '- Users. A deleted one with a history keeps a row without its name, address and password.',
-    '- Refunds that the platform told of, outages with the time credited for them, and the addresses under which this',
+    '- Refunds that the platform reported, outages with the time credited for them, and the addresses under which this',
     '  installation registered webhooks. Which mails an address does not want, and that it is not written to, until its user',
     '  is deleted.',
     '- Servers, ranges, rules, products and tickets: an administrator removes them.',

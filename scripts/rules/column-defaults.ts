@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Violation } from './plain-words.ts'
+import type { Violation } from './violation.ts'
 
 const SERVER = 'apps/server/src'
 const DATABASE_CLOCK =

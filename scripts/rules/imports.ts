@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cruise, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser'
 import config from '../../dependency-cruiser.config.ts'
 import { NOT_SHIPPED } from './layers.ts'
-import type { Violation } from './plain-words.ts'
+import type { Violation } from './violation.ts'
 
 const FOLDERS = ['apps', 'packages', 'scripts', 'bench', 'e2e']
 const DOMAIN_FOLDER = 'apps/server/src/domains'

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Violation, sourcesIn } from './plain-words.ts'
+import { sourcesIn } from './plain-words.ts'
+import type { Violation } from './violation.ts'
 
 const FROM_ROOT = /(?<![\w./@-])(?:apps|packages|scripts|bench|e2e)\/[\w./-]+\.(?:[cm]?[jt]sx?|sql|css)\b/g
 const BESIDE = /(?<=new URL\(\s*')\.{1,2}\/[\w./-]+\.[cm]?[jt]sx?(?=',\s*import\.meta\.url)/g

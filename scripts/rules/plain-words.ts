@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
+import type { Violation } from './violation.ts'
 
 const FOLDERS = ['apps', 'packages', 'scripts', 'e2e', 'bench']
+const CATALOGUES = 'apps/web/src/i18n'
 const HOW = 'name who does what: the customer, an operator, the agent.'
 
 /** Phrases that make a reader guess who does what, or when. */
@@ -16,16 +18,22 @@ const PHRASES = [
   'anew',
   'told of',
   'at the most',
-  'for so long'
+  'for so long',
+  'for good'
 ] as const
-const phrase = new RegExp(`\\b(?:${PHRASES.join('|')})\\b`, 'i')
+/** Not inside a name of code, such as `noBody`. */
+const phrase = new RegExp(
+  `\\b(?:${PHRASES.map(([first = '', ...rest]) => `[${first}${first.toUpperCase()}]${rest.join('')}`).join('|')})\\b`
+)
 
-/** Comments, and subjects of commits since this rule, that hold such a phrase. */
+/** Comments, texts that the shop shows, and subjects of commits since this rule, that hold such a phrase. */
 export function plainWordViolations(root: string): Violation[] {
-  return [...sourcesIn(root).flatMap(commentsIn), ...subjectsIn(root)].flatMap(({ where, text }) => {
-    const found = phrase.exec(text.replaceAll(/\s+(?:\*\s+)?/g, ' '))?.[0]
-    return found ? [{ rule: 'plain-words', where, what: `says '${found}': ${HOW}` }] : []
-  })
+  return [...sourcesIn(root).flatMap(commentsIn), ...shownTexts(root), ...subjectsIn(root)].flatMap(
+    ({ where, text }) => {
+      const found = phrase.exec(text.replaceAll(/\s+(?:\*\s+)?/g, ' '))?.[0]
+      return found ? [{ rule: 'plain-words', where, what: `says '${found}': ${HOW}` }] : []
+    }
+  )
 }
 
 type Text = { where: string; text: string }
@@ -48,6 +56,18 @@ function commentsIn({ file, path }: { file: string; path: string }): Text[] {
   }))
 }
 
+/** The lines of the English catalogues and of the contract, whose strings are messages and summaries of calls. */
+function shownTexts(root: string): Text[] {
+  const contract = sourcesIn(root).filter(({ file }) => /^packages\/contract\/src\/.*(?<!\.test)\.ts$/.test(file))
+  const catalogues = existsSync(join(root, CATALOGUES)) ? readdirSync(join(root, CATALOGUES)) : []
+  const english = catalogues.filter(name => /\ben\.json$/.test(name)).map(name => `${CATALOGUES}/${name}`)
+  return [...contract.map(({ file }) => file), ...english].flatMap(file =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .map((text, index) => ({ where: `${file}:${index + 1}`, text }))
+  )
+}
+
 function subjectsIn(root: string): Text[] {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? ''
   const first = git('log', '--diff-filter=A', '--format=%H', '--', 'scripts/rules/plain-words.ts').split('\n').at(-1)
@@ -55,30 +75,4 @@ function subjectsIn(root: string): Text[] {
   return git('log', '--no-merges', '--format=%h %s', `${first}..HEAD`)
     .split('\n')
     .map(line => ({ where: line.slice(0, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) }))
-}
-
-/** A place that violates a rule. */
-export type Violation = {
-  rule: string
-  /** The file's path below the root, with the line if known. */
-  where: string
-  what: string
-}
-
-const LONGEST_SUBJECT = 72
-
-/** Commits since CONTRIBUTING.md was added whose subject is too long. Without a git history there are none. */
-export function commitViolations(root: string): Violation[] {
-  const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? ''
-  const first = git('log', '--diff-filter=A', '--format=%H', '--', 'CONTRIBUTING.md').split('\n').at(-1)
-  if (!first) return []
-  return git('log', '--no-merges', '--format=%h %s', `${first}..HEAD`)
-    .split('\n')
-    .map(line => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)] as const)
-    .filter(([, subject]) => subject.length > LONGEST_SUBJECT)
-    .map(([commit, subject]) => ({
-      rule: 'short-commit-subjects',
-      where: commit,
-      what: `has a subject of ${subject.length} characters; ${LONGEST_SUBJECT} are allowed.`
-    }))
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { columnDefaultViolations } from './column-defaults.ts'
-import { commitViolations, plainWordViolations } from './plain-words.ts'
+import { commitViolations } from './commits.ts'
 import { importViolations, readDomainImports, readImports } from './imports.ts'
 import { namedFileViolations } from './named-files.ts'
+import { plainWordViolations } from './plain-words.ts'
 import { tableWriteViolations } from './table-writes.ts'
 import { unboundedTextViolations } from './unbounded-texts.ts'
 import { domainPicture } from '../docs/documents.ts'
@@ -277,6 +278,15 @@ describe('words of comments', () => {
       expect(await violations(text)).toMatchObject([{ rule: 'plain-words', where: `${FILE}:1` }])
     }
   )
+
+  test.each([
+    ['packages/contract/src/a.ts', "export const a = 'It failed for good.'", 1],
+    ['packages/contract/src/a.ts', 'export const noBody = true', 0],
+    ['apps/web/src/i18n/a.en.json', '{ "a": "Nobody is here." }', 1],
+    ['apps/web/src/i18n/a.zh-CN.json', '{ "nobody": "" }', 0]
+  ])('texts that are shown: %s %s', async (file, text, count) => {
+    expect(plainWordViolations(await treeWith({ [file]: text }))).toHaveLength(count)
+  })
 })
 
 test('the picture of the domains shows who imports whom', async () => {

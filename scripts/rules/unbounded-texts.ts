@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type Violation, sourcesIn } from './plain-words.ts'
+import { sourcesIn } from './plain-words.ts'
+import type { Violation } from './violation.ts'
 
 /** Keys of records are as long as their text; `startOf` cuts. */
 const UNBOUNDED =

@@ -129,7 +129,7 @@ export type Sandbox = { url: string; port: number; close(): Promise<void> }
 /** Starts all stand-ins on one port of 127.0.0.1. `close` stops everything and saves the state. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (process.env.NODE_ENV === 'production')
-    throw new Error('The stand-ins take payments that nobody makes: they do not start with NODE_ENV=production.')
+    throw new Error('The stand-ins accept payments without money, so they do not start with NODE_ENV=production.')
   const shopUrl = options.shopUrl.replace(/\/+$/, '')
   // A client that waits because of a 'timeout' fault must not keep the stand-in running.
   const app = fastify({ forceCloseConnections: true })

@@ -183,7 +183,7 @@ export const accounts = {
   }),
   /** For the shop's own pages: a visitor gets null instead of an error in the browser's console. */
   whoIsSignedIn: route('GET', '/api/auth/session/', {
-    summary: 'Who is signed in by the cookie; null: nobody',
+    summary: 'The signed-in user; null without a session',
     access: 'public',
     enrols: true,
     reply: CurrentUser.nullable()
@@ -293,7 +293,7 @@ export const accounts = {
     reply: Done
   }),
   unbindUserDiscord: route('POST', '/api/users/u/:id/unbind_discord/', {
-    summary: "Take a user's chat-platform account off: nobody logs in with it any more",
+    summary: "Disconnect a user's chat account. It can no longer be used to log in",
     access: 'admin',
     permission: 'users.change',
     params: IdParams,

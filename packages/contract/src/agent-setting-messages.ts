@@ -24,7 +24,7 @@ export const tlsRefusals = {
   ],
   tls_chain_order: [400, 'Certificate {number} was not signed by the one after it: paste the chain in its order'],
   tls_not_valid: [400, 'Certificate {number} is valid from {begins} to {ends}, and not now'],
-  tls_no_names: [400, 'The certificate names no host and no address, so clients take it for nobody'],
+  tls_no_names: [400, 'The certificate names no host or IP, so clients cannot verify it'],
   tls_key_unreadable: [400, 'The key cannot be read. Paste it as PEM, without a password.'],
   tls_key_mismatch: [400, 'The key does not belong to the certificate'],
   tls_in_clear: [

@@ -78,7 +78,7 @@ export const fleetLive = {
     reply: z.object({ alarms: z.array(AbuseAlarm) })
   }),
   acknowledgeAlarm: route('POST', '/api/servers/alarms/:id/acknowledge/', {
-    summary: 'Take notice of a sign of abuse: it waits for nobody until it begins anew',
+    summary: 'Acknowledge a sign of abuse. It reappears if it happens again',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,

@@ -248,8 +248,7 @@ export const fleet = {
     reply: BulkRun.nullable()
   }),
   giveUp: route('POST', `${one}/give_up/`, {
-    summary:
-      'Give the server up for good: its orders move or lose their addresses there, and nothing waits for its agent',
+    summary: 'Give the server up permanently: its orders move or lose their addresses, without waiting for its agent',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
@@ -298,7 +297,7 @@ export const fleet = {
     reply: OutageEntry
   }),
   removeOutage: route('DELETE', `${S}/outages/:id/`, {
-    summary: 'Delete an outage that was entered by hand and credited to nobody',
+    summary: 'Delete an outage that was entered by hand and not credited',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,

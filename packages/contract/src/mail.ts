@@ -177,7 +177,7 @@ export const mail = {
   }),
   sendAgain: route('POST', '/api/settings/mails/:id/send_again/', {
     summary:
-      'Send a mail again that failed for good, or a copy of one that was sent: a few times at most, and not soon after another',
+      'Resend a mail that could not be delivered, or a copy of one that was sent: a few times at most, and not soon after another',
     access: 'admin',
     permission: 'mails.change',
     params: IdParams,

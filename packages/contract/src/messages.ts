@@ -392,7 +392,7 @@ export const serverTroubles = {
   older_console:
     'The agent was told things that this console does not know, as after a restored backup. An administrator has to approve what would be done: {removed} {removed|user|users} removed, {changed} changed, {ranges} {ranges|range|ranges} removed.',
   not_served:
-    'Nobody knows that it serves: no request has come through its proxy since an installation started its agent. It sells nothing until one does, and is tried each minute. See that this console reaches its proxy port, or install the agent again.',
+    'It is not known whether its proxy works: no request has passed through it since an installation started its agent. It sells nothing until one does, and is tried each minute. Check that this console reaches its proxy port, or install the agent again.',
   other_port:
     'Its agent serves proxies on port {theirs}, and customers are shown port {ours}: it sells nothing until both are the same. Where /etc/netlet-agent/local.env on its machine sets PROXY_PORT, take it out there and restart the agent, or enter port {theirs} in the form of the server. Otherwise install the agent again.'
 } as const

@@ -61,14 +61,14 @@ const WORDS = {
   mails: both(
     [
       'Failed emails: {count}',
-      '{count} {count|email|emails} failed for good. The email log shows the reasons, and you can resend {count|it|them} there.'
+      '{count} {count|email|emails} could not be delivered. The email log shows the reasons, and you can resend {count|it|them} there.'
     ],
     ['无法发送的邮件：{count}', '{count} 封邮件最终发送失败。邮件日志中有原因，也可以重新发送。']
   ),
   mails_wait: both(
     [
       'Emails waiting for the email service: {count}',
-      '{count} {count|email is|emails are} waiting, the oldest since {since}, and none was sent in the last 15 minutes. Reason: {reason}\n\nThe shop sends them once the email service accepts them. They fail for good after about 24 hours. To check the service, send a test email under Web Settings.'
+      '{count} {count|email is|emails are} waiting, the oldest since {since}, and none was sent in the last 15 minutes. Reason: {reason}\n\nThe shop sends them once the email service accepts them. They fail permanently after about 24 hours. To check the service, send a test email under Web Settings.'
     ],
     [
       '邮件服务未接收邮件：{count}',

@@ -217,7 +217,7 @@ const N = '/api/settings/notices'
 
 export const notices = {
   notices: route('GET', `${N}/`, {
-    summary: 'What operators were told of, and what came of telling it',
+    summary: 'Notices to operators, and the results of sending them',
     access: 'admin',
     permission: 'notices.view',
     query: listQuery({
@@ -260,7 +260,7 @@ export const notices = {
     reply: ShownNoticeRules
   }),
   saveRules: route('PUT', `${N}/rules/`, {
-    summary: 'Say which causes are told of and when',
+    summary: 'Set which causes send notices, and when',
     access: 'admin',
     permission: 'notices.change',
     body: NoticeRules.extend(formVersion),

@@ -60,7 +60,7 @@ export const ownAccountRoutes = {
     reply: z.object({ discord_auth_url: z.string() })
   }),
   unbindDiscord: route('POST', '/api/auth/discord/unbind', {
-    summary: 'Take the chat-platform account off: nobody logs in with it any more',
+    summary: 'Disconnect the chat account. It can no longer be used to log in',
     access: 'user',
     body: ConfirmBody,
     reply: Done
@@ -78,7 +78,7 @@ export const ownAccountRoutes = {
     reply: Done
   }),
   dataExport: route('GET', '/api/users/u/data_export', {
-    summary: 'All that the shop knows of whoever asks, as a JSON file',
+    summary: 'All data that the shop has about the caller, as a JSON file',
     access: 'user',
     reply: z.record(z.string(), z.unknown()),
     raw: 'application/json'

@@ -37,7 +37,7 @@ export const provisioningMessages = {
   console_shut_out:
     'AGENT_ALLOW_CLIENTS of its settings leaves out {address}, where this console comes from: the agent would take none of its connections any more. Nothing was changed. Add that address to the list.',
   not_installed: 'There is no agent of this console on the machine: install it first.',
-  taken_over: 'Open tunnels go on in the program of before until they end.',
+  taken_over: 'Open tunnels stay with the previous program until they end.',
   restarted: 'The agent was restarted, which ended its open tunnels.',
   takeover_failed: 'The new program did not take over: {reason}',
   prefixes_refused: 'The agent did not take its ranges: {message}',
@@ -46,8 +46,8 @@ export const provisioningMessages = {
   check_failed: 'A request through the proxy came as far as "{before}" before, and now: {after}.',
   local_port:
     'The agent serves proxies on port {theirs}, and customers are shown port {ours}: {file} on its machine sets PROXY_PORT, which wins. Take it out there, or enter port {theirs} in the form of the server.',
-  rolled_back: '{problem} The program and settings of before run again.',
-  rollback_failed: '{problem} Going back to the program and settings of before failed, too: {also}',
+  rolled_back: '{problem} The previous program and settings are running again.',
+  rollback_failed: '{problem} Restoring the previous program and settings also failed: {also}',
   proxy_silent:
     'Nothing answered on port {port} of its first leased address, so that the server sells nothing. See that the ranges arrive there, and that this console reaches the port: it is tried each minute, and the server sells once a request comes through.',
   proxy_not_tried: 'Nothing could be tried through the proxy at {address}: see for yourself that it serves.',

@@ -244,7 +244,7 @@ export const status = {
     reply: Incident
   }),
   updateIncident: route('PUT', `${I}/:id/`, {
-    summary: 'Edit an incident; nobody is mailed',
+    summary: 'Edit an incident without sending mails',
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,
@@ -267,7 +267,7 @@ export const status = {
     reply: Incident
   }),
   correctUpdate: route('PUT', '/api/status/updates/:id/', {
-    summary: 'Correct what an update says; nobody is mailed again',
+    summary: 'Correct the text of an update without sending mails again',
     access: 'admin',
     permission: 'incidents.change',
     params: IdParams,

@@ -170,7 +170,7 @@ export const support = {
     reply: Ticket
   }),
   closeTicket: route('POST', `${T}/ticket/:id/close/`, {
-    summary: 'Close a ticket: it needs nobody any more',
+    summary: 'Close a ticket that needs no further work',
     access: 'admin',
     permission: 'tickets.change',
     params: IdParams,

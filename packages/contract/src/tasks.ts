@@ -89,14 +89,14 @@ export const taskRoutes = {
     reply: z.object({ data: z.array(DeadLetter), more: z.boolean() })
   }),
   retryDeadLetters: route('POST', `${T}/dead_letters/retry/`, {
-    summary: 'Send jobs again that failed for good; those that are gone are left out',
+    summary: 'Run jobs again that failed permanently; jobs that no longer exist are skipped',
     access: 'admin',
     permission: 'tasks.change',
     body: DeadLetterIds,
     reply: z.object({ done: z.number() })
   }),
   discardDeadLetters: route('POST', `${T}/dead_letters/discard/`, {
-    summary: 'Remove jobs that failed for good; those that are gone are left out',
+    summary: 'Delete jobs that failed permanently; jobs that no longer exist are skipped',
     access: 'admin',
     permission: 'tasks.change',
     body: DeadLetterIds,

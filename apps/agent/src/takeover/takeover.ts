@@ -15,7 +15,7 @@ const END_MS = 3000
 const TAKE_BACK_MS = 1000
 
 const NOT_FOLLOWED =
-  'Whoever started this process may take its end for that of the agent: a new one takes over under systemd, and where AGENT_PID_FILE names the file by which it is followed. Restart the agent instead.'
+  'The supervisor may take the end of this process for the end of the agent. A new process takes over only under systemd, or where AGENT_PID_FILE names the file that the supervisor follows. Restart the agent instead.'
 
 export type TakeoverOptions = {
   /** Whether the supervisor follows a new main process. */

@@ -95,7 +95,7 @@ const chatPage = ({ as, channel, own, connected, commands, messages, shopUrl }: 
         <section class="card" aria-label="Messages">
           ${
             messages.length === 0
-              ? html`<p class="quiet">Nobody has written here yet.</p>`
+              ? html`<p class="quiet">No messages yet.</p>`
               : html`<table>
                   ${messages.map(
                     message =>

@@ -27,7 +27,7 @@ export const productsPage = (state: PlatformState): string =>
     NOTICE,
     html`<h1>Products</h1>
       <p class="quiet">
-        What the platform sells. A price that is raised here is told to nobody: the shop’s Products → Synchronise shows
+        What the platform sells. A price that is raised here sends no webhook: the shop’s Products → Synchronise shows
         it. Status, Online Store and what is left are told by a webhook.
       </p>
       <form method="post" action="/online_store">

@@ -88,7 +88,7 @@ export const refusal: JsonSchema = {
 
 const REFUSED = {
   Invalid: { status: 400, description: 'The request is invalid; data.errors names the fields' },
-  Unauthorized: { status: 401, description: 'Nobody is signed in' },
+  Unauthorized: { status: 401, description: 'Not signed in' },
   Forbidden: { status: 403, description: 'Signed in, but not allowed to do this; or sent from another site' },
   NotFound: { status: 404, description: 'It does not exist, or it is not yours' },
   TooLarge: { status: 413, description: 'The body is too large' },

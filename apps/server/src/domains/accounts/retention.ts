@@ -36,7 +36,13 @@ export const accountRetention: RetentionEntry[] = [
     COUNTED_FOR,
     'Older failures and requests no longer count towards limits.'
   ),
-  expired('oauth_states', oauthStates, oauthStates.expiresAt, 0, 'A log-in by the chat platform that nobody finished.'),
+  expired(
+    'oauth_states',
+    oauthStates,
+    oauthStates.expiresAt,
+    0,
+    'A log-in by the chat platform that was not finished.'
+  ),
   expired(
     'second_factor_tickets',
     secondFactorTickets,

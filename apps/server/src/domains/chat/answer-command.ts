@@ -140,7 +140,7 @@ const english = {
   bound:
     'This chat account belongs to {username} in the shop. To connect another one, open the settings of your account.',
   unbound:
-    'This chat account belongs to nobody in the shop yet. Log in to the shop and connect it in the settings of your account.',
+    'This chat account is not connected to a shop account yet. Log in to the shop and connect it in your account settings.',
   openSettings: 'Connect the account',
   banned: 'This account has been banned',
   slowly: 'Too many requests. Please wait a moment and try again.',

@@ -93,7 +93,7 @@ export async function isPaused(db: Executor): Promise<boolean> {
 }
 
 /** 1 if the platform's Online Store asks visitors for a password, or its shop is paused. */
-export async function countStorePasswords(db: Executor): Promise<number> {
+export async function countClosedCheckouts(db: Executor): Promise<number> {
   const shop = (await readCheck(db, 'shop'))?.result
   return shop && 'name' in shop && (shop.password || shop.paused) ? 1 : 0
 }

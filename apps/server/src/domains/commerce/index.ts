@@ -17,7 +17,7 @@ export {
 } from './events.ts'
 export { forgetPayer } from './forget-payer.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
-export { countStorePasswords, isPaused, platformHealth, testPlatform, testWebhookSecret } from './health.ts'
+export { countClosedCheckouts, isPaused, platformHealth, testPlatform, testWebhookSecret } from './health.ts'
 export { commerceJobs } from './jobs.ts'
 export {
   type ChangedRefund,

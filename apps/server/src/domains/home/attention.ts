@@ -14,7 +14,7 @@ import { sql } from '../../infra/db/drizzle.ts'
 import { countDead } from '../../infra/dead-letters.ts'
 import { countPriceDrifts } from '../catalog/index.ts'
 import { products, variants } from '../catalog/tables.ts'
-import { countLateEvents, countRefused, countStorePasswords, openPlatform } from '../commerce/index.ts'
+import { countLateEvents, countRefused, countClosedCheckouts, openPlatform } from '../commerce/index.ts'
 import { countOpenAlarms } from '../convergence/index.ts'
 import { countUnresolvedEvents } from '../inbox/index.ts'
 import { aclRules } from '../inventory/tables.ts'
@@ -34,7 +34,7 @@ type AttentionList = ReplyOf<(typeof routes)['home']['attention']>
 const counts: Readonly<Record<Exclude<AttentionItem, 'stock'>, (db: Executor, now: Date) => Promise<number>>> = {
   undelivered: countUndelivered,
   payments: countUnresolvedEvents,
-  store_password: countStorePasswords,
+  store_password: countClosedCheckouts,
   webhooks: countRefused,
   late_events: countLateEvents,
   servers: countTroubledServers,

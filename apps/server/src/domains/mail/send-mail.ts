@@ -88,7 +88,7 @@ export async function sendMail(ctx: AppContext, request: MailRequest, jobId: str
   })
   if (!final) throw new Error(`Mail not sent. ${sent.message}`)
   if (sent.noMailbox) await blockUnknown(ctx, to, sent.message)
-  log.error({ ...about, reason: sent.message }, 'mail failed for good')
+  log.error({ ...about, reason: sent.message }, 'mail failed permanently')
 }
 
 /** Codes and personal links are sealed and expire. A copy would be useless, or reveal them to others. */

@@ -115,7 +115,7 @@ function Holders({ address, at }: { address: string; at: string | null }) {
             ? t('addresses.range', { cidr: data.range.cidr, server: data.server?.name ?? '–' })
             : t('addresses.noRange')}
         </p>
-        {data.held.length === 0 && <p>{t('addresses.nobody')}</p>}
+        {data.held.length === 0 && <p>{t('addresses.noLeases')}</p>}
         {data.held.map(lease => (
           <Lease key={lease.id} lease={lease} at={data.at} />
         ))}
@@ -174,7 +174,7 @@ function Neighbour({ title, lease }: { title: Key; lease: AddressLease | null })
           <LeaseState lease={lease} />
         </>
       ) : (
-        <span className="dim">{t('addresses.nobodyElse')}</span>
+        <span className="dim">{t('addresses.noOthers')}</span>
       )}
     </p>
   )

@@ -145,7 +145,7 @@ describe('the health page', () => {
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')
     expect(to('2 payments need a decision.')).toBe('/dashboard/index/payments?unresolved=1')
     expect(to('Reason for the delay: no such column')).toBe('/dashboard/index/payments?late=1')
-    expect(to('send-mail: 5 jobs failed for good.')).toBe('/dashboard/index/tasks?tab=dead')
+    expect(to('send-mail: 5 jobs failed permanently.')).toBe('/dashboard/index/tasks?tab=dead')
     expect(to("1 price differs from the platform's.")).toBe('/dashboard/index/health#prices')
     const store = '/dashboard/index/productManager?problem=1'
     expect(to(/^6 products are not .* buy them: Metro, Harbor, Cargo, Arcade, Hearth …\. .*Online Store under/)).toBe(

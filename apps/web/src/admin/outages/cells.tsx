@@ -68,7 +68,7 @@ export function StateCell({ outage: { state, orders, credited } }: Props) {
   return (
     <StateWithDetails>
       <StateBadge tone={state === 'open' && orders === 0 ? 'off' : TONES[state]}>
-        {t(state === 'open' && orders === 0 ? 'outages.nobody' : `outages.is.${state}`)}
+        {t(state === 'open' && orders === 0 ? 'outages.noOrders' : `outages.is.${state}`)}
       </StateBadge>
       {credited > 0 && <span className="dim">{t('outages.creditedTo', figures({ credited }))}</span>}
     </StateWithDetails>

@@ -17,8 +17,8 @@ describe('what is done with a server', () => {
       'Reservations without room elsewhere: 1 (16 proxies). They stay until they are paid or time out.'
     ],
     [
-      'Give up for good',
-      'Give up paris for good?',
+      'Give up permanently',
+      'Give up paris permanently?',
       fleet.giveUp,
       'lose addresses: 3 (24 proxies): NL-stays, and 2 more',
       'Reservations that end: 1 (16 proxies).'
@@ -127,7 +127,7 @@ describe('what is done with a server', () => {
     answer(fleet.takeBack, server)
     const { user } = open(ROUTE, [{ ...server, status: 'given_up', sells: false }])
     await user.click(await screen.findByRole('button', { name: 'Actions: paris' }))
-    for (const name of ['Pause', 'Resume', 'Drain', 'Move orders', 'Give up for good'])
+    for (const name of ['Pause', 'Resume', 'Drain', 'Move orders', 'Give up permanently'])
       expect(screen.getByRole('menuitem', { name, description: 'The server was given up.' })).toBeTruthy()
     await user.click(screen.getByRole('menuitem', { name: 'Take back' }))
     await say(user, 'YES')
