@@ -17,11 +17,9 @@ function retentionMarkdown(entries: readonly RetentionEntry[]): string {
   return [
     '# Retention',
     '',
-    'One job, `apply-retention`, removes old rows every ten minutes: at most 1,000 rows in a transaction, and for at most 30',
-    'seconds of one kind, so that nothing else waits for it. A run ends after seven minutes, and the next one continues where it',
-    'stopped. The list is made from what the domains declare',
-    '(`retention.ts`) by `npm run docs`; a test fails when it is stale. Days are settings, with the default shown;',
-    'administrators see what was found and removed last under `GET /api/settings/retention`.',
+    'One job, `apply-retention`, removes old rows every ten minutes. A run ends after seven minutes, and the next one',
+    'continues where it stopped. `npm run docs` makes the list from what the domains declare (`retention.ts`). Days are',
+    'settings, with the default shown. `GET /api/settings/retention` shows what the job found and removed last.',
     '',
     '| what | kept for | why |',
     '| --- | --- | --- |',
@@ -32,24 +30,22 @@ function retentionMarkdown(entries: readonly RetentionEntry[]): string {
     '- Orders that were paid, payments, points records, coupons and gift cards: money.',
     '- Leases and lease blocks of orders that were paid: for any address and instant they tell which order held it, under',
     '  which rules. Leases of unpaid reservations are removed with their orders.',
-    '- What came of trying credentials whose lease has ended, beside the leases. The old password goes once it is known.',
+    '- Results of trying credentials whose lease has ended. The old password goes once the result is known.',
     '- Users. A deleted one with a history keeps a row without its name, address and password.',
-    '- Refunds that the platform reported, outages with the time credited for them, and the addresses under which this',
-    '  installation registered webhooks. Which mails an address does not want, and that it is not written to, until its user',
-    '  is deleted.',
+    '- Refunds that the platform reported, credited outages, and the addresses under which this installation registered',
+    '  webhooks. Until its user is deleted: which mails an address does not want, and that it gets none.',
     '- Servers, ranges, rules, products and tickets: an administrator removes them.',
     '',
     '## Gone with the user',
     '',
-    'Deleting a user removes its personal data at once ([SECURITY.md](SECURITY.md)), also from what waits: a mail to its address',
-    'that was not sent is not sent any more, and its job or dead letter keeps the cause and nothing of what it said. Only the mail',
-    'that says that the account was deleted still goes there; it leaves the job table within minutes of being sent, and within a',
-    'day while the mail service fails. A dead letter of anything is kept for two weeks.',
+    'Deleting a user removes its personal data at once ([SECURITY.md](SECURITY.md)), also from unsent mails, their jobs and',
+    'dead letters. Only the mail that the account was deleted still goes out; it leaves the job table within minutes, or',
+    'within a day while the mail service fails.',
     '',
     '## Never removed, however old',
     '',
-    '- A platform event that has not been handled, or whose money needs somebody: neither its payload nor its row.',
-    '- A retired proxy whose lease has not been released yet.',
+    '- A platform event that the shop has not handled, or whose money waits for an operator, with its payload.',
+    '- A retired proxy whose lease is not released yet.',
     '- An unpaid order that has a payment, proxies, or addresses that are not released.',
     ''
   ].join('\n')
@@ -75,12 +71,11 @@ export function jobsMarkdown(jobs: readonly Job[]): string {
   return [
     '# Jobs',
     '',
-    'Made from the jobs that the domains declare (`jobs.ts`) by `npm run docs`; a test fails when it is stale. Times are',
-    'cron expressions in UTC, and each runs once over all processes. _Tries_ is how often a job that fails is run, with',
-    'growing pauses; 151 tries take about a day. After the last one it is kept in `dead-letter`. What is tried once is run',
-    'again at its next time. A worker takes the next job as soon as one ends. Some queues have workers more for urgent jobs,',
-    'and some limit how many jobs of one customer or one server run at once in a process. While urgent jobs run, each',
-    'background job of the same process waits for up to half a second.',
+    '`npm run docs` makes this list from the jobs that the domains declare (`jobs.ts`). Times are cron expressions in UTC;',
+    'each runs once over all processes. _Tries_ is how often a failing job runs, with growing pauses: 151 tries take about',
+    'a day. After the last try it is kept in `dead-letter`. Some queues have more workers for urgent jobs, and some limit',
+    'how many jobs of one customer or server run at once in a process. While urgent jobs run, a background job of the same',
+    'process waits for up to half a second.',
     '',
     '| queue | what for | runs by itself | tries | at once in one process | importance |',
     '| --- | --- | --- | --- | --- | --- |',
@@ -101,7 +96,7 @@ const DOMAIN = /^apps\/server\/src\/domains\/([^/]+)\/(?:.*\/)?([^/]+)\.ts$/
 
 /**
  * Draws the domains from the real imports. A solid arrow means use of commands, a dotted one only joins of tables.
- * Arrows implied by others (a > b > c implies a > c) are omitted, but listed below.
+ * Arrows implied by others (a > b > c implies a > c) are omitted.
  */
 export function domainPicture({ modules }: ICruiseResult): string {
   const uses = new Map<string, Map<string, 'commands' | 'tables'>>()
@@ -129,23 +124,7 @@ export function domainPicture({ modules }: ICruiseResult): string {
       .filter(to => !follows(from, to))
       .map(to => `  ${from} ${uses.get(from)?.get(to) === 'tables' ? '-.->' : '-->'} ${to}`)
   )
-  const rows = names.map(from => {
-    const list = (kind: string) =>
-      targetsOf(from)
-        .filter(to => uses.get(from)?.get(to) === kind)
-        .join(', ') || '–'
-    return `| ${from} | ${list('commands')} | ${list('tables')} |`
-  })
-  return [
-    '```mermaid',
-    'flowchart TD',
-    ...arrows,
-    '```',
-    '',
-    '| domain | uses the commands of | only joins the tables of |',
-    '| --- | --- | --- |',
-    ...rows
-  ].join('\n')
+  return ['```mermaid', 'flowchart TD', ...arrows, '```'].join('\n')
 }
 
 export type Document = { path: string; text: string }
