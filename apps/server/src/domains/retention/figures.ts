@@ -1,14 +1,13 @@
 import type { Retained, RetentionFigures, Settings } from '@netlet/contract'
-import { bigint, pgTable, text } from 'drizzle-orm/pg-core'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE, isoOrNull } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { instant } from '../../infra/db/columns.ts'
 import { and, eq, gt } from '../../infra/db/drizzle.ts'
 import type { Counted, Keep, RetentionEntry } from '../../infra/retention.ts'
 import { readSettings } from '../settings/index.ts'
+import { retentionFigures } from './tables.ts'
 
 /** How long rows are kept, in milliseconds. */
 const keptFor = (keep: Keep, settings: Settings): number => ('ms' in keep ? keep.ms : settings[keep.setting] * DAY)
@@ -115,14 +114,3 @@ async function applyOne(
   const counted = await entry.count(ctx.db)
   await command(ctx, SYSTEM, unit => writeFigures(unit, entry.what, { ...counted, removed }))
 }
-
-/** The last result for each retention entry. */
-const retentionFigures = pgTable('retention_figures', {
-  what: text().primaryKey(),
-  rows: bigint({ mode: 'number' }).notNull(),
-  oldest: instant(),
-  /** How many rows the last removal took, and when; null if nothing was removed yet. */
-  removed: bigint({ mode: 'number' }).notNull().default(0),
-  removedAt: instant(),
-  countedAt: instant().notNull()
-})
