@@ -280,6 +280,7 @@ export const accounts = {
     summary: 'Ban; its sessions and API keys end',
     access: 'admin',
     permission: 'users.change',
+    confirms: true,
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
     reply: Done
@@ -288,6 +289,7 @@ export const accounts = {
     summary: 'Unban; the chat account is taken off',
     access: 'admin',
     permission: 'users.change',
+    confirms: true,
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
     reply: Done
@@ -304,6 +306,7 @@ export const accounts = {
     summary: 'Delete a user that nothing is owed to, with its personal data',
     access: 'admin',
     permission: 'users.change',
+    confirms: true,
     params: IdParams,
     reply: Done
   }),
@@ -312,6 +315,7 @@ export const accounts = {
       'Edit a user; coins and level points change by an amount, which takes the `version`: sent twice, it counts once',
     access: 'admin',
     permission: 'users.change',
+    confirms: true,
     params: IdParams,
     body: UserForm.extend(formVersion).refine(
       form => form.version !== undefined || !(form.reward_points_change || form.level_points_change),
@@ -323,6 +327,7 @@ export const accounts = {
     summary: "Set a user's password; its sessions and API keys end, its chat account is taken off",
     access: 'admin',
     permission: 'users.change',
+    confirms: true,
     params: IdParams,
     body: AdminPasswordBody,
     reply: Done
@@ -331,6 +336,7 @@ export const accounts = {
     summary: 'View the shop as a user',
     access: 'admin',
     permission: 'users.switch',
+    confirms: true,
     body: z.object({ user_id: Id }),
     reply: CurrentUser
   }),

@@ -23,7 +23,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>
 
 /** Verbs of entries that may show an attack, and of entries about what operators read. */
 export const AUDIT_KINDS = {
-  security: ['fail_login', 'fail_second_factor', 'refuse_rights', 'change_role'],
+  security: ['fail_login', 'fail_confirmation', 'fail_second_factor', 'refuse_rights', 'change_role'],
   reads: ['read_credentials', 'export', 'look_up', 'read']
 } as const
 

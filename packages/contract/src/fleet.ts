@@ -143,6 +143,7 @@ export const fleet = {
     summary: 'Add a server',
     access: 'admin',
     permission: 'servers.change',
+    confirms: { asks: form => Boolean(form.password || form.agent_token) },
     body: ServerForm,
     reply: Server
   }),
@@ -150,6 +151,7 @@ export const fleet = {
     summary: 'Edit a server',
     access: 'admin',
     permission: 'servers.change',
+    confirms: { asks: form => Boolean(form.password || form.agent_token) },
     params: IdParams,
     body: ServerForm.extend(formVersion),
     reply: Server
@@ -251,6 +253,7 @@ export const fleet = {
     summary: 'Give the server up permanently: its orders move or lose their addresses, without waiting for its agent',
     access: 'admin',
     permission: 'servers.change',
+    confirms: true,
     params: IdParams,
     body: nothing,
     reply: BulkRun.nullable()

@@ -200,6 +200,7 @@ export const healthRoutes = {
     summary: 'Take no former secret of webhooks any more',
     access: 'admin',
     permission: 'settings.change',
+    confirms: true,
     body: z.object({}).optional(),
     reply: WebhookSecrets
   }),

@@ -20,6 +20,7 @@ export const refusals = {
   unauthorized: [401, 'Please log in'],
   forbidden: [403, 'You do not have permission to do this'],
   role_not_allowed: [403, 'Your role does not allow this'],
+  confirmation_needed: [403, 'Please confirm that it is you. Nothing has changed.'],
   bad_origin: [403, 'This request did not come from the shop'],
   not_found: [404, 'Not found'],
   too_slow: [408, 'The request took too long to arrive. Please try again.'],

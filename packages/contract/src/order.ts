@@ -4,6 +4,7 @@ import { message } from './form-messages.ts'
 import { LABEL_LENGTH, NOTE_LENGTH } from './limits.ts'
 import { toCents } from './money.ts'
 import { LevelDiscount } from './platform-codes.ts'
+import type { ConfirmLimits } from './route.ts'
 import { Instant, Money, MoneyInput, ReasonParams, Time, optionalText, storable, text } from './shapes.ts'
 import { ORDER_STATES } from './states.ts'
 
@@ -317,6 +318,12 @@ export const RefundForm = z.object({
   /** '#1001': the payment to refund; by default the purchase. */
   platform_order: optionalText(100)
 })
+
+/** Without an amount, all that is left is given back. */
+export const LARGE_REFUND = {
+  asks: ({ amount }: { amount?: string | undefined }, { refundsFrom }: ConfirmLimits) =>
+    amount === undefined || Number(amount) >= refundsFrom
+}
 
 /**
  * What a refund ends. `lease`: the proxies stop. `term`: the renewal's days are removed. `term_and_lease`: nothing is

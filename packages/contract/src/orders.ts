@@ -11,6 +11,7 @@ import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Day, Done, Id, IdList, IdParams, Money, Month, ReasonParams, Search, Task, Time } from './shapes.ts'
 import {
+  LARGE_REFUND,
   Order,
   OrderFail,
   OrderLabel,
@@ -370,6 +371,7 @@ export const orders = {
     summary: 'All proxies of an order as ip:port:username:password lines, with a file name',
     access: 'user',
     permission: 'orders.credentials',
+    confirms: true,
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
@@ -379,6 +381,7 @@ export const orders = {
     summary: 'All proxies of an order as ip:port:username:password lines',
     access: 'user',
     permission: 'orders.credentials',
+    confirms: true,
     scope: 'read',
     reveals: 'credentials',
     params: IdParams,
@@ -396,6 +399,7 @@ export const orders = {
     summary: 'Give the money of a payment back on the platform, all or a part; its webhook then settles it here',
     access: 'admin',
     permission: 'payments.change',
+    confirms: LARGE_REFUND,
     params: IdParams,
     body: RefundForm.extend({ version: RefundPlan.shape.version }),
     reply: z.object({ amount: Money, platform_order: z.string(), by_hand: RefundPlan.shape.by_hand })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { listQuery, page } from './list.ts'
-import { RefundForm, RefundPlan } from './order.ts'
+import { LARGE_REFUND, RefundForm, RefundPlan } from './order.ts'
 import { EVENT_OUTCOMES, PAYMENT_STATES, REFUND_STATES, RESOLUTIONS } from './payment-codes.ts'
 import { route } from './route.ts'
 import { Done, IdParams, Money, ReasonParams, Time, formVersion, text } from './shapes.ts'
@@ -216,6 +216,7 @@ export const payments = {
     summary: "Give the money of this event's payment back on the platform, all or a part",
     access: 'admin',
     permission: 'payments.change',
+    confirms: LARGE_REFUND,
     params: IdParams,
     body: RefundForm.pick({ amount: true }).extend({ version: RefundPlan.shape.version }),
     reply: z.object({ amount: Money, platform_order: z.string(), by_hand: RefundPlan.shape.by_hand })

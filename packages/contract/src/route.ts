@@ -12,6 +12,12 @@ export const EXPORTED = ['coupon', 'gift_card', 'level_code', 'order', 'user'] a
 
 type Shape = z.ZodType
 
+/** What the shop's settings say about confirmations. */
+export type ConfirmLimits = {
+  /** In the shop's currency. */
+  refundsFrom: number
+}
+
 export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R extends Shape, A extends Access> = {
   summary: string
   access: A
@@ -32,6 +38,11 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   bodyLimit?: number
   /** An operator may call it who has to add a second factor first. */
   enrols?: true
+  /**
+   * An operator's session must have confirmed itself lately: always, or for some bodies. API tokens that have the
+   * permission pass.
+   */
+  confirms?: true | { asks(body: z.output<B>, limits: ConfirmLimits): boolean }
   /** The handler verifies the body's bytes before anything is parsed. */
   signed?: true
   /** The shape of `data` in a success. */

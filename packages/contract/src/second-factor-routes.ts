@@ -12,6 +12,7 @@ import {
   SecondFactorRemoval,
   SecondFactorRename,
   SecondFactors,
+  SessionConfirmation,
   SecondFactorTicket,
   confirmation,
   isConfirmed,
@@ -101,10 +102,18 @@ export const secondFactor = {
     enrols: true,
     reply: PasskeyRequest
   }),
+  confirmSession: route('POST', '/api/users/confirm', {
+    summary: 'Confirm a session for what asks for it: the password, and where the operator has one, a second factor',
+    access: 'admin',
+    permission: 'console.use',
+    body: SessionConfirmation,
+    reply: Done
+  }),
   resetSecondFactor: route('POST', '/api/users/u/:id/reset_second_factor/', {
     summary: "Remove another user's second factors and recovery codes after a lost device; its sessions end",
     access: 'admin',
     permission: 'operators.change',
+    confirms: true,
     params: IdParams,
     body: z.object({}).optional(),
     reply: Done

@@ -126,6 +126,10 @@ export const isConfirmed = (form: Confirmation): boolean =>
   form.password !== undefined || form.second_factor !== undefined
 export const unconfirmed = { path: ['password'], error: message('enter_your_password') }
 
+/** An operator's session confirms itself by the password and, if the account has one, a second factor. */
+export const SessionConfirmation = z.object({ password: ownPassword, second_factor: SecondFactorProof.optional() })
+export type SessionConfirmation = z.infer<typeof SessionConfirmation>
+
 export const SecondFactor = z.object({
   id: z.number(),
   method: z.enum(SECOND_FACTORS),

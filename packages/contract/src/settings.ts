@@ -263,6 +263,10 @@ export const Settings = z.object({
   /** How long after the log-in a session ends, however often it is used. */
   customer_session_days: whole(1, 3650).default(30),
   operator_session_hours: whole(1, 8760).default(12),
+  /** For how long an operator's log-in or confirmation covers what asks for one. */
+  operator_confirm_minutes: whole(1, 525_600).default(10),
+  /** Refunds from this amount on ask for a confirmation, in the shop's currency. */
+  confirm_refunds_from: amount(0, 1_000_000).default(100),
   /** May webhooks go to http: addresses? Anyone on the way can then read them. */
   webhooks_allow_http: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** RFC 8805 lines. */
@@ -311,6 +315,7 @@ export const settings = {
     summary: 'Save web settings',
     access: 'admin',
     permission: 'settings.change',
+    confirms: true,
     bodyLimit: 2 * 1024 * 1024,
     body: SettingsForm.extend(formVersion),
     reply: ShownSettings

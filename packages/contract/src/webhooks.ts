@@ -197,6 +197,7 @@ export const webhooks = {
     summary: 'Add a webhook endpoint of the operators; its secret is shown this once',
     access: 'admin',
     permission: 'webhooks.change',
+    confirms: true,
     body: OperatorWebhookForm,
     reply: NewWebhookEndpoint
   }),
@@ -219,6 +220,7 @@ export const webhooks = {
     summary: "Make a new secret for an operators' webhook endpoint, shown this once",
     access: 'admin',
     permission: 'webhooks.change',
+    confirms: true,
     params: IdParams,
     body: nothing,
     reply: Secret

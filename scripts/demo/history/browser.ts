@@ -47,6 +47,10 @@ export function openBrowser(
         await this.call('POST', LOG_IN, account)
         return this.call<T>(method, path, body)
       }
+      if (code === 403 && account && (data as { reason?: string } | null)?.reason === 'confirmation_needed') {
+        await this.call('POST', '/api/users/confirm', { password: account.password })
+        return this.call<T>(method, path, body)
+      }
       if (code !== SUCCESS) throw new Error(`${method} ${path} was refused: ${msg} (${JSON.stringify(data)})`)
       return data
     }

@@ -51,6 +51,7 @@ GET /api/users/u/:id/tickets/                                 401  403  403  401
 POST /api/users/u/:id/baned_user/                             401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/users/u/:id/unbaned_user/                           401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/users/u/:id/unbind_discord/                         401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/users/confirm                                       401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/users/u/:id/reset_second_factor/                    401  403  403  401  in   403  403  403  403  403  403  403
 DELETE /api/users/u/:id/                                      401  403  403  401  in   in   403  403  403  403  403  403
 PUT /api/users/u/:id/                                         401  403  403  401  in   in   403  403  403  403  403  403

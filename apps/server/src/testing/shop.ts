@@ -113,6 +113,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       // Tests move the clock by months.
       operators_need_second_factor: false,
       operator_session_hours: 8760,
+      operator_confirm_minutes: 525_600,
       customer_session_days: 3650
     })
     const runner = createJobRunner(ctx, options.jobs ?? [])

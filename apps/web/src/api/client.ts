@@ -35,6 +35,8 @@ export type RefusalData = {
   /** The sentence for each wrong field; `field_reasons` has the keys of these sentences. */
   errors?: Record<string, string>
   field_reasons?: Record<string, { reason: string; params?: Params }>
+  /** For a needed confirmation: how long it counts. */
+  minutes?: number
   /** For a stale edit: the current row. */
   current?: Record<string, unknown>
 } & Partial<Shortage>
@@ -67,6 +69,19 @@ let unauthorized = () => {}
 /** Sets what to do when the server answers that the session is missing. */
 export function onUnauthorized(handler: () => void): void {
   unauthorized = handler
+}
+
+type Confirmer = (minutes: number | undefined) => Promise<boolean>
+let confirmer: Confirmer | undefined
+/**
+ * Sets how to confirm the session when the server asks for it. The call is then repeated; false: it was given up.
+ * @returns takes the handler away
+ */
+export function onConfirmationNeeded(handler: Confirmer): () => void {
+  confirmer = handler
+  return () => {
+    if (confirmer === handler) confirmer = undefined
+  }
 }
 
 let held: Promise<unknown> | undefined
@@ -110,8 +125,21 @@ export function unwrap(status: number, text: string, accept?: CallOptions['accep
   throw new ApiError('refused', msg, status, code, envelope['data'])
 }
 
-/** Makes one call. Returns `data`; throws ApiError, or the signal's reason if it was aborted. */
+/**
+ * Makes one call, and repeats it once if the session had to be confirmed for it. Returns `data`; throws ApiError, or the
+ * signal's reason if it was aborted.
+ */
 export async function call<T extends Endpoint>(route: T, ...rest: CallArguments<T>): Promise<ReplyOf<T>> {
+  try {
+    return await send(route, ...rest)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.refusal.reason !== 'confirmation_needed') throw error
+    if (!(await confirmer?.(error.refusal.minutes))) throw error
+    return send(route, ...rest)
+  }
+}
+
+async function send<T extends Endpoint>(route: T, ...rest: CallArguments<T>): Promise<ReplyOf<T>> {
   const [input, { signal, timeout = TIMEOUT, accept, headers } = {}] = rest
   const { params, query, body } = (input ?? {}) as AnyInput
   const url = address(route.path, params, query)

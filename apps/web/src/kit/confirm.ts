@@ -1,6 +1,7 @@
 /**
  * `yes` and `no` label the buttons (default YES and NO). `typed`: a number to type before YES. `blocked`: the action
- * would be refused, as the body says, so the dialog can only be closed.
+ * would be refused, as the body says, so the dialog can only be closed. `session`: the operator confirms the session, in
+ * a dialog of the console.
  */
 export type Question = {
   title: string
@@ -10,6 +11,7 @@ export type Question = {
   no?: string
   typed?: number
   blocked?: boolean
+  session?: boolean
 }
 type Asked = Question & { answer: (yes: boolean) => void }
 

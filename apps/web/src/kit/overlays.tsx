@@ -34,7 +34,8 @@ function PlainQuestion({ asked }: { asked: Asked }) {
 /** Shows messages and questions. Their code loads with the first of them. */
 export function Overlays() {
   const toasts = useSyncExternalStore(toaster.subscribe, toaster.needed)
-  const asked = useSyncExternalStore(questions.subscribe, questions.current)
+  const question = useSyncExternalStore(questions.subscribe, questions.current)
+  const asked = question?.session ? null : question
   // Keep the dialog rendered after its first use, so that it can fade out.
   const everAsked = useRef(false)
   if (asked) everAsked.current = true

@@ -50,6 +50,7 @@ export {
   RefundForm,
   ResetProxiesForm,
   SecondFactorConfirmForm,
+  SessionConfirmation,
   ServerForm,
   ServerGroupForm,
   SignUpBody,

@@ -12,6 +12,7 @@ import type { Authenticator } from '../../infra/http/mount.ts'
 import { hashToken } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { countKeyCall } from './api-key-use.ts'
+import { requireConfirmation } from './confirm-session.ts'
 import { dueAt, startGrace } from './second-factor/required.ts'
 import { sessionEnd, sessionTokenOf } from './sessions.ts'
 import { recordSecurityEvent } from './security-events.ts'
@@ -118,6 +119,7 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
       return caller && { ...caller, forwardedFor: forwardedClient(request) }
     },
     admit: async (caller, route) => (caller.apiKey ? countKeyCall(ctx, caller, caller.apiKey, route) : null),
+    confirmed: (caller, route, body) => requireConfirmation(ctx, caller, route, body),
     async refused(caller, { method, path }, { reason }) {
       if (reason === 'role_not_allowed')
         await recordSecurityEvent(ctx, caller, 'refuse_rights', { userId: caller.id, call: `${method} ${path}` })

@@ -22,18 +22,19 @@ const TELL_FROM = 10
 export type Confirmed = { userId: number; passwordHash: string }
 
 /**
- * Checks the signed-in user's password, or a second factor of the account, before actions that outlast the session.
+ * Checks the signed-in user's password, or a second factor of the account, or both if both are given, before actions that outlast the session.
  * Wrong ones count, so that an unattended session cannot be used for guessing; only for this session, so that its owner
  * elsewhere is not blocked. The following command calls `lockConfirmed`.
  */
 export async function confirmCaller(
   ctx: AppContext,
   by: UserActor,
-  { password, second_factor }: Confirmation,
+  confirmation: Confirmation,
   field = 'password'
 ): Promise<Result<Confirmed>> {
   const caller = ofAccount(by.id)
-  if (!second_factor && passwordsAreFull(caller)) return refuse('unavailable')
+  const { second_factor } = confirmation
+  if (asksPassword(confirmation) && passwordsAreFull(caller)) return refuse('unavailable')
   const key = guessesKey(by.id, by.sessionHash)
   const attempt = await beginAttempt(ctx, by, [key])
   const wrong = attempt.counts.get(key) ?? 0
@@ -42,20 +43,23 @@ export async function confirmCaller(
     return refuse('too_many')
   }
   const [user] = await ctx.db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.id, by.id))
-  const right =
+  const rightPassword =
     user &&
-    (second_factor
-      ? await checkSecondFactor(ctx, by, second_factor)
-      : await verifyPassword(user.passwordHash, password ?? '', caller))
+    (!asksPassword(confirmation) || (await verifyPassword(user.passwordHash, confirmation.password ?? '', caller)))
+  // With a wrong password the code stays unused.
+  const right = rightPassword && (!second_factor || (await checkSecondFactor(ctx, by, second_factor)))
   if (!right) {
-    if (by.isSuperuser && second_factor) await recordSecurityEvent(ctx, by, 'fail_second_factor', { userId: by.id })
+    const verb = rightPassword ? 'fail_second_factor' : 'fail_confirmation'
+    if (by.isSuperuser) await recordSecurityEvent(ctx, by, verb, { userId: by.id })
     if (wrong >= TELL_FROM) await tellOwner(ctx, by)
-    if (!second_factor) return fieldRefusal(field, 'wrong_password')
-    return fieldRefusal('code', second_factor.method === 'passkey' ? 'wrong_passkey' : 'wrong_second_factor')
+    if (!rightPassword) return fieldRefusal(field, 'wrong_password')
+    return fieldRefusal('code', second_factor?.method === 'passkey' ? 'wrong_passkey' : 'wrong_second_factor')
   }
   await attempt.discard()
   return ok({ userId: by.id, passwordHash: user.passwordHash })
 }
+
+const asksPassword = ({ password, second_factor }: Confirmation) => password !== undefined || !second_factor
 
 /** Uses up a code, or the answer to this session's challenge. */
 async function checkSecondFactor(

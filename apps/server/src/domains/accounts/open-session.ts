@@ -47,6 +47,7 @@ export async function switchUser(
       ip: browser.ip,
       userAgent: browser.userAgent,
       since: own.createdAt,
+      confirmedAt: null,
       impersonator: { id: by.id, sessionHash }
     })
     unit.audit('user.switch', userId, { after: { username: user.username } })
@@ -67,7 +68,7 @@ export async function switchBack(ctx: AppContext, by: UserActor, browser: Browse
       .for('update')
     if (!session?.parentHash) return refuse('unauthorized')
     const [admin] = await tx
-      .select({ id: users.id, username: users.username, since: sessions.createdAt })
+      .select({ id: users.id, username: users.username, since: sessions.createdAt, confirmedAt: sessions.confirmedAt })
       .from(sessions)
       .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.isActive, true), eq(users.isSuperuser, true)))
       .where(
@@ -80,7 +81,8 @@ export async function switchBack(ctx: AppContext, by: UserActor, browser: Browse
     if (!admin) return refuse('unauthorized')
     await endSession(unit, sessionHash)
     const { ip, userAgent } = browser
-    const token = await insertSession(unit, { userId: admin.id, ip, userAgent, since: admin.since })
+    const { since, confirmedAt } = admin
+    const token = await insertSession(unit, { userId: admin.id, ip, userAgent, since, confirmedAt })
     unit.audit('user.switch_back', by.id)
     return ok({ token, userId: admin.id })
   })

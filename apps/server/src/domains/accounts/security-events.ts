@@ -20,7 +20,7 @@ const MANY = 10
 export async function recordSecurityEvent(
   ctx: AppContext,
   by: Actor,
-  verb: 'fail_login' | 'fail_second_factor' | 'refuse_rights',
+  verb: 'fail_login' | 'fail_confirmation' | 'fail_second_factor' | 'refuse_rights',
   { userId, call }: { userId: number; call?: string }
 ): Promise<void> {
   ctx.log.warn({ security: verb, user: userId, ip: by.kind === 'system' ? null : by.ip, call }, 'security event')

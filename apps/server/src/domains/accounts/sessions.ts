@@ -39,6 +39,8 @@ export type NewSession = {
   userAgent: string | undefined
   /** When its owner logged in; by default now. */
   since?: Date
+  /** By default now; null in a session that its owner did not log in to. */
+  confirmedAt?: Date | null
   /** The administrator who views the shop as this user, and the session to return to. */
   impersonator?: { id: number; sessionHash: Buffer }
 }
@@ -60,6 +62,7 @@ export async function insertSession(unit: Unit, session: NewSession): Promise<st
     userAgent: session.userAgent?.slice(0, 300) ?? null,
     createdAt: since,
     lastSeenAt: now,
+    confirmedAt: session.confirmedAt === undefined ? now : session.confirmedAt,
     expiresAt: await sessionEnd(unit, session.impersonator?.id ?? session.userId, since)
   })
   const own = and(eq(sessions.userId, session.userId), isNull(sessions.impersonatorId))

@@ -116,7 +116,9 @@ export const sessions = pgTable(
     userAgent: text(),
     createdAt: createdAt(),
     lastSeenAt: createdAt(),
-    expiresAt: instant().notNull()
+    expiresAt: instant().notNull(),
+    /** When its operator last logged in or confirmed it, see confirm-session.ts. */
+    confirmedAt: instant()
   },
   t => [index('sessions_user').on(t.userId), index('sessions_expiry').on(t.expiresAt)]
 )

@@ -1,5 +1,5 @@
 import type { Confirmation } from '@netlet/contract'
-import { Button } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useForm, type UseFormReturnType } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState, type ReactNode, type RefObject } from 'react'
@@ -20,6 +20,8 @@ type Props = {
   /** The text of the submit button. */
   label: string
   danger?: boolean
+  /** Asks for the password and, if the account has one, a second factor. By default for one of them. */
+  both?: boolean
   /** Other fields of the call, above the password. */
   children?: ReactNode
   /** The form of these other fields. It is checked with this one, and shows what the server says of them. */
@@ -35,7 +37,7 @@ type Fields = Pick<UseFormReturnType<never>, 'setErrors' | 'getInputNode'> & {
   validate: () => { hasErrors: boolean; errors: object }
 }
 
-type Way = 'password' | 'totp' | 'passkey'
+type Way = 'password' | 'totp' | 'passkey' | 'recovery'
 
 /** The library allows only letters, digits and dashes. */
 const formNameOf = (id: string) => id.replaceAll(/[^a-zA-Z0-9]/g, '-')
@@ -43,43 +45,52 @@ const formNameOf = (id: string) => id.replaceAll(/[^a-zA-Z0-9]/g, '-')
 const checkPassword = rules(ConfirmBody)
 
 /** Asks for the password again, or for a second factor, to protect a session that someone else finds open. */
-export function ConfirmForm({ label, danger, children, fields, button, onConfirm, onCancel }: Props) {
+export function ConfirmForm({ label, danger, both = false, children, fields, button, onConfirm, onCancel }: Props) {
   const t = useT()
   const { data } = useQuery(read(secondFactor.secondFactors))
   const has = (kind: 'totp' | 'passkey') => data?.factors.some(({ method }) => method === kind) ?? false
-  const ways: Way[] = [
-    'password',
+  const factors: Way[] = [
     ...(has('totp') ? (['totp'] as const) : []),
-    ...(has('passkey') && hasPasskeys() ? (['passkey'] as const) : [])
+    ...(has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
+    // For a passkey that is out of reach.
+    ...(both && data && data.recovery_codes_left > 0 ? (['recovery'] as const) : [])
   ]
-  const [way, setWay] = useState<Way>('password')
+  const ways: Way[] = both && factors.length > 0 ? factors : ['password', ...factors]
+  const [chosen, setWay] = useState<Way | null>(null)
+  const way = chosen ?? ways[0] ?? 'password'
+  const asksPassword = both || way === 'password'
   const form = useForm({
     name: formNameOf(useId()),
     initialValues: { password: '', code: '' },
     validate: ({ password, code }) => {
-      if (way === 'password') return checkPassword({ password })
-      return way === 'passkey' || /^\d{6}$/.test(code) ? {} : { code: formMessage('enter_second_factor') }
+      const isCode = way === 'totp' ? /^\d{6}$/ : way === 'recovery' ? /\S/ : /^/
+      return {
+        ...(asksPassword && checkPassword({ password })),
+        ...(!isCode.test(code) && { code: formMessage('enter_second_factor') })
+      }
     }
   })
   const failure = useFormFailure(form)
   const focusFirst = (errors: object) => fields?.getInputNode(Object.keys(errors)[0] as never)?.focus()
   const confirm = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) => {
-      if (way === 'password') return onConfirm({ password })
-      if (way === 'totp') return onConfirm({ second_factor: { method: 'totp', code } })
+      const typed = asksPassword ? { password } : {}
+      if (way === 'password') return onConfirm(typed)
+      if (way !== 'passkey') return onConfirm({ ...typed, second_factor: { method: way, code } })
       const assertion = await askPasskey(await call(secondFactor.secondFactorOptions))
-      return onConfirm({ second_factor: { method: 'passkey', assertion } })
+      return onConfirm({ ...typed, second_factor: { method: 'passkey', assertion } })
     },
     // A code counts once.
     onSuccess: () => form.setFieldValue('code', ''),
     onError: error => {
       if (!(error instanceof ApiError)) return failure.invalid({}, () => word('factors.notUsed'))
-      const theirs = Object.entries(fieldTexts(error)).filter(([name]) => fields && name in fields.values)
+      const texts = fieldTexts(error)
+      const theirs = Object.entries(texts).filter(([name]) => fields && name in fields.values)
       if (theirs.length > 0) {
         fields?.setErrors(Object.fromEntries(theirs))
         return focusFirst(Object.fromEntries(theirs))
       }
-      if (way === 'passkey') return failure.invalid({}, () => failureText(error))
+      if (way === 'passkey' && !('password' in texts)) return failure.invalid({}, () => failureText(error))
       // A code counts once.
       form.setFieldValue('code', '')
       failure.refused(error)
@@ -112,7 +123,7 @@ export function ConfirmForm({ label, danger, children, fields, button, onConfirm
       )}
     >
       {children}
-      {way === 'password' && (
+      {asksPassword && (
         <PasswordInput
           label={t('settings.confirm')}
           autoComplete="current-password"
@@ -121,14 +132,24 @@ export function ConfirmForm({ label, danger, children, fields, button, onConfirm
           {...form.getInputProps('password')}
         />
       )}
-      {way === 'totp' && <CodeInput label={t('factors.code')} autoFocus {...form.getInputProps('code')} />}
+      {way === 'totp' && <CodeInput label={t('factors.code')} autoFocus={!both} {...form.getInputProps('code')} />}
+      {way === 'recovery' && (
+        <TextInput
+          label={t('factors.recovery')}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={64}
+          {...form.getInputProps('code')}
+        />
+      )}
       {way === 'passkey' && <p className="dim">{t('factors.createHint')}</p>}
       {failure.alert}
       <div className="row">
         {/* The button that chose the passkey disappears with the focus. */}
         <Button
           key={way === 'passkey' ? 'passkey' : 'typed'}
-          autoFocus={way === 'passkey'}
+          autoFocus={way === 'passkey' && !both}
           ref={button}
           type="submit"
           color={danger ? 'red.9' : undefined}

@@ -121,6 +121,8 @@ export const TABS: readonly Tab[] = [
         fields: [
           { name: 'operators_need_second_factor', kind: 'flag' },
           number('operator_session_hours', 'hours'),
+          number('operator_confirm_minutes', 'minutes'),
+          number('confirm_refunds_from'),
           number('customer_session_days', 'days')
         ]
       },

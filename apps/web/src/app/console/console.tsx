@@ -2,6 +2,7 @@ import { useLocation } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import Palette from '../palette/palette.tsx'
 import { Preload } from './preload.ts'
+import { ConfirmSession } from './confirm-session.tsx'
 import { SecondFactorDue } from './second-factor-due.tsx'
 
 /** Parts that an administrator has on every page. Without a needed second factor, the server refuses their calls. */
@@ -14,6 +15,7 @@ export default function Console() {
       {user.second_factor_due && pathname.startsWith('/dashboard') && <SecondFactorDue due={user.second_factor_due} />}
       <Palette />
       <Preload />
+      <ConfirmSession />
     </>
   )
 }

@@ -3,6 +3,7 @@ import type { AppContext } from '../../../infra/context.ts'
 import { type Mount, refuseWhileImpersonating } from '../../../infra/http/mount.ts'
 import { ok } from '../../../infra/result.ts'
 import type { AccountPorts } from '../ports.ts'
+import { confirmSession } from '../confirm-session.ts'
 import { browserOf, welcome } from '../session-routes.ts'
 import { beginSecondFactor, confirmSecondFactor } from './enrol.ts'
 import { challengeLogin, finishLogIn, logInByPasskey, offerPasskeyLogin } from './log-in.ts'
@@ -56,5 +57,6 @@ export function secondFactorRoutes(mount: Mount, ctx: AppContext, ports: Account
     calls.newRecoveryCodes,
     async ({ caller, body }) => refuseWhileImpersonating(caller) ?? renewRecoveryCodes(ctx, caller, body)
   )
+  mount(calls.confirmSession, async ({ caller, body }) => confirmSession(ctx, caller, body))
   mount(calls.resetSecondFactor, async ({ caller, params }) => resetUserSecondFactor(ctx, caller, params.id))
 }

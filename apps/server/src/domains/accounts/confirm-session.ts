@@ -1,0 +1,57 @@
+import { message, refuse, type Refusal, type Route, type SessionConfirmation } from '@netlet/contract'
+import type { UserActor } from '../../infra/actor.ts'
+import { MINUTE } from '../../infra/clock.ts'
+import { command } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { eq } from '../../infra/db/drizzle.ts'
+import { formRefusal } from '../../infra/refusals.ts'
+import { done, type Result } from '../../infra/result.ts'
+import { readSome } from '../settings/index.ts'
+import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
+import { methodsOf } from './second-factor/check.ts'
+import { sessions } from './tables.ts'
+
+/**
+ * Refuses an operator's call that the contract marks `confirms` if the session was neither opened nor confirmed within
+ * the time of the setting. Customers' sessions, and those that view the shop as a customer, are never asked.
+ */
+export async function requireConfirmation(
+  ctx: Pick<AppContext, 'db' | 'now'>,
+  by: UserActor,
+  { confirms }: Pick<Route, 'confirms'>,
+  body: unknown
+): Promise<Refusal | null> {
+  if (!confirms || !by.isSuperuser || !by.sessionHash) return null
+  const { operator_confirm_minutes: minutes, confirm_refunds_from: refundsFrom } = await readSome(ctx.db, [
+    'operator_confirm_minutes',
+    'confirm_refunds_from'
+  ])
+  if (confirms !== true && !confirms.asks(body, { refundsFrom })) return null
+  const [session] = await ctx.db
+    .select({ confirmedAt: sessions.confirmedAt })
+    .from(sessions)
+    .where(eq(sessions.tokenHash, by.sessionHash))
+  const since = ctx.now().getTime() - minutes * MINUTE
+  return session?.confirmedAt && session.confirmedAt.getTime() > since
+    ? null
+    : refuse('confirmation_needed', { data: { minutes } })
+}
+
+/** Confirms the operator's session by the password and, if the account has one, a second factor. */
+export async function confirmSession(
+  ctx: AppContext,
+  by: UserActor,
+  confirmation: SessionConfirmation
+): Promise<Result<null>> {
+  const { sessionHash } = by
+  if (!sessionHash) return refuse('key_not_allowed')
+  if (!confirmation.second_factor && (await methodsOf(ctx.db, by.id)).length > 0)
+    return formRefusal({ code: message('enter_second_factor') })
+  const confirmed = await confirmCaller(ctx, by, confirmation)
+  if (!confirmed.ok) return confirmed
+  return command(ctx, by, async unit => {
+    if (!(await lockConfirmed(unit, confirmed.data))) return refuse('unauthorized')
+    await unit.tx.update(sessions).set({ confirmedAt: unit.now }).where(eq(sessions.tokenHash, sessionHash))
+    return done
+  })
+}
