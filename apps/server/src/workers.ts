@@ -1,4 +1,5 @@
 import { bulkActions } from './bulk-actions.ts'
+import { accountJobs } from './domains/accounts/index.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
 import { applyProductDeletion, applyProductUpdate, catalogJobs } from './domains/catalog/index.ts'
 import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
@@ -80,6 +81,7 @@ const paused = (one: Job): Job => ({
 
 /** All background jobs, each declared by its domain. */
 export const allJobs: Job[] = [
+  ...accountJobs,
   ...mailJobs,
   ...webhookJobs({ ownsAddresses }),
   ...noticeJobs(noticePorts),

@@ -10,6 +10,8 @@ export const AuditEntry = z.object({
   actor: z.string(),
   /** The user that the actor was viewing the shop as. */
   viewed_as: z.string().nullable(),
+  /** The name of the API key or token that the actor's program used. */
+  via: z.string().nullable(),
   action: z.string(),
   target_type: z.string(),
   target_id: z.string(),
@@ -23,7 +25,15 @@ export type AuditEntry = z.infer<typeof AuditEntry>
 
 /** Verbs of entries that may show an attack, and of entries about what operators read. */
 export const AUDIT_KINDS = {
-  security: ['fail_login', 'fail_confirmation', 'fail_second_factor', 'refuse_rights', 'change_role'],
+  security: [
+    'fail_login',
+    'fail_confirmation',
+    'fail_second_factor',
+    'refuse_rights',
+    'change_role',
+    'make_token',
+    'revoke_token'
+  ],
   reads: ['read_credentials', 'export', 'look_up', 'read']
 } as const
 

@@ -23,5 +23,9 @@ export const NOTE_LENGTH = 500
 
 /** Largest number of orders in one renewal call. */
 export const MOST_RENEWALS = 50
+/** The most days for which an API key is valid; a customer's may have no end. */
+export const MOST_KEY_DAYS = 365
+/** Days for which an operator's API token is valid unless its maker chooses. */
+export const TOKEN_DAYS = 90
 /** Calls per minute and key. */
 export const API_KEY_CALLS_A_MINUTE = 120

@@ -93,6 +93,7 @@ export const refusals = {
   not_impersonating: [409, "You are not viewing another user's account"],
   while_impersonating: [403, "You cannot do this while viewing another user's account"],
   key_not_allowed: [403, 'An API key cannot do this. Please log in.'],
+  key_permission_missing: [403, 'This API token lacks the permission {permission}'],
   key_scope_missing: [403, 'This API key lacks the permission {scope}'],
   key_rate_limited: [
     429,

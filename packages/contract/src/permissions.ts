@@ -69,6 +69,15 @@ export const PERMISSIONS = {
 } as const satisfies Record<string, Roles>
 export type Permission = keyof typeof PERMISSIONS
 
+/**
+ * What an operator's API token may have: all but rights themselves, so that no program makes operators or tokens, and
+ * viewing the shop as a customer, which needs a session.
+ */
+export const TOKEN_PERMISSIONS = (Object.keys(PERMISSIONS) as Permission[]).filter(
+  permission => permission !== 'operators.change' && permission !== 'users.switch'
+)
+export type TokenPermission = (typeof TOKEN_PERMISSIONS)[number]
+
 /** @param role null for a customer, who has no permission */
 export const mayOperate = (role: OperatorRole | null, permission: Permission): boolean =>
   role === 'owner' || (role !== null && (PERMISSIONS[permission] as readonly string[]).includes(role))

@@ -68,6 +68,7 @@ test('the list of what asks is complete', () => {
     [
       'accounts.adminPassword',
       'accounts.ban',
+      'accounts.createApiToken',
       'accounts.deleteUser',
       'accounts.switchUser',
       'accounts.unban',

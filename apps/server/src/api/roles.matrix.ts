@@ -81,6 +81,7 @@ POST /api/users/second_factor/recovery_codes                  401  in   in   401
 POST /api/users/second_factor/options                         401  in   in   401  in   in   in   in   403  403  403  403
 GET /api/users/api_keys/                                      401  in   in   401  in   in   in   in   403  403  403  403
 POST /api/users/api_keys/                                     401  in   in   401  in   in   in   in   403  403  403  403
+POST /api/users/api_tokens/                                   401  403  403  401  in   in   in   in   403  403  403  403
 DELETE /api/users/api_keys/:id/                               401  in   404  401  404  404  404  404  403  403  403  403
 POST /api/bulk/                                               401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/bulk/plan/                                          401  403  403  401  in   in   in   in   403  403  403  403

@@ -1,4 +1,4 @@
-import type { OperatorRole, Scope } from '@netlet/contract'
+import { type OperatorRole, type Permission, type Scope, mayOperate } from '@netlet/contract'
 
 /** A signed-in person, or a program that uses one of that person's API keys. */
 export type UserActor = {
@@ -18,8 +18,10 @@ export type UserActor = {
   sessionHash: Buffer | null
   /** The administrator who views the shop as this user. */
   impersonator: { id: number; username: string } | null
-  /** What the API key allows; null allows everything that the user may do. */
+  /** What a customer's API key allows; null: the actor uses none. */
   scopes: readonly Scope[] | null
+  /** What an operator's API token allows of that which the role allows. */
+  permissions?: readonly Permission[]
   /** The API key of the program. */
   apiKey?: { id: number; name: string }
 }
@@ -53,6 +55,12 @@ export const actorOf = ({ actorId, actorName, actorIp }: Asker, role: OperatorRo
   impersonator: null,
   scopes: null
 })
+
+/** Does the actor's role allow this, and the API token that the actor uses? */
+export const mayDo = (
+  { role, permissions }: Pick<UserActor, 'role' | 'permissions'>,
+  permission: Permission
+): boolean => mayOperate(role, permission) && (permissions === undefined || permissions.includes(permission))
 
 /** Is the actor an administrator, in their own session or while viewing the shop as a user? */
 export const actsAsAdmin = (by: Actor): boolean => by.kind === 'user' && (by.isSuperuser || by.impersonator !== null)

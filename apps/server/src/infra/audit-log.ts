@@ -39,12 +39,13 @@ export const countChanges = (tx: Executor, targetId: number, actions: readonly A
 
 /** An administrator who views the shop as a user is the actor. */
 function namesOf(by: Actor) {
-  if (by.kind === 'system') return { actorId: null, actorName: 'system', viewedAs: null, ip: null }
-  if (by.kind === 'visitor') return { actorId: null, actorName: 'visitor', viewedAs: null, ip: by.ip }
+  if (by.kind === 'system') return { actorId: null, actorName: 'system', viewedAs: null, via: null, ip: null }
+  if (by.kind === 'visitor') return { actorId: null, actorName: 'visitor', viewedAs: null, via: null, ip: by.ip }
   const { impersonator } = by
+  const via = by.apiKey?.name ?? null
   return impersonator
-    ? { actorId: impersonator.id, actorName: impersonator.username, viewedAs: by.username, ip: by.ip }
-    : { actorId: by.id, actorName: by.username, viewedAs: null, ip: by.ip }
+    ? { actorId: impersonator.id, actorName: impersonator.username, viewedAs: by.username, via, ip: by.ip }
+    : { actorId: by.id, actorName: by.username, viewedAs: null, via, ip: by.ip }
 }
 
 /** The version is a hash of the fields, so it adds nothing. */

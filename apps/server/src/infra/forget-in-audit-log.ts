@@ -37,7 +37,7 @@ export async function removePersonFromAuditLog(
   tx: Executor,
   { userId, username, email, replacement }: Forgotten
 ): Promise<void> {
-  await tx.update(auditLog).set({ actorName: replacement, ip: null }).where(eq(auditLog.actorId, userId))
+  await tx.update(auditLog).set({ actorName: replacement, via: null, ip: null }).where(eq(auditLog.actorId, userId))
   await tx
     .update(auditLog)
     .set({ viewedAs: replacement })

@@ -16,6 +16,8 @@ export const auditLog = pgTable(
     actorName: text().notNull(),
     /** The user whom the actor viewed the shop as. */
     viewedAs: text(),
+    /** The name of the API key or token that the actor used. */
+    via: text(),
     /** The target's type and a verb: 'order.extend'. */
     action: text().notNull(),
     targetType: text().notNull(),

@@ -14,6 +14,7 @@ export {
   AgentCallForm,
   AdminPasswordBody,
   ApiKeyForm,
+  ApiTokenForm,
   ApplyPaymentForm,
   ChangePasswordBody,
   CheckIpv6Form,

@@ -28,13 +28,15 @@ export function countKeyCall(
   return command(ctx, by, async unit => {
     const { tx, now } = unit
     const minute = new Date(Math.floor(now.getTime() / MINUTE) * MINUTE)
+    const network = clientNetwork(by.ip)
     const isSame = sql`${apiKeys.countedSince} = ${minute.toISOString()}::timestamptz`
     const [counted] = await tx
       .update(apiKeys)
       .set({
         calls: sql`case when ${isSame} then ${apiKeys.calls} + 1 else 1 end`,
         countedSince: minute,
-        lastUsedAt: sql`case when ${isSame} then ${apiKeys.lastUsedAt} else ${now.toISOString()}::timestamptz end`
+        lastUsedAt: sql`case when ${isSame} then ${apiKeys.lastUsedAt} else ${now.toISOString()}::timestamptz end`,
+        lastNetwork: sql`case when ${isSame} then ${apiKeys.lastNetwork} else ${network}::inet end`
       })
       .where(
         and(
@@ -49,14 +51,13 @@ export function countKeyCall(
       const params = { max: CALLS_A_MINUTE, seconds }
       return refuse('key_rate_limited', { params, data: { retry_after: seconds } })
     }
-    await auditUse(unit, by, key, route)
+    await auditUse(unit, network, key, route)
     return null
   })
 }
 
-async function auditUse(unit: Unit, by: UserActor, key: { id: number; name: string }, route: Route): Promise<void> {
+async function auditUse(unit: Unit, network: string, key: { id: number; name: string }, route: Route): Promise<void> {
   const { tx, now } = unit
-  const network = clientNetwork(by.ip)
   const today = dayOf(now)
   const after = { name: key.name, network, call: `${route.method} ${route.path}` }
   const isThis = and(eq(apiKeyNetworks.keyId, key.id), sql`${apiKeyNetworks.network} = ${network}::inet`)

@@ -1,4 +1,4 @@
-import { rolesThatMay, type Scope } from '@netlet/contract'
+import { rolesThatMay, type Permission, type Scope } from '@netlet/contract'
 import { and, eq, gt, inArray, isNull, lt, or, sql } from '../../infra/db/drizzle.ts'
 import { alias } from 'drizzle-orm/pg-core'
 import type { FastifyRequest } from 'fastify'
@@ -42,7 +42,8 @@ export function isOurOrigin(origin: string, host: string, publicUrl: string): bo
   return isLoopback(publicUrl) && isLoopback(origin) && new URL(origin).host === host
 }
 
-export const API_KEY_PREFIX = 'nlk_'
+/** Of customers' keys, and of operators' tokens: a program that finds one in a text knows what it is. */
+export const KEY_PREFIXES = { key: 'nlk_', token: 'nlo_' } as const
 
 /**
  * Finds the caller by session cookie or API key, with one query for each request. A session's use is written at most
@@ -93,19 +94,26 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
   }
 
   async function byKey(key: string, ip: string): Promise<UserActor | null> {
-    const [found] = await findKey.execute({ hash: hashToken(key) })
+    const now = ctx.now()
+    const [found] = await findKey.execute({ hash: hashToken(key), now: now.toISOString() })
     if (!found) return null
+    const { permissions } = found
+    if (permissions && !found.isSuperuser) return null
+    const mustEnrol = permissions !== null && found.dueAt !== null && found.dueAt <= now
     return {
       kind: 'user',
       id: found.userId,
       username: found.username,
-      // A key never has more than a customer's rights.
-      isSuperuser: false,
-      role: null,
+      // A key never has more than a customer's rights. A token has what its permissions and the role allow.
+      isSuperuser: permissions !== null,
+      role: permissions && !mustEnrol ? found.role : null,
+      mustEnrol,
       ip,
       sessionHash: null,
       impersonator: null,
-      scopes: found.scopes as Scope[],
+      ...(permissions
+        ? { scopes: null, permissions: permissions as Permission[] }
+        : { scopes: found.scopes as Scope[] }),
       apiKey: { id: found.id, name: found.name }
     }
   }
@@ -121,7 +129,7 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
     admit: async (caller, route) => (caller.apiKey ? countKeyCall(ctx, caller, caller.apiKey, route) : null),
     confirmed: (caller, route, body) => requireConfirmation(ctx, caller, route, body),
     async refused(caller, { method, path }, { reason }) {
-      if (reason === 'role_not_allowed')
+      if (reason === 'role_not_allowed' || reason === 'key_permission_missing')
         await recordSecurityEvent(ctx, caller, 'refuse_rights', { userId: caller.id, call: `${method} ${path}` })
     },
     fromOurOrigin: request => fromOurOrigin(request, ctx.config.publicUrl)
@@ -130,7 +138,7 @@ export function createAuthenticator(ctx: AppContext): Authenticator {
 
 function bearerKey(request: FastifyRequest): string | undefined {
   const match = /^Bearer (\S{1,200})$/i.exec(request.headers.authorization ?? '')
-  return match?.[1]?.startsWith(API_KEY_PREFIX) ? match[1] : undefined
+  return Object.values(KEY_PREFIXES).some(prefix => match?.[1]?.startsWith(prefix)) ? match?.[1] : undefined
 }
 
 /** A session as another user needs an active administrator and a valid parent session. */
@@ -182,11 +190,21 @@ function prepareKey(db: Database) {
       id: apiKeys.id,
       name: apiKeys.name,
       scopes: apiKeys.scopes,
+      permissions: apiKeys.permissions,
       userId: users.id,
-      username: users.username
+      username: users.username,
+      isSuperuser: users.isSuperuser,
+      role: users.operatorRole,
+      dueAt: dueAt('users')
     })
     .from(apiKeys)
     .innerJoin(users, and(eq(users.id, apiKeys.userId), eq(users.isActive, true)))
-    .where(and(eq(apiKeys.keyHash, sql.placeholder('hash')), isNull(apiKeys.revokedAt)))
+    .where(
+      and(
+        eq(apiKeys.keyHash, sql.placeholder('hash')),
+        isNull(apiKeys.revokedAt),
+        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql.placeholder('now')))
+      )
+    )
     .prepare('api_key')
 }

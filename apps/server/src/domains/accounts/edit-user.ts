@@ -5,13 +5,12 @@ import {
   type Refusal,
   type User,
   type UserForm,
-  mayOperate,
   refuse
 } from '@netlet/contract'
 import type { PasswordOwner } from '@netlet/contract/password-strength'
 import { eq } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
-import type { UserActor } from '../../infra/actor.ts'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { fieldRefusal } from '../../infra/refusals.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
@@ -190,7 +189,7 @@ function rightsOf(before: UserRow, form: Sent): Rights {
 }
 
 const refuseRights = (by: UserActor): Refusal | null =>
-  mayOperate(by.role, 'operators.change') ? null : refuse('role_not_allowed')
+  mayDo(by, 'operators.change') ? null : refuse('role_not_allowed')
 
 /** For a stale form, a change of points counts as a change of its balance. */
 const sentFields = (form: Sent) =>

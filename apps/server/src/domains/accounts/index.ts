@@ -14,6 +14,7 @@ import { secondFactorRoutes } from './second-factor/routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
+export { accountJobs } from './jobs.ts'
 export { countAsk, countClientAsk } from './forwarded-limits.ts'
 export {
   changeBalance,

@@ -1,14 +1,6 @@
-import {
-  type NoticeCause,
-  type NoticeWords,
-  type Params,
-  type Refusal,
-  mayOperate,
-  refuse,
-  rolesThatMay
-} from '@netlet/contract'
+import { type NoticeCause, type NoticeWords, type Params, type Refusal, refuse, rolesThatMay } from '@netlet/contract'
 import { and, asc, eq, inArray, or } from '../../infra/db/drizzle.ts'
-import type { UserActor } from '../../infra/actor.ts'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { userColumns, type UserRow } from './present-user.ts'
 import { users } from './tables.ts'
@@ -73,6 +65,11 @@ export async function lockUserAndOwners(
   return { user, isOnlyOwner: owners.length === 1 && owners[0]?.id === userId }
 }
 
-/** Only owners change other administrators, because setting an owner's password gives an owner's rights. */
+/**
+ * Only owners change other administrators, because setting an owner's password gives an owner's rights. A token changes
+ * not even its maker.
+ */
 export const refuseOperator = (by: UserActor, user: { id: number; isSuperuser: boolean }): Refusal | null =>
-  user.isSuperuser && user.id !== by.id && !mayOperate(by.role, 'operators.change') ? refuse('role_not_allowed') : null
+  user.isSuperuser && (user.id !== by.id || by.apiKey) && !mayDo(by, 'operators.change')
+    ? refuse('role_not_allowed')
+    : null

@@ -5,7 +5,7 @@ import { type Mount, SENT, refuseWhileImpersonating } from '../../infra/http/mou
 import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+import { createApiKey, createApiToken, listApiKeys, revokeApiKey } from './api-keys.ts'
 import { confirmCaller } from './confirm-caller.ts'
 import { oauthTokenOf, setOauthCookie, unbindDiscord } from './discord-binding.ts'
 import { finishDiscordBind, finishDiscordLogin, startDiscord } from './discord.ts'
@@ -121,6 +121,7 @@ export function profileRoutes(mount: Mount, ctx: AppContext): void {
     calls.createApiKey,
     async ({ caller, body }) => refuseWhileImpersonating(caller) ?? createApiKey(ctx, caller, body)
   )
+  mount(calls.createApiToken, async ({ caller, body }) => createApiToken(ctx, caller, body))
   mount(
     calls.revokeApiKey,
     async ({ caller, params }) => refuseWhileImpersonating(caller) ?? revokeApiKey(ctx, caller, params.id)

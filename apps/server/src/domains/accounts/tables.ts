@@ -205,13 +205,20 @@ export const apiKeys = pgTable(
     hint: text().notNull(),
     scopes: text().array().notNull(),
     createdAt: createdAt(),
+    /** Of an operator's token; null: a customer's key. */
+    permissions: text().array(),
+    expiresAt: instant(),
+    /** When its owner was told that it ends soon. */
+    warnedAt: instant(),
     lastUsedAt: instant(),
+    /** The client's network at the last use, see client-address.ts. */
+    lastNetwork: inet(),
     revokedAt: instant(),
     /** The counted minute, and the calls in it. */
     countedSince: instant(),
     calls: integer().notNull().default(0)
   },
-  t => [index('api_keys_user').on(t.userId)]
+  t => [index('api_keys_user').on(t.userId), index('api_keys_expiry').on(t.expiresAt)]
 )
 
 /** The networks that use an API key, so that the audit log reports each once, and reads of credentials once a day. */

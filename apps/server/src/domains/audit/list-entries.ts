@@ -99,6 +99,7 @@ const present = (row: typeof auditLog.$inferSelect, targetName: string | null): 
   at: iso(row.at),
   actor: row.actorName,
   viewed_as: row.viewedAs,
+  via: row.via,
   action: row.action,
   target_type: row.targetType,
   target_id: row.targetId,

@@ -4,11 +4,10 @@ import {
   type Page,
   RUN_PERMISSIONS,
   type RunAction,
-  mayOperate,
   refuse,
   sentenceOf
 } from '@netlet/contract'
-import type { UserActor } from '../../infra/actor.ts'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
@@ -45,7 +44,7 @@ export async function listRows(
 ): Promise<Result<Page<BulkRow>>> {
   const [run] = await db.select().from(bulkRuns).where(eq(bulkRuns.id, runId))
   if (!run) return refuse('not_found')
-  if (!mayOperate(by.role, RUN_PERMISSIONS[run.action])) return refuse('role_not_allowed')
+  if (!mayDo(by, RUN_PERMISSIONS[run.action])) return refuse('role_not_allowed')
   const rows = await db
     .select()
     .from(bulkRows)

@@ -7,12 +7,11 @@ import {
   RUN_PERMISSIONS,
   type Refusal,
   type RunAction,
-  mayOperate,
   refuse
 } from '@netlet/contract'
 import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
-import type { UserActor } from '../../infra/actor.ts'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { type Database, type Transaction, readOrTimeOut } from '../../infra/db/client.ts'
@@ -81,7 +80,7 @@ async function choose(
   actions: BulkActions,
   { action, selection }: { action: BulkAction; selection: Selection }
 ): Promise<Result<number[]>> {
-  if (!mayOperate(by.role, RUN_PERMISSIONS[action])) return refuse('role_not_allowed')
+  if (!mayDo(by, RUN_PERMISSIONS[action])) return refuse('role_not_allowed')
   const refused = 'query' in selection ? await actions[action].open?.(ctx, by, selection.query) : null
   if (refused) return refused
   return idsOf(ctx.db, actions[action], selection, ctx.now())

@@ -1,8 +1,8 @@
-import { type BulkRun, RUN_PERMISSIONS, mayOperate, refuse } from '@netlet/contract'
+import { type BulkRun, RUN_PERMISSIONS, refuse } from '@netlet/contract'
 import { and, eq, inArray } from '../../infra/db/drizzle.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import { bulkRuns } from './tables.ts'
-import type { UserActor } from '../../infra/actor.ts'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { type Result, done } from '../../infra/result.ts'
 import { findRun } from './list-runs.ts'
@@ -12,7 +12,7 @@ export function cancelRun(ctx: AppContext, by: UserActor, id: number): Promise<R
   return command(ctx, by, async unit => {
     const found = await findRun(unit.tx, id)
     if (!found.ok) return found
-    if (!mayOperate(by.role, RUN_PERMISSIONS[found.data.action])) return refuse('role_not_allowed')
+    if (!mayDo(by, RUN_PERMISSIONS[found.data.action])) return refuse('role_not_allowed')
     if (await transition(unit, id, 'cancel')) {
       unit.audit('bulk_run.cancel', id)
       return done

@@ -1,6 +1,6 @@
-import { type LiveConnections, mayOperate, message, refuse } from '@netlet/contract'
+import { type LiveConnections, message, refuse } from '@netlet/contract'
 import type { AgentEnded, AgentLogLines } from '@netlet/contract/agent-live'
-import type { Actor, UserActor } from '../../infra/actor.ts'
+import { type Actor, type UserActor, mayDo } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { and, eq, inArray, isNotNull } from '../../infra/db/drizzle.ts'
 import { fieldRefusal, formRefusal } from '../../infra/refusals.ts'
@@ -103,7 +103,7 @@ export async function serverInfo(
   const found = await requireAgent(ctx, serverId)
   if (!found.ok) return found
   const { agent } = found.data
-  if (!mayOperate(by.role, 'orders.credentials')) {
+  if (!mayDo(by, 'orders.credentials')) {
     const seen = await agent.info()
     return seen.ok ? ok({ server_info: seen.data, user_list: null }) : callFailed(seen.message)
   }

@@ -1,13 +1,12 @@
 import {
   ATTENTION_ITEMS,
   type AttentionItem,
-  type OperatorRole,
   type ReplyOf,
   SETUP_STEPS,
   type SetupStep,
-  mayOperate,
   type routes
 } from '@netlet/contract'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { sql } from '../../infra/db/drizzle.ts'
@@ -68,8 +67,8 @@ export const readAttention = (
     }))
   )
 
-export const attentionFor = (list: AttentionList, role: OperatorRole | null): AttentionList =>
-  list.filter(({ what }) => mayOperate(role, ATTENTION_ITEMS[what]))
+export const attentionFor = (list: AttentionList, by: UserActor): AttentionList =>
+  list.filter(({ what }) => mayDo(by, ATTENTION_ITEMS[what]))
 
 /** Which setup steps a new shop has done, in order. */
 export async function readSetup(ctx: AppContext) {

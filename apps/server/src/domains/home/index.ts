@@ -39,7 +39,7 @@ export function homeRoutes(mount: Mount, ctx: AppContext): void {
   const deliveries = sharedRead(now, LONG, () => readDeliveries(db, now()))
 
   mount(home.setup, async () => ok(await setup()))
-  mount(home.attention, async ({ caller }) => ok(attentionFor(await attention(), caller.role)))
+  mount(home.attention, async ({ caller }) => ok(attentionFor(await attention(), caller)))
   mount(home.sales, async () => ok(await sales()))
   mount(home.salesCsv, async ({ query, reply }) => {
     await sendCsv(reply, await salesCsv(db, query.in_month ?? now().toISOString().slice(0, 7)))

@@ -1,5 +1,5 @@
-import { FOUND_OF_EACH, mayOperate, type Found, type Permission } from '@netlet/contract'
-import type { UserActor } from '../../infra/actor.ts'
+import { FOUND_OF_EACH, type Found, type Permission } from '@netlet/contract'
+import { type UserActor, mayDo } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { searchUsers } from '../accounts/index.ts'
 import { searchProducts } from '../catalog/index.ts'
@@ -11,7 +11,7 @@ import { ordersPaidBy } from '../payments/index.ts'
 /** Rows of each kind that the caller's role may see, by a text: a few concurrent index look-ups. */
 export async function search(ctx: AppContext, by: UserActor, text: string): Promise<Found> {
   const { db } = ctx
-  const may = (permission: Permission) => mayOperate(by.role, permission)
+  const may = (permission: Permission) => mayDo(by, permission)
   const limit = FOUND_OF_EACH
   const [orders, users, servers, products, address] = await Promise.all([
     may('orders.view') ? searchOrders(db, text, { limit, ordersPaidBy }) : [],
@@ -28,8 +28,8 @@ async function findAddress(ctx: AppContext, by: UserActor, text: string): Promis
   const parsed = parseAddress(text)
   if (!parsed.ok) return null
   const [ip = ''] = parsed.cidr.split('/')
-  const mayAsk = mayOperate(by.role, 'addresses.view')
-  const mayRange = mayOperate(by.role, 'rules.view')
+  const mayAsk = mayDo(by, 'addresses.view')
+  const mayRange = mayDo(by, 'rules.view')
   if (!mayAsk && !mayRange) return null
   const [range, holders] = await Promise.all([
     mayRange ? rangeOf(ctx.db, ip) : undefined,

@@ -1,5 +1,5 @@
-import { type Refusal, mayOperate, refuse } from '@netlet/contract'
-import type { Actor, UserActor } from '../../infra/actor.ts'
+import { type Refusal, refuse } from '@netlet/contract'
+import { type Actor, type UserActor, mayDo } from '../../infra/actor.ts'
 import { MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -36,7 +36,7 @@ const looksOf = new WeakMap<AppContext, Map<string, number>>()
 export async function guardAddressSearch(ctx: AppContext, caller: UserActor, query: Query): Promise<Refusal | null> {
   const { search: address, format } = query
   if (!caller.isSuperuser || address === undefined || !isInet(address)) return null
-  if (!mayOperate(caller.role, 'addresses.view')) return refuse('role_not_allowed')
+  if (!mayDo(caller, 'addresses.view')) return refuse('role_not_allowed')
   const looks = looksOf.get(ctx) ?? new Map<string, number>()
   looksOf.set(ctx, looks)
   const now = ctx.now()

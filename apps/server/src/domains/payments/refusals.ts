@@ -1,6 +1,6 @@
-import { mayOperate, refuse, type Reason, type Refusal } from '@netlet/contract'
+import { refuse, type Reason, type Refusal } from '@netlet/contract'
 import { and, desc, eq, gt, ne, sql, type SQL } from '../../infra/db/drizzle.ts'
-import type { Actor } from '../../infra/actor.ts'
+import { type Actor, mayDo } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { isDeleted } from '../accounts/index.ts'
@@ -47,7 +47,7 @@ export function deliveryRefusalSql(by: Actor, now: Date): SQL<Reason | null> {
     end from ${payments} where ${payments.platformOrderId} = ${orders.platformOrderId}) end`
 }
 
-const decidesAboutMoney = (by: Actor): boolean => by.kind !== 'user' || mayOperate(by.role, 'payments.change')
+const decidesAboutMoney = (by: Actor): boolean => by.kind !== 'user' || mayDo(by, 'payments.change')
 
 /**
  * Names the administrator who just applied this payment or delivered its order: another administrator's list may be out

@@ -1,4 +1,5 @@
-import { mayOperate, routes } from '@netlet/contract'
+import { routes } from '@netlet/contract'
+import { mayDo } from '../../infra/actor.ts'
 import { type Mount, refuseWhileImpersonating } from '../../infra/http/mount.ts'
 import { mountList } from '../../infra/list/index.ts'
 import { ok } from '../../infra/result.ts'
@@ -40,9 +41,7 @@ export function rewardsRoutes(mount: Mount, ctx: AppContext): void {
       refuseWhileImpersonating(caller) ?? exchangeCoins(ctx, caller, body, idempotencyKey)
   )
 
-  mountList(mount, ctx, rewards.levelCodes, ({ caller }) =>
-    levelCodeList({ withCodes: mayOperate(caller.role, 'rewards.view') })
-  )
+  mountList(mount, ctx, rewards.levelCodes, ({ caller }) => levelCodeList({ withCodes: mayDo(caller, 'rewards.view') }))
   mount(rewards.levelDiscount, async ({ caller }) => ok(await levelDiscount(db, await discountCodeFor(db, caller.id))))
   mount(rewards.createLevelCode, async call => createLevelCode(ctx, call.caller, call.body))
   mount(rewards.updateLevelCode, async call => updateLevelCode(ctx, call.caller, call.params.id, call.body))

@@ -1,8 +1,8 @@
 import { type Readable, Transform } from 'node:stream'
-import { type Refusal, type ReplyOf, type Route, mayOperate, refuse } from '@netlet/contract'
+import { type Refusal, type ReplyOf, type Route, refuse } from '@netlet/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { UserActor, VisitorActor } from '../actor.ts'
+import { type UserActor, type VisitorActor, mayDo } from '../actor.ts'
 import { fieldReasons, formRefusal } from '../refusals.ts'
 import { type Result, ok } from '../result.ts'
 import { sendData, sendRefusal } from './app.ts'
@@ -74,8 +74,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
       onRequest: async (request, reply) => {
         if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
         const found = await authenticator.authenticate(request)
-        // Without a second factor an operator sees what every visitor sees.
-        const caller = found?.mustEnrol && route.access === 'public' && !route.enrols ? null : found
+        const caller = found && route.access === 'public' && !showsMore(route, found) ? null : found
         const refused = (caller && (await authenticator.admit(caller, route))) ?? forbidden(route, caller)
         if (refused && caller) await authenticator.refused(caller, route, refused)
         if (refused) return sendRefusal(reply, refused)
@@ -108,6 +107,11 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
   }
 }
 
+/** Without a second factor an operator sees what every visitor sees, and so does a token without the permission. */
+const showsMore = (route: Route, caller: UserActor): boolean =>
+  (!caller.mustEnrol || route.enrols === true) &&
+  (!caller.permissions || (route.permission !== undefined && mayDo(caller, route.permission)))
+
 function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   if (route.access === 'public') return null
   if (!caller) return refuse('unauthorized')
@@ -117,7 +121,12 @@ function forbidden(route: Route, caller: UserActor | null): Refusal | null {
     return caller.scopes.includes(route.scope) ? null : refuse('key_scope_missing', { params: { scope: route.scope } })
   }
   if (!caller.isSuperuser) return route.access === 'admin' ? refuse('forbidden') : null
-  return !route.permission || mayOperate(caller.role, route.permission) ? null : refuse('role_not_allowed')
+  if (caller.permissions) {
+    if (!route.permission) return refuse('key_not_allowed')
+    if (!caller.permissions.includes(route.permission))
+      return refuse('key_permission_missing', { params: { permission: route.permission } })
+  }
+  return !route.permission || mayDo(caller, route.permission) ? null : refuse('role_not_allowed')
 }
 
 type Parts = { params: unknown; query: unknown; body: unknown }

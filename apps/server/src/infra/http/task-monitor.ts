@@ -1,4 +1,5 @@
-import { mayOperate, refuse } from '@netlet/contract'
+import { refuse } from '@netlet/contract'
+import { mayDo } from '../actor.ts'
 import type { DashboardHandler } from '@pg-boss/dashboard/handler'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
@@ -32,8 +33,8 @@ export function taskMonitorRoutes(
     if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))
     const caller = await authenticator.authenticate(request)
     if (!caller) return sendRefusal(reply, refuse('unauthorized'))
-    if (!caller.isSuperuser || caller.scopes) return sendRefusal(reply, refuse('forbidden'))
-    if (!mayOperate(caller.role, 'tasks.view')) return sendRefusal(reply, refuse('role_not_allowed'))
+    if (!caller.isSuperuser || caller.apiKey) return sendRefusal(reply, refuse('forbidden'))
+    if (!mayDo(caller, 'tasks.view')) return sendRefusal(reply, refuse('role_not_allowed'))
     const url = askedOf(request.url, ctx.config.publicUrl)
     if (!url) return sendRefusal(reply, refuse('not_found'))
     opened ??= open()

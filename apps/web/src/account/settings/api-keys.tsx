@@ -1,35 +1,27 @@
-import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
+import { Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import type { ApiKey, Confirmation, Scope } from '@netlet/contract'
+import type { Confirmation, Scope } from '@netlet/contract'
 import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { pageAt } from '@netlet/contract/pages'
-import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../../api/client.ts'
-import { read, refresh } from '../../api/query.ts'
+import { refresh } from '../../api/query.ts'
 import { accounts } from '../../api/routes.ts'
-import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
-import { failureText } from '../../i18n/failures.ts'
-import { confirm } from '../../kit/confirm.ts'
 import { useFormDraft } from '../../kit/draft.ts'
 import { useFocusAfterReplace } from '../../kit/focus-return.ts'
 import { rules } from '../../kit/form.ts'
-import { notify } from '../../kit/notify.ts'
 import { ApiKeyForm as ApiKeyRules } from '../../kit/schemas.ts'
 import { ShownOnce } from '../../kit/shown-once.tsx'
-import { ErrorState } from '../../kit/states.tsx'
-import { Ago, Day } from '../../kit/time.tsx'
-import classes from './api-keys.module.css'
 import { ConfirmForm } from './confirm-form.tsx'
+import { daysOf, KeyLife, KeyList } from './key-list.tsx'
 
 /** API keys of the customer: create, show once, last use, revoke. */
 export function ApiKeys() {
   const t = useT()
   const [made, setMade] = useState<string | null>(null)
   const create = useFocusAfterReplace(made !== null)
-  const { data, isPending, error, refetch } = useQuery(read(accounts.apiKeys))
   return (
     <>
       <p className="dim">
@@ -40,59 +32,16 @@ export function ApiKeys() {
       ) : (
         <ApiKeyForm onMade={setMade} button={create} />
       )}
-      {error && !data ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : isPending ? (
-        <Skeleton height={52} />
-      ) : data?.length ? (
-        <ul className={classes.list} aria-label={t('keys.list')}>
-          {data.map(key => (
-            <Key key={key.id} apiKey={key} />
-          ))}
-        </ul>
-      ) : (
-        <p className="dim">{t('keys.none')}</p>
-      )}
+      <KeyList
+        label={t('keys.list')}
+        none={t('keys.none')}
+        rights={({ scopes }) => <span>{scopes.map(scope => t(`keys.${scope}`)).join(', ')}</span>}
+      />
     </>
   )
 }
 
-function Key({ apiKey }: { apiKey: ApiKey }) {
-  const t = useT()
-  const revoke = useMutation({
-    mutationFn: () => call(accounts.revokeApiKey, { params: { id: apiKey.id } }),
-    onError: error => notify('bad', failureText(error)),
-    onSettled: () => refresh(accounts.apiKeys)
-  })
-  const ask = async () => {
-    const question = { title: t('keys.revokeTitle', { name: apiKey.name }), body: t('keys.revokeBody'), danger: true }
-    if (await confirm(question)) revoke.mutate()
-  }
-  return (
-    <li>
-      <div className={classes.facts}>
-        <strong>{apiKey.name}</strong>
-        <span className="mono">{apiKey.hint}…</span>
-        <span>{apiKey.scopes.map(scope => t(`keys.${scope}`)).join(', ')}</span>
-        <span>
-          {t('keys.made')} <Day at={apiKey.created_at} /> · {t('keys.used')}{' '}
-          {apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('keys.never')}
-        </span>
-      </div>
-      <Button
-        size="xs"
-        variant="default"
-        aria-label={`${t('keys.revoke')}: ${apiKey.name}`}
-        loading={revoke.isPending}
-        onClick={() => void ask()}
-      >
-        {t('keys.revoke')}
-      </Button>
-    </li>
-  )
-}
-
-type Values = { name: string; scopes: Scope[] }
+type Values = { name: string; scopes: Scope[]; life: string }
 
 type Props = {
   /** Called with the key, which the server never returns again. */
@@ -101,19 +50,21 @@ type Props = {
   button: RefObject<HTMLButtonElement | null>
 }
 
+const bodyOf = ({ name, scopes, life }: Values) => ({ name, scopes, days: daysOf(life) })
+
 function ApiKeyForm({ onMade, button }: Props) {
   const t = useT()
   const form = useForm<Values>({
     name: 'api-key',
-    initialValues: { name: '', scopes: ['read'] },
+    initialValues: { name: '', scopes: ['read'], life: '' },
     validate: values => {
-      const { password: _confirmed, ...errors } = rules(ApiKeyRules)(values)
+      const { password: _confirmed, ...errors } = rules(ApiKeyRules)(bodyOf(values))
       return errors
     }
   })
   const draft = useFormDraft('api-key', form, {})
   const create = async (confirmation: Confirmation) => {
-    const { key } = await call(accounts.createApiKey, { body: { ...form.getValues(), ...confirmation } })
+    const { key } = await call(accounts.createApiKey, { body: { ...bodyOf(form.getValues()), ...confirmation } })
     draft.forget()
     onMade(key)
     void refresh(accounts.apiKeys)
@@ -128,6 +79,7 @@ function ApiKeyForm({ onMade, button }: Props) {
           ))}
         </div>
       </Checkbox.Group>
+      <KeyLife endless {...form.getInputProps('life')} />
     </ConfirmForm>
   )
 }

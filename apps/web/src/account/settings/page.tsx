@@ -1,9 +1,9 @@
-import { Button, Checkbox } from '@mantine/core'
+import { Button, Checkbox, Skeleton } from '@mantine/core'
 import type { Confirmation, CurrentUser, MailChoices } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { IconBell, IconBrandDiscord, IconDownload, IconReceipt } from '@tabler/icons-react'
 import { onlineManager, useQuery } from '@tanstack/react-query'
-import { type MouseEvent, type ReactNode, useEffect, useState } from 'react'
+import { lazy, type MouseEvent, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError, call } from '../../api/client.ts'
 import { queryClient, read } from '../../api/query.ts'
@@ -32,6 +32,9 @@ import { Sessions } from './sessions.tsx'
 import classes from './settings.module.css'
 import '../../kit/styles/forms.ts'
 import '../../kit/styles/overlays.ts'
+
+/** Its words are the console's. */
+const ApiTokens = lazy(() => import('./api-tokens.tsx'))
 
 export default function SettingsPage() {
   const t = useT()
@@ -102,7 +105,7 @@ export default function SettingsPage() {
               <PasswordForm chatName={user.discord_name} owner={user} />
             </Part>
             {security}
-            {!isOperator && <Programs />}
+            {isOperator ? <Tokens /> : <Programs />}
             <Part title={t('data.title')}>
               <OwnData canDelete={!isOperator} />
             </Part>
@@ -151,6 +154,18 @@ function Notices() {
       >
         {t('settings.noticesOpen')}
       </Button>
+    </Part>
+  )
+}
+
+/** An operator's programs. */
+function Tokens() {
+  const t = useT()
+  return (
+    <Part title={t('tokens.title')}>
+      <Suspense fallback={<Skeleton height={120} />}>
+        <ApiTokens />
+      </Suspense>
     </Part>
   )
 }

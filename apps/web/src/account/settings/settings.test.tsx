@@ -22,6 +22,18 @@ beforeEach(() => {
   answer(accounts.sessions, [here, { ...here, id: 2, device: 'Chrome', is_current: false }])
 })
 
+const script = {
+  id: 3,
+  name: 'script',
+  hint: 'nlk_ab12',
+  scopes: ['read' as const],
+  permissions: null,
+  created_at: customer.created_at,
+  expires_at: null,
+  last_used_at: null,
+  last_network: null
+}
+
 const open = (user = customer, query = '') => {
   answer(accounts.whoIsSignedIn, user)
   return renderAt(<SettingsPage />, { at: PATH + query, route: PATH, user })
@@ -122,8 +134,7 @@ describe('the settings page', () => {
   })
 
   it('shows a key that was made once, and revokes one after a question', async () => {
-    const key = { id: 3, name: 'script', hint: 'nl_ab', scopes: ['read' as const], last_used_at: null }
-    const made = { ...key, created_at: customer.created_at }
+    const made = script
     answer(accounts.createApiKey, { ...made, key: 'nl_abc' })
     answer(accounts.revokeApiKey, null)
     const { user } = open()
@@ -174,8 +185,7 @@ describe('the settings page', () => {
     }
     const shown = { factors: [factor], recovery_codes_left: 9, required: false, passkeys: true }
     const id = '0197f0a0-0000-7000-8000-000000000001'
-    const key = { id: 3, name: 'script', hint: 'nl_ab', scopes: ['read' as const], last_used_at: null }
-    answer(accounts.createApiKey, { ...key, created_at: customer.created_at, key: 'nl_abc' })
+    answer(accounts.createApiKey, { ...script, key: 'nl_abc' })
     answer(accounts.changeEmailCode, { email_code_id: id })
     answer(accounts.changeEmail, null)
     const { user } = open()

@@ -14,6 +14,7 @@ const entry: AuditEntry = {
   at: '2026-06-15T08:00:00.000Z',
   actor: 'boss1',
   viewed_as: 'anna',
+  via: 'deploy',
   action: 'order.extend',
   target_type: 'order',
   target_id: '5',

@@ -102,12 +102,13 @@ export function listChange({ before, after }: Change): { added: unknown[]; remov
   }
 }
 
-export function Actor({ entry: { actor, viewed_as: viewedAs } }: { entry: AuditEntry }) {
+export function Actor({ entry: { actor, viewed_as: viewedAs, via } }: { entry: AuditEntry }) {
   const t = useT()
   return (
     <>
       {actor}
       {viewedAs && <div className="dim">{t('audit.viewedAs', { name: viewedAs })}</div>}
+      {via && <div className="dim">{t('audit.via', { name: via })}</div>}
     </>
   )
 }

@@ -10,8 +10,12 @@ import { actionText, keyOfField, labelOf, valueKey } from './labels.ts'
 const MADE: Record<string, readonly string[]> = {
   '`${ref.kind}.create_there`': CODE_KINDS.map(kind => `${kind}.create_there`),
   '`${resource}.export`': EXPORTED.map(resource => `${resource}.export`),
-  '`user.${verb}`': ['fail_login', 'fail_second_factor', 'refuse_rights'].map(verb => `user.${verb}`),
+  '`user.${verb}`': ['fail_login', 'fail_confirmation', 'fail_second_factor', 'refuse_rights'].map(
+    verb => `user.${verb}`
+  ),
   action: ['ticket.close', 'ticket.reopen'],
+  "form.permissions ? 'api_key.make_token' : 'api_key.create'": ['api_key.make_token', 'api_key.create'],
+  "before.permissions ? 'api_key.revoke_token' : 'api_key.revoke'": ['api_key.revoke_token', 'api_key.revoke'],
   '`order.${task}`': ORDER_TASKS.filter(task => task !== 'check').map(task => `order.${task}`),
   '`platform_event.${ACTIONS[resolution]}`': ['apply', 'mark_refunded', 'ignore'].map(verb => `platform_event.${verb}`),
   "`server.${status === 'active' ? 'resume' : 'pause'}`": ['server.resume', 'server.pause'],

@@ -37,7 +37,7 @@ const OF: Partial<Record<Resource, Record<string, Key>>> = {
     price: 'rules.price',
     shopify_variant_id: 'rules.shopify_variant_id'
   },
-  api_key: { scopes: 'users.scopes' },
+  api_key: { expires_at: 'users.keyEnds', permissions: 'users.scopes', scopes: 'users.scopes' },
   bulk_run: {
     action: 'audit.action',
     outage_id: 'outages.one',

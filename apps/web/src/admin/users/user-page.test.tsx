@@ -125,8 +125,11 @@ describe('what a user has', () => {
             name: 'script',
             hint: 'nlk_ab12',
             scopes: ['read'],
+            permissions: null,
             created_at: at,
+            expires_at: null,
             last_used_at: null,
+            last_network: null,
             revoked_at: at
           }
         ]),
@@ -170,7 +173,8 @@ describe('what a user has', () => {
       before: { coins: 120, isActive: true },
       after: { coins: 170, isActive: true },
       ip: '198.51.100.7',
-      viewed_as: null
+      viewed_as: null,
+      via: null
     }
     answer(settings.audit, pageOf(entry))
     open('?tab=audit')

@@ -21,6 +21,7 @@ import Users from './page.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
 import { Summary } from './summary.tsx'
 import { TABS, type TabName } from './tabs.ts'
+import { useClock } from '../../kit/clock.ts'
 import { Ago, Day } from '../../kit/time.tsx'
 import { actionText } from '../audit/labels.ts'
 import { Changes } from '../audit/cells.tsx'
@@ -113,24 +114,27 @@ function PointsTab({ user }: { user: UserDetail }) {
   )
 }
 
+const stateOf = ({ revoked_at, expires_at }: UserApiKey, now: number) =>
+  revoked_at ? 'users.keyEnded' : expires_at && Date.parse(expires_at) <= now ? 'users.keyExpired' : 'users.active'
+
 /** A user's API keys, including ended ones. Only the owner can revoke a single key. */
 function KeysTab({ user }: { user: UserDetail }) {
   const t = useT()
+  const now = useClock()
   const { data, isPending, error, refetch } = useQuery(read(accounts.userApiKeys, { params: { id: user.id } }))
   const columns: Column<UserApiKey>[] = [
     { key: 'name', title: t('users.keyName'), lead: true, render: key => key.name },
     { key: 'hint', title: t('users.keyHint'), render: key => <span className="mono">{`${key.hint}…`}</span> },
-    { key: 'scopes', title: t('users.scopes'), render: key => key.scopes.join(', ') },
+    { key: 'scopes', title: t('users.scopes'), render: key => (key.permissions ?? key.scopes).join(', ') },
     {
       key: 'state',
       title: t('users.status'),
       render: key => (
-        <StateBadge tone={key.revoked_at ? 'off' : 'good'}>
-          {t(key.revoked_at ? 'users.keyEnded' : 'users.active')}
-        </StateBadge>
+        <StateBadge tone={stateOf(key, now) === 'users.active' ? 'good' : 'off'}>{t(stateOf(key, now))}</StateBadge>
       )
     },
     { key: 'created_at', title: t('users.keyMade'), render: key => <Day at={key.created_at} /> },
+    { key: 'ends', title: t('users.keyEnds'), render: key => (key.expires_at ? <Day at={key.expires_at} /> : none) },
     {
       key: 'used',
       title: t('users.used'),

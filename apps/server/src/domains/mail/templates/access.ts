@@ -34,9 +34,9 @@ const ENDED = {
 
 /** Mails about others' access to an account, and payments to a deleted one. They cannot be switched off. */
 export const accessTemplates = {
-  'api-key-made': template<Notice & { name: string; scopes: string }>({
+  'api-key-made': template<Notice & { name: string; scopes: string; expires?: string | null }>({
     kind: 'security',
-    sample: { ...notice, name: 'backup script', scopes: 'read' },
+    sample: { ...notice, name: 'backup script', scopes: 'read', expires: '2026-04-05T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
         subject: 'A new API key for your account',
@@ -45,7 +45,8 @@ export const accessTemplates = {
         facts: [
           ['Time', day(data.at)],
           ['Name', data.name],
-          ['Permissions', rightsOf('en', data.scopes)]
+          ['Permissions', rightsOf('en', data.scopes)],
+          ['Ends', data.expires ? day(data.expires) : 'Never']
         ],
         footer: sender(shop)
       }),
@@ -56,7 +57,36 @@ export const accessTemplates = {
         facts: [
           ['时间', day(data.at)],
           ['名称', data.name],
-          ['权限', rightsOf('zh-CN', data.scopes)]
+          ['权限', rightsOf('zh-CN', data.scopes)],
+          ['失效时间', data.expires ? day(data.expires) : '永不失效']
+        ],
+        footer: sender(shop)
+      })
+    }
+  }),
+  'api-key-ends': template<Notice & { name: string }>({
+    kind: 'security',
+    sample: { ...notice, name: 'backup script' },
+    content: {
+      en: (data, shop) => ({
+        subject: `Your API key ${data.name} ends soon`,
+        heading: `Hello ${data.username}, an API key ends soon`,
+        paragraphs: [
+          'Programs that use this key stop working when it ends. Create a new key under Settings, and give it to them.'
+        ],
+        facts: [
+          ['Name', data.name],
+          ['Ends', day(data.at)]
+        ],
+        footer: sender(shop)
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: `您的 API 密钥 ${data.name} 即将失效`,
+        heading: `${data.username}，您好，您的一个 API 密钥即将失效`,
+        paragraphs: ['密钥失效后，使用它的程序将无法继续工作。请在“设置”中创建新密钥并替换。'],
+        facts: [
+          ['名称', data.name],
+          ['失效时间', day(data.at)]
         ],
         footer: sender(shop)
       })
