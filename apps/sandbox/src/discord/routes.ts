@@ -19,6 +19,8 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, bo
     if (query.get('client_id') !== clientId) return 'Unknown application: the client id is not the one registered here.'
     if (query.get('response_type') !== 'code') return 'The response type has to be code.'
     if (!(query.get('scope') ?? '').split(' ').includes('identify')) return 'The scope has to contain identify.'
+    if (query.has('code_challenge') && query.get('code_challenge_method') !== 'S256')
+      return 'Unsupported "code_challenge_method".'
     const redirect = URL.parse(query.get('redirect_uri') ?? '')
     // The real platform has a list of addresses. Here it contains the shop and this machine.
     const listed = redirect && (redirect.origin === URL.parse(shopUrl)?.origin || loopback.has(redirect.hostname))
@@ -58,7 +60,8 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, bo
     const name = (form.get('user') || form.get('name') || '').trim().toLowerCase()
     if (!/^[a-z0-9_.]{2,32}$/.test(name))
       return problem(reply, 'A name has 2 to 32 letters, digits, dots or underscores.')
-    back.searchParams.set('code', grants.issueCode(namedUser(name), query.get('redirect_uri') ?? ''))
+    const code = grants.issueCode(namedUser(name), query.get('redirect_uri') ?? '', query.get('code_challenge'))
+    back.searchParams.set('code', code)
     return reply.redirect(back.href, 303)
   })
 
@@ -70,7 +73,10 @@ export function discordRoutes(app: FastifyInstance, { clientId, clientSecret, bo
       return { access_token: randomUUID(), token_type: 'Bearer', expires_in: 604800, scope: 'identify' }
     if (form.get('grant_type') !== 'authorization_code')
       return reply.code(400).send({ error: 'unsupported_grant_type' })
-    const token = grants.redeem(form.get('code') ?? '', form.get('redirect_uri') ?? '')
+    const verifier = form.get('code_verifier')
+    if (verifier !== null && !/^[\w.~-]{43,128}$/.test(verifier))
+      return reply.code(400).send({ error: 'invalid_request', error_description: 'Invalid "code_verifier"' })
+    const token = grants.redeem(form.get('code') ?? '', form.get('redirect_uri') ?? '', verifier)
     if (!token) return reply.code(400).send({ error: 'invalid_grant', error_description: 'Invalid "code" in request.' })
     return { access_token: token, token_type: 'Bearer', expires_in: 604800, refresh_token: '', scope: 'identify' }
   })

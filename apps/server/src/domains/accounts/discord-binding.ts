@@ -122,6 +122,12 @@ export async function createOauthState(
   return { state, browserToken }
 }
 
+/**
+ * PKCE's verifier of a flow. Only the browser's cookie holds what it is made of, so neither the database nor the platform
+ * can redeem a code for another browser.
+ */
+export const verifierOf = (browserToken: string): string => hashToken(`pkce ${browserToken}`).toString('base64url')
+
 /** Uses a state up, once and only in the browser that started the flow. Null if there is none. */
 export async function consumeOauthState(
   { tx, now }: Unit,

@@ -15,7 +15,8 @@ import {
   bindDiscord,
   consumeOauthState,
   createOauthState,
-  storeDiscordProof
+  storeDiscordProof,
+  verifierOf
 } from './discord-binding.ts'
 import type { Browser, LoggedIn } from './open-session.ts'
 import { openOrAsk } from './second-factor/log-in.ts'
@@ -67,7 +68,7 @@ export async function startDiscord(
   const { discord, redirectUri } = await connectTo(ctx, mode)
   return command(ctx, by, async unit => {
     const { state, browserToken } = await createOauthState(unit, { mode, userId: user?.id ?? null })
-    const url = discord.authorizeUrl({ redirectUri, state })
+    const url = discord.authorizeUrl({ redirectUri, state, verifier: verifierOf(browserToken) })
     return url ? ok({ url, browserToken }) : refuse('discord_unavailable')
   })
 }
@@ -144,7 +145,7 @@ async function finishOauth(
   if (error === 'access_denied') return { failed: '&reason=refused' }
   if (error || !code) return { failed: '' }
   const { discord, redirectUri, noteClient } = await connectTo(ctx, mode)
-  const exchanged = await discord.exchangeCode({ code, redirectUri })
+  const exchanged = await discord.exchangeCode({ code, redirectUri, verifier: verifierOf(browserToken) })
   await noteClient(exchanged)
   const found = exchanged.ok ? await discord.currentUser(exchanged.value.accessToken) : exchanged
   if (!found.ok) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
 import { Name } from '../foreign-texts.ts'
@@ -57,8 +58,11 @@ export function createDiscord(options: DiscordOptions) {
   }
 
   return {
-    /** Where to send the browser; null if no client id is set. `state` has to be unguessable, and checked on return. */
-    authorizeUrl(input: { redirectUri: string; state: string }): string | null {
+    /**
+     * Where to send the browser; null if no client id is set. `state` has to be unguessable, and checked on return.
+     * `verifier` (43 to 128 characters) stays secret until the code is exchanged, so that a stolen code is of no use.
+     */
+    authorizeUrl(input: { redirectUri: string; state: string; verifier: string }): string | null {
       if (clientId === '') return null
       const query = new URLSearchParams({
         response_type: 'code',
@@ -66,13 +70,19 @@ export function createDiscord(options: DiscordOptions) {
         scope: 'identify',
         redirect_uri: input.redirectUri,
         state: input.state,
+        code_challenge: createHash('sha256').update(input.verifier).digest('base64url'),
+        code_challenge_method: 'S256',
         prompt: 'none'
       })
       return `${base}/oauth2/authorize?${query.toString()}`
     },
 
-    /** Exchanges the redirect's code for an access token. 'invalid_code': used, expired, or of another redirect. */
-    async exchangeCode(input: { code: string; redirectUri: string }): Promise<DiscordResult<{ accessToken: string }>> {
+    /** Exchanges the redirect's code for an access token. 'invalid_code': used, expired, or of another flow. */
+    async exchangeCode(input: {
+      code: string
+      redirectUri: string
+      verifier: string
+    }): Promise<DiscordResult<{ accessToken: string }>> {
       if (clientId === '' || clientSecret === '') return notConfigured
       const reply = await exchange(
         party,
@@ -85,7 +95,8 @@ export function createDiscord(options: DiscordOptions) {
             client_id: clientId,
             client_secret: clientSecret,
             code: input.code,
-            redirect_uri: input.redirectUri
+            redirect_uri: input.redirectUri,
+            code_verifier: input.verifier
           }).toString()
         },
         limits
