@@ -1,12 +1,12 @@
 import { and, asc, eq, inArray } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
-import { HOUR } from '../../infra/clock.ts'
+import { DAY, HOUR } from '../../infra/clock.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { mailJobs } from '../mail/index.ts'
 import { notices } from '../notices/tables.ts'
-import { accountRoutesWithPorts, visitorFromAnywhere } from './accounts.fixture.ts'
+import { accountRoutesWithPorts, failed, visitorFromAnywhere } from './accounts.fixture.ts'
 import { addApp, firstStep, STEP, wrongCodeOf } from './second-factor/second-factor.fixture.ts'
 import { noticeJobs } from '../notices/index.ts'
 import { readOperators } from './operators.ts'
@@ -18,7 +18,13 @@ const shop = useStarted(() =>
 )
 
 const LOGIN = '/api/auth/login'
-const VERBS = ['user.fail_login', 'user.fail_second_factor', 'user.refuse_rights', 'user.change_role']
+const VERBS = [
+  'user.fail_login',
+  'user.fail_confirmation',
+  'user.fail_second_factor',
+  'user.refuse_rights',
+  'user.change_role'
+]
 
 const eventsOf = (userId: number) =>
   shop.ctx.db
@@ -35,6 +41,12 @@ test('a failed log-in of an operator is recorded, one of a customer is not', asy
   await visitorFromAnywhere(shop).post(LOGIN, { username: boss.user.username, password: TEST_PASSWORD })
   expect(await eventsOf(boss.user.id)).toMatchObject([{ action: 'user.fail_login', actor: 'visitor', after: null }])
   expect(await eventsOf(client.user.id)).toEqual([])
+})
+
+test('so is a wrong password with which an operator confirms a session', async () => {
+  const boss = await shop.admin()
+  expect((await boss.post('/api/users/confirm', { password: 'Wrong#2026' })).code).toBe(400)
+  expect((await eventsOf(boss.user.id)).map(({ action }) => action)).toEqual(['user.fail_confirmation'])
 })
 
 test('so are an operator’s wrong second factors, at the log-in and in a session', async () => {
@@ -92,4 +104,9 @@ test('a flood leaves twenty entries an hour, and one notice a day', async () => 
   await calls(12)
   expect(await told()).toBe(1)
   expect(await eventsOf(id)).toHaveLength(32)
+  // It has gone on until the next day.
+  shop.advance(DAY)
+  await failed(shop, 'security', 12)
+  await calls(2)
+  expect(await told()).toBe(2)
 })

@@ -10,6 +10,8 @@ import { users } from './tables.ts'
 /** Of one user and kind. Further ones are in the server's log only. */
 const ENTRIES = { most: 20, withinMs: HOUR }
 const ALL = { most: 1000, withinMs: HOUR }
+/** The day's key leaves one of them a day. */
+const NOTICES = { most: 1, withinMs: HOUR }
 /** So many of all users within an hour are reported, once a day. */
 const MANY = 10
 
@@ -27,7 +29,9 @@ export async function recordSecurityEvent(
   await traceQuietly(ctx, by, async unit => {
     if ((await countAsk(unit, `security:${verb}:${userId}`, ENTRIES)) !== null)
       unit.audit(`user.${verb}`, userId, { after: call ? { call } : undefined })
-    if ((await countAsk(unit, 'security', ALL)) !== MANY) return
+    // A flood that lasts does not pass through this number again, and is reported on each of its days.
+    if (((await countAsk(unit, 'security', ALL)) ?? MANY) < MANY) return
+    if ((await countAsk(unit, 'security-notice', NOTICES)) === null) return
     const [user] = await unit.tx.select({ name: users.username }).from(users).where(eq(users.id, userId))
     await notifyAdmins(unit, {
       words: 'security_events',
