@@ -5,7 +5,7 @@ import { TOKEN_PERMISSIONS, type TokenPermission } from '@netlet/contract/permis
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { refresh } from '../../api/query.ts'
-import { accounts } from '../../api/routes.ts'
+import { accounts, documentation } from '../../api/routes.ts'
 import { useMay } from '../../api/session.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
@@ -16,6 +16,7 @@ import { rules } from '../../kit/form.ts'
 import { gridStyle } from '../../kit/grid-style.ts'
 import { ApiTokenForm as ApiTokenRules } from '../../kit/schemas.ts'
 import { ShownOnce } from '../../kit/shown-once.tsx'
+import classes from './api-keys.module.css'
 import { daysOf, KeyLife, KeyList } from './key-list.tsx'
 
 /** API tokens of an operator: create, show once, permissions, last use, revoke. */
@@ -25,7 +26,9 @@ export default function ApiTokens() {
   const [opened, setOpened] = useState(false)
   return (
     <>
-      <p className="dim">{t('tokens.hint')}</p>
+      <p className="dim">
+        {t('tokens.hint')} <a href={documentation.page.path}>{t('keys.docs')}</a>
+      </p>
       {made ? (
         <ShownOnce words={t('tokens.once')} text={made} name={t('tokens.one')} onDone={() => setMade(null)} />
       ) : (
@@ -72,6 +75,9 @@ function Rights({ permissions, scopes }: { permissions: TokenPermission[]; scope
   )
 }
 
+/** 'orders' of 'orders.view'. */
+const thingOf = (permission: TokenPermission): string => permission.split('.')[0] ?? ''
+
 type Values = { name: string; permissions: TokenPermission[]; life: string }
 const bodyOf = ({ name, permissions, life }: Values) => ({ name, permissions, days: daysOf(life) ?? TOKEN_DAYS })
 
@@ -116,11 +122,14 @@ function TokenForm({ onMade, onCancel }: { onMade: (key: string) => void; onCanc
         description={t('tokens.rightsHint')}
         {...form.getInputProps('permissions')}
       >
-        <div style={{ ...gridStyle('16rem', '0.6rem 1.5rem', 'auto-fit'), paddingBlock: '0.6rem' }}>
-          {TOKEN_PERMISSIONS.filter(may).map(permission => (
-            <Checkbox key={permission} value={permission} label={word(`operators.may.${permission}`)} />
-          ))}
-        </div>
+        {/* A row for each thing, so that what is seen and what is changed of it stand side by side. */}
+        {Object.entries(Object.groupBy(TOKEN_PERMISSIONS.filter(may), thingOf)).map(([thing, permissions = []]) => (
+          <div key={thing} className={classes.rights}>
+            {permissions.map(permission => (
+              <Checkbox key={permission} value={permission} label={word(`operators.may.${permission}`)} />
+            ))}
+          </div>
+        ))}
       </Checkbox.Group>
       {failure.alert}
       <div className="row">

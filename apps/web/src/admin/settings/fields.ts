@@ -121,9 +121,9 @@ export const TABS: readonly Tab[] = [
         fields: [
           { name: 'operators_need_second_factor', kind: 'flag' },
           number('operator_session_hours', 'hours'),
+          number('customer_session_days', 'days'),
           number('operator_confirm_minutes', 'minutes'),
-          number('confirm_refunds_from'),
-          number('customer_session_days', 'days')
+          number('confirm_refunds_from')
         ]
       },
       { title: 'webhooks', fields: [{ name: 'webhooks_allow_http', kind: 'flag' }] },
