@@ -51,7 +51,6 @@ export {
   RefundForm,
   ResetProxiesForm,
   SecondFactorConfirmForm,
-  SessionConfirmation,
   ServerForm,
   ServerGroupForm,
   SignUpBody,

@@ -112,7 +112,7 @@ function TokenForm({ onMade, onCancel }: { onMade: (key: string) => void; onCanc
           description={t('tokens.nameHint')}
           maxLength={64}
           autoComplete="off"
-          autoFocus
+          data-autofocus
           {...form.getInputProps('name')}
         />
         <KeyLife description={t('tokens.endsHint')} {...form.getInputProps('life')} />

@@ -128,6 +128,8 @@ export function ConfirmForm({ label, danger, both = false, children, fields, but
           label={t('settings.confirm')}
           autoComplete="current-password"
           autoFocus={!children}
+          // A dialog takes the first button instead.
+          data-autofocus={children ? undefined : true}
           visibilityToggleButtonProps={{ 'aria-label': t('settings.show') }}
           {...form.getInputProps('password')}
         />

@@ -1,3 +1,5 @@
+// Styles of the select's arrow.
+import '@mantine/core/styles/Combobox.layer.css'
 import { Button, NativeSelect, Skeleton, type NativeSelectProps } from '@mantine/core'
 import type { ApiKey } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
