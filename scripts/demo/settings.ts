@@ -72,7 +72,7 @@ export function readSettings(env: NodeJS.ProcessEnv): DemoSettings {
 
 function readSecrets(file: string, env: NodeJS.ProcessEnv): DemoSecrets {
   const secret = () => randomBytes(32).toString('base64url')
-  const stored = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<DemoSecrets>) : {}
+  const stored = existsSync(file) ? storedSecrets(file) : {}
   const kept: DemoSecrets = {
     appSecret: stored.appSecret ?? secret(),
     agentToken: stored.agentToken ?? secret(),
@@ -84,11 +84,27 @@ function readSecrets(file: string, env: NodeJS.ProcessEnv): DemoSecrets {
   }
   const text = JSON.stringify(kept, null, 2)
   if (JSON.stringify(stored, null, 2) !== text) {
-    // Replace it atomically: stored secrets would be lost with a half-written file.
-    writeFileSync(`${file}.new`, text, { mode: 0o600 })
-    renameSync(`${file}.new`, file)
+    try {
+      // Replace it atomically: stored secrets would be lost with a half-written file.
+      writeFileSync(`${file}.new`, text, { mode: 0o600 })
+      renameSync(`${file}.new`, file)
+    } catch (error) {
+      throw new StartProblem(`${file} cannot be written: ${(error as Error).message}. Set DATA_DIR to another folder.`)
+    }
   }
   return { ...kept, appSecret: env['APP_SECRET'] || kept.appSecret, agentToken: env['AGENT_TOKEN'] || kept.agentToken }
+}
+
+function storedSecrets(file: string): Partial<DemoSecrets> {
+  try {
+    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (typeof stored === 'object' && stored !== null) return stored
+    throw new Error('it holds no secrets')
+  } catch (error) {
+    throw new StartProblem(
+      `${file} cannot be read: ${(error as Error).message}. Restore it from a backup: without it the stored secrets cannot be opened.`
+    )
+  }
 }
 
 /** @throws StartProblem with the first port that is in use */

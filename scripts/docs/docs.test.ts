@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -40,6 +40,20 @@ test.each([
   expect(named.length).toBeGreaterThan(25)
   const isThere = (path: string) => ['', ...folders].some(folder => existsSync(join(root, folder, path)))
   expect(named.filter(path => !isThere(path))).toEqual([])
+})
+
+test('docs/CONFIGURATION.md names every variable that the programs read', () => {
+  const text = readFileSync(join(root, 'docs/CONFIGURATION.md'), 'utf8')
+  const folders = ['apps/server/src', 'apps/agent/src', 'apps/sandbox/src', 'scripts/demo']
+  const files = folders.flatMap(folder => globSync(`${folder}/**/*.ts`, { cwd: root }))
+  const own = files.filter(file => !/\.(?:test|fixture)\.ts$|\/testing\//.test(file))
+  const read = own.flatMap(file =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/\benv(?:\.|\[')([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
+  )
+  // The supervisor sets these, and the dashboard of the job queue reads one that we set for it.
+  const given = ['NODE_ENV', 'NOTIFY_SOCKET', 'WATCHDOG_USEC', 'PGBOSS_DASHBOARD_READ_ONLY', 'NETLET_KEY']
+  expect(read.length).toBeGreaterThan(50)
+  expect([...new Set(read)].filter(name => !given.includes(name) && !text.includes(`\`${name}\``))).toEqual([])
 })
 
 test('each limit of docs/LIMITS.md is the one of the code', () => {

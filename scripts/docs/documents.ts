@@ -4,6 +4,7 @@ import { format, type FormatConfig } from 'oxfmt'
 import type { Job } from '../../apps/server/src/infra/job.ts'
 import { readDomainImports } from '../rules/imports.ts'
 import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
+import { configurationMarkdown } from './configuration.ts'
 import { platformSchema } from './platform-schema.ts'
 import type { ICruiseResult } from 'dependency-cruiser'
 import { DOMAINS } from '../rules/layers.ts'
@@ -142,6 +143,7 @@ export async function documents(root: string): Promise<Document[]> {
   const retention = await declaredRetention()
   return [
     await formatted('apps/sandbox/src/shopify/schema.graphql', platformSchema()),
+    await formatted('docs/CONFIGURATION.md', configurationMarkdown()),
     await formatted('docs/ARCHITECTURE.md', replaceBetween(architecture, 'domains', picture)),
     ...(jobs.length > 0 ? [await formatted('docs/JOBS.md', jobsMarkdown(jobs))] : []),
     ...(retention.length > 0 ? [await formatted('docs/RETENTION.md', retentionMarkdown(retention))] : [])

@@ -14,6 +14,7 @@ import { systemPorts } from './net/source-ports.ts'
 import type { AbuseLimits } from './proxy/abuse-watch.ts'
 import { type Limits, defaultLimits } from './proxy/limits.ts'
 import { type SocketChoice, socketChoices } from './proxy/raw-socket.ts'
+import type { VariableName } from './variables.ts'
 
 export type AgentConfig = {
   host: string
@@ -54,14 +55,15 @@ export type AgentConfig = {
 
 export type ConfigResult = { ok: true; config: AgentConfig } | { ok: false; message: string }
 
-type Env = Readonly<Record<string, string | undefined>>
+/** Only documented variables can be read. */
+type Env = Readonly<Partial<Record<VariableName, string>>>
 
 const list = (text: string | undefined): string[] => listOf(text ?? '')
 
 /** Reads the environment. The message names each invalid value and what would be valid. */
 export function readConfig(env: Env): ConfigResult {
   const problems: string[] = []
-  const whole = (name: string, fallback: number, least: number, most: number): number => {
+  const whole = (name: VariableName, fallback: number, least: number, most: number): number => {
     const text = env[name]
     if (text === undefined || text === '') return fallback
     const value = Number(text)

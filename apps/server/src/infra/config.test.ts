@@ -1,3 +1,4 @@
+import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { readConfig } from './config.ts'
 import { StartupError } from './db/migrate.ts'
@@ -20,7 +21,19 @@ test.each<[NodeJS.ProcessEnv, string]>([
   [{ ...valid, PORT: 'http' }, 'PORT is not a port number'],
   [{ ...valid, PORT: '' }, 'PORT is not a port number'],
   [{ ...valid, DATABASE_URL: 'postgres://a:50%off@127.0.0.1/b' }, 'DATABASE_URL is not the address of one database'],
-  [{ ...valid, DATABASE_URL: 'postgres://a@one:5432,two:5432/b' }, 'DATABASE_URL is not the address of one database'],
+  [{ ...valid, DATABASE_URL: 'postgres://a@one:5432,two:5432/b' }, 'DATABASE_URL names several servers'],
+  [{ ...valid, DATABASE_URL: 'postgres://one,two/b?target_session_attrs=read-write' }, 'HAProxy or PgBouncer'],
+  [{ ...valid, DATABASE_SESSION_URL: 'postgres://one,two/b' }, 'DATABASE_SESSION_URL names several servers'],
+  [{ ...valid, DATABASE_SESSION_URL: '10.0.0.1:5432' }, 'DATABASE_SESSION_URL is not a postgres:// address'],
+  [{ ...valid, DATABASE_CONNECTIONS: '1' }, 'DATABASE_CONNECTIONS is not a number from 2'],
+  [{ ...valid, DATABASE_CONNECTIONS: 'few' }, 'DATABASE_CONNECTIONS is not a number from 2'],
+  [{ ...valid, TRUST_PROXY: 'nonsense' }, 'TRUST_PROXY must list addresses'],
+  [{ ...valid, TRUST_PROXY: '10.0.0.0/40' }, 'TRUST_PROXY must list addresses'],
+  [{ ...valid, TRUST_PROXY: '127.0.0.1,' }, 'TRUST_PROXY must list addresses'],
+  [{ ...valid, WORKER_PORT: '70000' }, 'WORKER_PORT is not a port number'],
+  [{ ...valid, ACCESS_LOG: 'yes' }, 'ACCESS_LOG must be on or off'],
+  [{ ...valid, LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of'],
+  [{ ...valid, NETLET_DATABASE_URL: 'postgres://a/b' }, 'NETLET_DATABASE_URL is no setting of Netlet'],
   [{ ...valid, SMTP_URL: 'smtp://shop:50%off@mail.example.com' }, 'SMTP_URL is not an address'],
   [{ ...valid, SMTP_URL: 'smtp://shop:50%off@mail.example.com' }, 'write % as %25'],
   [{ ...valid, SMTP_URL: 'mail.example.com:587' }, 'SMTP_URL is not an address'],
@@ -54,8 +67,28 @@ test('each unset variable has a default for production', () => {
     smtpUrl: undefined,
     install: { username: 'root', root: '' },
     consoleAddresses: [],
-    logLevel: 'info'
+    logLevel: 'info',
+    sessionUrl: valid.DATABASE_URL,
+    pooled: false,
+    connections: 10,
+    workerPort: null,
+    workerHost: '127.0.0.1',
+    accessLog: true,
+    metricsToken: undefined
   })
+})
+
+test.each(['loopback', '127.0.0.1', '10.0.0.0/8, fd00::/8', '::1,uniquelocal'])('TRUST_PROXY may be %s', proxies => {
+  const { trustProxy } = readConfig({ ...valid, TRUST_PROXY: proxies })
+  expect(trustProxy).toBe(proxies)
+  expect(() => fastify({ trustProxy })).not.toThrow()
+})
+
+test('with a session URL of its own, the database URL leads to a pooler', () => {
+  const direct = 'postgres://a@10.0.0.2/b'
+  expect(readConfig({ ...valid, DATABASE_SESSION_URL: direct })).toMatchObject({ sessionUrl: direct, pooled: true })
+  expect(readConfig({ ...valid, DATABASE_SESSION_URL: valid.DATABASE_URL })).toMatchObject({ pooled: false })
+  expect(readConfig({ ...valid, DATABASE_SESSION_URL: '' })).toMatchObject({ pooled: false })
 })
 
 test.each([

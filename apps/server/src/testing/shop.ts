@@ -180,7 +180,12 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
   demo: false,
   host: '127.0.0.1',
   port: 0,
+  workerPort: null,
+  workerHost: '127.0.0.1',
   databaseUrl,
+  sessionUrl: databaseUrl,
+  pooled: false,
+  connections: 10,
   appSecret: 'a secret of the tests and of nothing else',
   publicUrl: 'http://shop.example.com',
   secureCookies: false,
@@ -202,5 +207,7 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
   customerWebhookUrls: [],
   install: { username: 'root', root: '' },
   consoleAddresses: [],
-  logLevel: 'silent'
+  logLevel: 'silent',
+  accessLog: false,
+  metricsToken: undefined
 })
