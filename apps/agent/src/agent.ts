@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
+import { feedWatchdog } from '@netlet/contract/systemd'
 import { closeApi, listenApi, managementApi } from './api/server.ts'
 import { type AgentConfig, type Times, defaultTimes } from './config.ts'
 import { Certificate, endOf, namesOf, type Pem, readPem } from './certificate.ts'
@@ -26,7 +27,6 @@ import { ProcessMeter, connectionsWithin, handleLimit } from './workers/process-
 import { removeOtherCopies, copyProgram } from './workers/program-copies.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
 import { ProxyTls } from './proxy-tls.ts'
-import { feedWatchdog } from './watchdog.ts'
 import { WorkerPool } from './workers/pool.ts'
 
 export type Agent = {

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { rename, writeFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
+import { tellSystemd } from '@netlet/contract/systemd'
 
-const NOTIFY_TIMEOUT_MS = 10_000
 /** Between two attempts to announce the main process. */
 const RETRY_MS = 10_000
 
@@ -31,8 +29,7 @@ export async function writePid(env: Env): Promise<void> {
 export async function tellMainProcess(env: Env, signal: AbortSignal): Promise<void> {
   const tell = async (): Promise<void> => {
     await writePid(env)
-    if (!env['NOTIFY_SOCKET']) return
-    await promisify(execFile)('systemd-notify', [`MAINPID=${process.pid}`], { timeout: NOTIFY_TIMEOUT_MS })
+    await tellSystemd(env, `MAINPID=${process.pid}`)
   }
   const ended = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
   while (!signal.aborted) {

@@ -39,6 +39,7 @@ import { webhookRoutes } from './domains/webhooks/index.ts'
 import { healthPorts } from './health.ts'
 import type { AppContext } from './infra/context.ts'
 import { eq } from './infra/db/drizzle.ts'
+import { logRequests } from './infra/http/access-log.ts'
 import { createApp } from './infra/http/app.ts'
 import { unnamedProxyWarning } from './infra/http/client-address.ts'
 import { eventStreamRoutes } from './infra/http/event-stream.ts'
@@ -46,6 +47,7 @@ import { healthRoutes } from './infra/http/health.ts'
 import { mounter } from './infra/http/mount.ts'
 import { taskMonitorRoutes } from './infra/http/task-monitor.ts'
 import { serveWeb } from './infra/http/web.ts'
+import { createLog } from './infra/log.ts'
 import { noticePorts, ownsAddresses } from './notice-ports.ts'
 import { auditNames, namingOrders } from './order-names.ts'
 import { pageAbout, searchEngineRoutes } from './pages/index.ts'
@@ -58,6 +60,8 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   const app = await createApp({ log: ctx.log, trustProxy: ctx.config.trustProxy })
   const warning = unnamedProxyWarning(ctx.config)
   if (warning) ctx.log.warn(warning)
+  // Not among the lines that the console keeps.
+  if (ctx.config.accessLog) logRequests(app, createLog('netlet', ctx.config.logLevel))
   healthRoutes(app, ctx)
   const authenticator = createAuthenticator(ctx)
   const mount = mounter(app, authenticator)

@@ -1,9 +1,14 @@
+import { feedWatchdog, tellSystemd } from '@netlet/contract/systemd'
+import type { FastifyInstance } from 'fastify'
 import { sql } from './infra/db/drizzle.ts'
 import { createHttpApp } from './app.ts'
 import { openApp } from './open-app.ts'
 import { readConfig } from './infra/config.ts'
+import type { AppContext } from './infra/context.ts'
 import { StartupError } from './infra/db/migrate.ts'
 import { watchDatabase } from './infra/db/watchdog.ts'
+import { createApp } from './infra/http/app.ts'
+import { healthRoutes } from './infra/http/health.ts'
 
 // serve: API and web. worker: background jobs. all: both in one process, for small installations.
 const MODES = ['serve', 'worker', 'all'] as const
@@ -19,22 +24,17 @@ const STUCK = 75
 async function start(mode: Mode): Promise<void> {
   const config = readConfig(process.env)
   const { ctx, close } = await openApp(config, { worker: mode !== 'serve', serves: mode !== 'worker' })
-  const app = mode === 'worker' ? null : await createHttpApp(ctx)
-  if (app) {
-    await app.listen({ host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE')
-        throw new StartupError(`Port ${config.port} is in use. Stop what uses it, or set PORT to a free one.`)
-      if (error.code === 'EACCES')
-        throw new StartupError(`Port ${config.port} needs more rights. Set PORT to one above 1023.`)
-      throw error
-    })
-  }
+  const app = await listen(ctx, mode)
   ctx.log.info({ mode, address: app?.addresses() }, 'started')
   const address = app?.server.address()
   process.send?.({ ready: true, port: typeof address === 'object' ? address?.port : undefined })
+  const tell = (what: string) =>
+    tellSystemd(process.env, what).catch((error: unknown) => ctx.log.warn({ err: error }, 'systemd was not told'))
+  void tell('READY=1')
+  const stopFeeding = feedWatchdog(process.env, () => true)
 
   const unwatch = watchDatabase({
-    databaseUrl: config.databaseUrl,
+    databaseUrl: config.sessionUrl,
     log: ctx.log,
     answers: async () => {
       await ctx.db.execute(sql`select 1`)
@@ -43,10 +43,13 @@ async function start(mode: Mode): Promise<void> {
     onStuck: () => process.exit(STUCK)
   })
   let stopping = false
-  const stop = async () => {
+  const stop = async (why: string) => {
     if (stopping) return
     stopping = true
+    ctx.log.info({ mode, why }, 'ending')
+    void tell('STOPPING=1')
     unwatch()
+    stopFeeding()
     // A silent agent, platform or database must not hold the process. Its jobs' heartbeat makes them available.
     setTimeout(() => {
       ctx.log.warn('not all that ran has ended in time')
@@ -57,11 +60,40 @@ async function start(mode: Mode): Promise<void> {
     await app?.close()
     clearTimeout(deadline)
     await close()
+    ctx.log.info({ mode, seconds: Math.round(process.uptime()) }, 'ended')
     process.exit(0)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop())
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
   // The parent process is gone and will not stop us.
-  if (process.send) process.on('disconnect', () => void stop())
+  if (process.send) process.on('disconnect', () => void stop('its parent process has ended'))
+}
+
+/** The HTTP side, or a worker's health and metrics; null: none. */
+async function listen(ctx: AppContext, mode: Mode): Promise<FastifyInstance | null> {
+  const { config } = ctx
+  if (mode !== 'worker') return listenOn(await createHttpApp(ctx), config.host, config.port, { of: '' })
+  if (config.workerPort === null) return null
+  const app = await createApp({ log: ctx.log, trustProxy: false })
+  healthRoutes(app, ctx)
+  return listenOn(app, config.workerHost, config.workerPort, { of: 'WORKER_' })
+}
+
+async function listenOn(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  { of }: { of: '' | 'WORKER_' }
+): Promise<FastifyInstance> {
+  await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE')
+      throw new StartupError(`Port ${port} is in use. Stop what uses it, or set ${of}PORT to a free one.`)
+    if (error.code === 'EACCES')
+      throw new StartupError(`Port ${port} needs more rights. Set ${of}PORT to one above 1023.`)
+    if (error.syscall === 'getaddrinfo' || error.code === 'EADDRNOTAVAIL')
+      throw new StartupError(`${host} is no address of this machine (${error.code}). Set ${of}HOST to one of its own.`)
+    throw error
+  })
+  return app
 }
 
 const mode = MODES.find(known => known === process.argv[2])

@@ -13,12 +13,11 @@ import { createSecrets } from './infra/secrets.ts'
 /** Removes the second factors of one user, for an owner who has lost the last device. Needs the shop's environment. */
 async function reset(name: string): Promise<void> {
   const config = readConfig(process.env)
-  const { databaseUrl } = config
   const log = createLog('netlet', config.logLevel)
-  await migrate(databaseUrl)
-  const db = openDatabase(databaseUrl)
-  const jobs = await openJobs({ databaseUrl, worker: false, log, queues: [sendMailQueue] })
-  const changes = await openChangeFeed({ databaseUrl, db, log })
+  await migrate(config.sessionUrl)
+  const db = openDatabase(config.sessionUrl, { max: 2 })
+  const jobs = await openJobs({ db, listenUrl: null, log, queues: [sendMailQueue] })
+  const changes = await openChangeFeed({ databaseUrl: config.sessionUrl, db, log })
   try {
     const secrets = createSecrets(config.appSecret)
     const done = await resetSecondFactorsOf({ config, db, jobs, log, now: systemClock, secrets, changes }, name)

@@ -1,9 +1,10 @@
 import { fork, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sql } from './infra/db/drizzle.ts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { writeSettings } from './domains/settings/index.ts'
 import { readConfig } from './infra/config.ts'
 import { StartupError } from './infra/db/migrate.ts'
@@ -109,6 +110,65 @@ test('with its port in use it names the port and the setting', async () => {
     other.close()
   }
 })
+
+/** A role that acts as ours, but may have only so many connections. */
+async function limitedRole(most: number): Promise<{ url: string; limit(most: number): Promise<unknown> }> {
+  const url = new URL(database.url)
+  const [name, owner] = [`limited_${randomBytes(4).toString('hex')}`, decodeURIComponent(url.username)]
+  const limit = (count: number) =>
+    withClient(database.url, client => client.query(`alter role ${name} connection limit ${count}`))
+  await withClient(database.url, client =>
+    client.query(`create role ${name} login password 'secret' connection limit ${most} in role "${owner}";
+      alter role ${name} set role "${owner}"`)
+  )
+  url.username = name
+  url.password = 'secret'
+  return { url: url.href, limit }
+}
+
+test('a start waits while the database has no free connection, and says so once', async () => {
+  const role = await limitedRole(0)
+  const said = vi.spyOn(console, 'error').mockReturnValue()
+  try {
+    const config = readConfig({ DATABASE_URL: role.url, APP_SECRET: SECRET, PUBLIC_URL, LOG_LEVEL: 'silent' })
+    await expect(openApp(config, { worker: false, patienceMs: 0 })).rejects.toThrow(/too many connections for role/)
+    const opening = openApp(config, { worker: true })
+    await vi.waitFor(() => expect(said).toHaveBeenCalledOnce(), { timeout: 30_000 })
+    // One connection is enough for the migration, and not for the rest.
+    await role.limit(1)
+    await expect.poll(() => said.mock.calls).toHaveLength(1)
+    await role.limit(20)
+    await (await opening).close()
+    expect(said.mock.calls).toEqual([[expect.stringMatching(/^The database is busy: too many connections/)]])
+  } finally {
+    said.mockRestore()
+  }
+}, 120_000)
+
+test('a worker answers health and metrics on a port of its own, and says when it starts and ends', async () => {
+  const env = { DATABASE_URL: database.url, APP_SECRET: SECRET, PUBLIC_URL, WORKER_PORT: '0' }
+  const child = fork(main, ['worker'], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    execArgv: []
+  })
+  let said = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said += text))
+  try {
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+    const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+    expect([await read('/healthz'), await read('/readyz'), await read('/metrics')]).toEqual([200, 200, 200])
+    expect(await read('/api/plans/')).toBe(404)
+    child.kill('SIGTERM')
+    const [code] = (await once(child, 'close')) as [number | null]
+    expect(code).toBe(0)
+    const lines = said.split('\n').flatMap(line => (line ? [JSON.parse(line) as { msg: string; why?: string }] : []))
+    expect(lines.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['started', 'ending', 'ended']))
+    expect(lines.find(({ msg }) => msg === 'ending')?.why).toBe('SIGTERM')
+  } finally {
+    child.kill('SIGKILL')
+  }
+}, 60_000)
 
 test('asked to end while its database is silent, it ends before it would be killed', async () => {
   const relay = await startRelay(database.url)

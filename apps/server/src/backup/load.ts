@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { appliedMigration, knownMigrations, migrate } from '../infra/db/migrate.ts'
-import { openJobs } from '../infra/jobs.ts'
+import { makeQueues } from '../infra/jobs.ts'
 import { createLog } from '../infra/log.ts'
 import { DAY } from '../infra/clock.ts'
 import { markRestored } from '../domains/settings/index.ts'
@@ -71,8 +71,7 @@ export async function load(
       throw new BackupProblem(
         'The database stands at another migration than the backup. Restore into a new one with --into NAME.'
       )
-    const jobs = await openJobs({ databaseUrl, worker: false, log: createLog('restore', 'error'), queues: allQueues })
-    await jobs.stop()
+    await makeQueues(databaseUrl, createLog('restore', 'error'), allQueues)
     await client.query('begin')
     await copyIn(client, parts, now)
     if (!isRehearsal)

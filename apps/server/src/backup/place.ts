@@ -28,8 +28,9 @@ export async function openPlace(env: NodeJS.ProcessEnv, { mayBeNew }: { mayBeNew
   const environment = Object.fromEntries(
     keptVariables.flatMap(name => (env[name] === undefined || env[name] === '' ? [] : [[name, env[name]]]))
   )
-  if (env['DATABASE_URL'])
-    return { databaseUrl: env['DATABASE_URL'], dataDir: null, kept: { environment, files: {} }, close: async () => {} }
+  // A pooler in front of the database would end a long copy, and keeps no session.
+  const databaseUrl = env['DATABASE_SESSION_URL'] || env['DATABASE_URL']
+  if (databaseUrl) return { databaseUrl, dataDir: null, kept: { environment, files: {} }, close: async () => {} }
   const dataDir = resolve(env['DATA_DIR'] || './data')
   if (!mayBeNew && !existsSync(join(dataDir, 'postgres')))
     throw new BackupProblem(

@@ -1,7 +1,6 @@
 import type { Change } from '@netlet/contract'
-import { Socket } from 'node:net'
-import { Client } from 'pg'
 import type { Database } from './db/client.ts'
+import { keepListening, type Probe } from './db/listen.ts'
 import type { Log } from './log.ts'
 
 /**
@@ -26,11 +25,11 @@ export type ChangeFeed = {
 }
 
 export type ChangeFeedOptions = {
+  /** PostgreSQL itself, to listen. */
   databaseUrl: string
   db: Pick<Database, '$client'>
   log: Log
-  /** How often the listening connection is probed, and how long an answer may take (ms). */
-  probe?: { everyMs: number; answerMs: number }
+  probe?: Probe
 }
 
 const CHANNEL = 'netlet_changes'
@@ -43,7 +42,6 @@ const REMEMBERED = 1000
 const MOST_WAITING = 1000
 /** PostgreSQL allows 8,000 bytes in a notification. A larger burst names only its resources. */
 const MOST_BYTES = 7500
-const PROBE = { everyMs: 30_000, answerMs: 10_000 }
 
 /**
  * The shop's change feed, over PostgreSQL's LISTEN and NOTIFY. A notification in a transaction would serialise all
@@ -82,40 +80,14 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
     notify(event)
   }
 
-  let connection: Connection | undefined
-  let reconnecting: NodeJS.Timeout | undefined
-  let opening: Promise<void> | undefined
-
-  async function listen(): Promise<void> {
-    const opened = await connect(options, receive, () => {
-      if (stopped || connection !== opened) return
-      connection = undefined
-      log.warn('the change feed has lost its connection')
-      reconnect()
-    })
-    connection = opened
-  }
-
-  async function listenAgain(): Promise<void> {
-    try {
-      await listen()
-    } catch {
-      if (!stopped) reconnect()
-      return
-    }
-    if (stopped) return
-    log.info('the change feed is connected again')
-    invalidate()
-  }
-
-  function reconnect(): void {
-    reconnecting = setTimeout(() => {
-      opening = listenAgain()
-    }, RETRY_MS)
-    reconnecting.unref()
-  }
-
-  await listen()
+  const listening = await keepListening({
+    databaseUrl: options.databaseUrl,
+    channel: CHANNEL,
+    log,
+    probe: options.probe,
+    receive,
+    missed: invalidate
+  })
   const sender = createSender(options)
   return {
     publish(changes) {
@@ -132,58 +104,8 @@ export async function openChangeFeed(options: ChangeFeedOptions): Promise<Change
     async stop() {
       if (stopped) return
       stopped = true
-      clearTimeout(reconnecting)
       await sender.stop()
-      await opening
-      connection?.end()
-    }
-  }
-}
-
-type Connection = { end(): void }
-
-/** Listens on its own connection. Calls `lost` once, when the connection ends or no longer answers. */
-async function connect(
-  { databaseUrl, probe = PROBE }: ChangeFeedOptions,
-  receive: (payload: string | undefined) => void,
-  lost: () => void
-): Promise<Connection> {
-  const socket = new Socket()
-  const client = new Client({
-    connectionString: databaseUrl,
-    application_name: 'netlet changes',
-    stream: () => socket,
-    keepAlive: true,
-    connectionTimeoutMillis: probe.answerMs,
-    query_timeout: probe.answerMs
-  })
-  // The promises below report the error.
-  client.on('error', () => undefined)
-  client.on('notification', ({ payload }) => receive(payload))
-  try {
-    await client.connect()
-    await client.query(`listen ${CHANNEL}`)
-  } catch (error) {
-    socket.destroy()
-    throw error
-  }
-  // A connection whose other side vanished silently looks like an idle one.
-  let timer: NodeJS.Timeout
-  const probeLater = () => {
-    timer = setTimeout(() => {
-      client.query('select 1').then(probeLater, () => socket.destroy())
-    }, probe.everyMs)
-    timer.unref()
-  }
-  probeLater()
-  socket.once('close', () => {
-    clearTimeout(timer)
-    lost()
-  })
-  return {
-    end() {
-      clearTimeout(timer)
-      socket.destroy()
+      await listening.stop()
     }
   }
 }

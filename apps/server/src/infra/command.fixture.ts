@@ -46,7 +46,7 @@ export function useCommands(): void {
     database = await createTestDatabase()
     db = openDatabase(database.url, { max: 12 })
     const log = createLog('test', 'silent')
-    jobs = await openJobs({ databaseUrl: database.url, worker: false, log, queues: [red, blue] })
+    jobs = await openJobs({ db, listenUrl: null, log, queues: [red, blue] })
     feed = await openChangeFeed({ databaseUrl: database.url, db, log })
     await db.execute(sql`create table things (id int primary key, name text, n int not null default 0,
       constraint things_name_key unique (name), constraint things_n check (n >= 0))`)

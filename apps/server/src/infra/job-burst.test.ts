@@ -23,7 +23,7 @@ beforeAll(async () => {
   db = openDatabase(database.url, { max: 6 })
   const queues = [burst, again, mixed, shared, held]
   const log = createLog('test', 'silent')
-  jobs = await openJobs({ databaseUrl: database.url, worker: true, log, queues, pollSeconds: POLL_SECONDS })
+  jobs = await openJobs({ db, listenUrl: database.url, log, queues, pollSeconds: POLL_SECONDS })
 })
 afterAll(async () => {
   await jobs?.stop()

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 async function startWorker(): Promise<Jobs> {
   const log = createLog('test', 'silent')
-  const jobs = await openJobs({ databaseUrl: database.url, worker: true, log, queues: [work], pollSeconds: 1 })
+  const jobs = await openJobs({ db, listenUrl: database.url, log, queues: [work], pollSeconds: 1 })
   workers.push(jobs)
   return jobs
 }

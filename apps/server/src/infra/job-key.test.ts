@@ -13,7 +13,7 @@ let boss: PgBoss
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { max: 6 })
-  jobs = await openJobs({ databaseUrl: database.url, worker: false, log: createLog('test', 'silent'), queues: [red] })
+  jobs = await openJobs({ db, listenUrl: null, log: createLog('test', 'silent'), queues: [red] })
   boss = new PgBoss({ connectionString: database.url, supervise: false, schedule: false })
   // Its connections may still be closing when the database is dropped.
   boss.on('error', () => undefined)

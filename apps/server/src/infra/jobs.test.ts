@@ -1,6 +1,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { closeDatabase, openDatabase } from './db/client.ts'
 import { openJobs, queue, type JobQueue } from './jobs.ts'
 import { createLog } from './log.ts'
 
@@ -17,11 +18,18 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 async function schedulesAfter(worker: boolean, queues: JobQueue<object>[], scheduled: JobQueue<object>[] = []) {
-  const jobs = await openJobs({ databaseUrl: database.url, worker, log: createLog('test', 'silent'), queues })
+  const db = openDatabase(database.url)
+  const jobs = await openJobs({
+    db,
+    listenUrl: worker ? database.url : null,
+    log: createLog('test', 'silent'),
+    queues
+  })
   try {
     for (const one of scheduled) await jobs.schedule(one, '0 0 1 1 *')
   } finally {
     await jobs.stop()
+    await closeDatabase(db)
   }
   return schedules()
 }

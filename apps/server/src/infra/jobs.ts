@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, PgBoss, type Queue, fromDrizzle } from 'pg-boss'
-import { type Executor, SESSION_OPTIONS } from './db/client.ts'
+import { type Clock, type Db, PgBoss, type Queue, fromDrizzle } from 'pg-boss'
+import { closeDatabase, type Database, type Executor, openDatabase } from './db/client.ts'
 import { sql } from './db/drizzle.ts'
+import { keepListening } from './db/listen.ts'
 import { logJobErrors } from './job-errors.ts'
 import { startWorkers } from './job-workers.ts'
 import type { Log } from './log.ts'
@@ -101,28 +102,24 @@ export type Jobs = Sender & {
 }
 
 /**
- * Opens the job queue on the shop's database.
- * @param worker false: this process only enqueues, and leaves maintenance and schedules to workers
+ * Opens the job queue on the shop's database, over the connections of `db`.
+ * @param listenUrl a worker listens there for new jobs; null: this process only enqueues, and leaves maintenance and
+ *   schedules to workers
  * @param pollSeconds how often an idle worker polls for jobs without a notification: retries and delayed jobs
- * @param answerMs how long a statement waits for its answer
  */
 export async function openJobs(options: {
-  databaseUrl: string
-  worker: boolean
+  db: Database
+  listenUrl: string | null
   log: Log
   queues: JobQueue<object>[]
   pollSeconds?: number
-  answerMs?: number
 }): Promise<Jobs> {
-  const { log, worker, pollSeconds = 2, answerMs = 30_000 } = options
+  const { listenUrl, log, pollSeconds = 2 } = options
+  const worker = listenUrl !== null
   const yielding = createYielding()
-  // The queue passes these to the driver, which closes a connection that vanished silently.
-  const patience = { keepAlive: true, query_timeout: answerMs, options: SESSION_OPTIONS }
+  const adapter = adapterOf(options)
   const boss = new PgBoss({
-    ...patience,
-    connectionString: options.databaseUrl,
-    application_name: 'netlet jobs',
-    max: worker ? 8 : 3,
+    db: adapter.db,
     supervise: worker,
     schedule: worker,
     useListenNotify: worker,
@@ -136,13 +133,19 @@ export async function openJobs(options: {
     cronWorkerIntervalSeconds: 5
   })
   boss.on('error', logJobErrors(log))
-  await boss.start()
-  await boss.createQueue(DEAD_LETTER)
-  for (const { name, options: settings } of options.queues) {
-    await boss.createQueue(name, settings)
-    await boss.updateQueue(name, withoutPolicy(settings))
+  try {
+    await boss.start()
+    await adapter.listening
+    await boss.createQueue(DEAD_LETTER)
+    for (const { name, options: settings } of options.queues) {
+      await boss.createQueue(name, settings)
+      await boss.updateQueue(name, withoutPolicy(settings))
+    }
+    if (worker) await removeOldSchedules(boss)
+  } catch (error) {
+    await boss.stop({ graceful: false }).catch(() => {})
+    throw error
   }
-  if (worker) await removeOldSchedules(boss)
   const unwatchClock = worker ? watchClock(boss, CLOCK_MS) : () => {}
   return {
     async send(tx, to, data, { key, startIn, priority, group } = {}) {
@@ -183,6 +186,41 @@ export async function openJobs(options: {
       await boss.stop({ graceful: true, timeout: STOP_MS })
     }
   }
+}
+
+/** Makes the tables of the job queue, and these queues. */
+export async function makeQueues(databaseUrl: string, log: Log, queues: JobQueue<object>[]): Promise<void> {
+  const db = openDatabase(databaseUrl, { max: 1 })
+  try {
+    const jobs = await openJobs({ db, listenUrl: null, log, queues })
+    await jobs.stop()
+  } finally {
+    await closeDatabase(db)
+  }
+}
+
+/** The database as the job queue uses it. `listening` rejects if it cannot listen, without which it would only poll. */
+function adapterOf({ db, listenUrl, log }: { db: Database; listenUrl: string | null; log: Log }) {
+  const adapter: { db: Db; listening: Promise<unknown> } = {
+    listening: Promise.resolve(),
+    db: {
+      executeSql: (text, values) => db.$client.query(text, values),
+      async listen(channel, receive, missed) {
+        const listening = keepListening({
+          databaseUrl: listenUrl ?? '',
+          channel,
+          log,
+          receive: payload => payload !== undefined && receive(payload),
+          missed
+        })
+        adapter.listening = listening
+        const opened = await listening
+        missed()
+        return { close: () => opened.stop() }
+      }
+    }
+  }
+  return adapter
 }
 
 /**

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { functionFiles, migrate } from '../infra/db/migrate.ts'
-import { openJobs } from '../infra/jobs.ts'
+import { makeQueues } from '../infra/jobs.ts'
 import { createLog } from '../infra/log.ts'
 import { startEmbeddedPostgres } from '../infra/postgres/embedded.ts'
 import { databaseUrl, withClient } from './server.ts'
@@ -57,13 +57,7 @@ async function makeTemplate(url: string, template: string): Promise<void> {
   await withClient(url, client => client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`))
   const templateUrl = databaseUrl(url, template)
   await migrate(templateUrl)
-  const jobs = await openJobs({
-    databaseUrl: templateUrl,
-    worker: false,
-    log: createLog('test', 'silent'),
-    queues: []
-  })
-  await jobs.stop()
+  await makeQueues(templateUrl, createLog('test', 'silent'), [])
 }
 
 async function startEmbedded(): Promise<Server> {

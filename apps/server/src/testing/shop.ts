@@ -84,13 +84,13 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
     opened.push(() => outbox.close())
     const config: Config = { ...testConfig(database.url, outbox.url), ...options.config }
     const log = createLog('test', config.logLevel)
-    const db = openDatabase(database.url, { max: 10 })
+    const db = openDatabase(database.url)
     opened.push(() => closeDatabase(db))
     const { compose, queues } = await composition(options)
     const always: JobQueue<object>[] = [sendMailQueue, raiseNoticeQueue]
     const jobs = await openJobs({
-      databaseUrl: database.url,
-      worker: options.workers !== undefined,
+      db,
+      listenUrl: options.workers ? database.url : null,
       log,
       queues: [...always, ...queues.filter(queue => always.every(({ name }) => name !== queue.name))]
     })

@@ -31,7 +31,7 @@ const ctx: AppContext = {
   config,
   db,
   log,
-  jobs: await openJobs({ databaseUrl: config.databaseUrl, worker: false, log, queues: bulkQueues }),
+  jobs: await openJobs({ db, listenUrl: null, log, queues: bulkQueues }),
   changes: await openChangeFeed({ databaseUrl: config.databaseUrl, db, log }),
   now: systemClock,
   secrets: createSecrets(config.appSecret)

@@ -22,8 +22,8 @@ const PROBE_MS = 3_000
 const SEEN_MS = 5_000
 /** The limit in milliseconds of each call to a healthy agent, so that a slow one delays no other server. */
 const HEALTHY_CALL_MS = 5_000
-/** Agents that this process works on at once. Each takes a database connection for the server's lock. */
-export const CONVERGING_AT_ONCE = 4
+/** Agents that this process works on at once. */
+const CONVERGING_AT_ONCE = 4
 
 const converging = pLimit(CONVERGING_AT_ONCE)
 

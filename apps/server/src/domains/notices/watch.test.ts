@@ -180,7 +180,8 @@ test('a search takes as many queries for forty subjects as for one', async () =>
   await world.channel({ tell_critical: false })
   let count = 0
   const logger = { logQuery: () => void (count += 1) }
-  const db = drizzle(world.ctx.db.$client, { casing: 'snake_case', logger })
+  const { $client, lockSession } = world.ctx.db
+  const db = Object.assign(drizzle($client, { casing: 'snake_case', logger }), { lockSession })
   // Each round has as many beginnings as ends.
   const queries = async (subjects: string[]) => {
     world.found.set('server_down', subjects.map(down))

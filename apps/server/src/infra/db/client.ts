@@ -1,7 +1,8 @@
 import { type NodePgDatabase, NodePgSession, drizzle } from 'drizzle-orm/node-postgres'
 import { PgDialect, type PreparedQueryConfig } from 'drizzle-orm/pg-core'
-import { Client, Pool, type PoolClient, type QueryConfig, types } from 'pg'
+import { Client, type ClientBase, Pool, type PoolClient, type QueryConfig, types } from 'pg'
 import { sql } from './drizzle.ts'
+import { SharedSession } from './shared-session.ts'
 
 /** The driver's error message for a query without an answer. */
 const SILENCE = 'Query read timeout'
@@ -41,14 +42,13 @@ class WatchedClient extends Client {
 types.setTypeParser(types.builtins.INT8, Number)
 
 type Schema = Record<string, never>
-/** The pool: each statement may use a different connection. */
-export type Database = NodePgDatabase<Schema> & { $client: Pool }
+/** The pool: each statement may use a different connection. `lockSession` is one connection besides it. */
+export type Database = NodePgDatabase<Schema> & { $client: Pool; lockSession: SharedSession }
 export type Transaction = Parameters<Parameters<NodePgDatabase<Schema>['transaction']>[0]>[0]
 /** The pool or a transaction. */
 export type Executor = NodePgDatabase<Schema> | Transaction
 
-/** Connections of one process, without those of its job queue and its change feed. */
-export const POOL_MAX = 20
+const POOL_MAX = 10
 
 /** A query that takes longer is a bug or an attack. Jobs work in batches instead. */
 const STATEMENT_MS = 30_000
@@ -62,37 +62,66 @@ const ANSWER_MS = 5_000
 export const SESSION_OPTIONS =
   '-c timezone=UTC -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 -c tcp_user_timeout=60000'
 
+/** What the sessions of a pool have. The inventory's functions are short: compiling them costs far more than running them. */
+const DIRECT = {
+  statement_timeout: STATEMENT_MS,
+  idle_in_transaction_session_timeout: 30_000,
+  options: `-c jit=off ${SESSION_OPTIONS}`
+}
+/**
+ * A pooler in transaction mode refuses most parameters of a session. It keeps the time zone of each client, and its own
+ * settings have the others (deploy/pgbouncer).
+ */
+const POOLED = { onConnect: (client: ClientBase) => client.query(`set timezone = 'UTC'`) }
+
 const clients = new WeakMap<object, WatchedClient>()
 
-/**
- * Opens a pool. Call `closeDatabase` at the end.
- * @param answerMs how long a query waits for an answer before its connection is closed
- */
+export type DatabaseOptions = {
+  /** Connections at most. */
+  max?: number
+  /** How long a query waits for an answer before its connection is closed (ms). */
+  answerMs?: number
+  /** PostgreSQL itself, if `url` leads to a pooler. */
+  sessionUrl?: string
+  /** `url` leads to a pooler, which may give each transaction another session. */
+  pooled?: boolean
+}
+
+/** Opens a pool. Call `closeDatabase` at the end. */
 export function openDatabase(
   url: string,
-  { max = POOL_MAX, answerMs = STATEMENT_MS + ANSWER_MS }: { max?: number; answerMs?: number } = {}
+  { max = POOL_MAX, answerMs = STATEMENT_MS + ANSWER_MS, sessionUrl = url, pooled = false }: DatabaseOptions = {}
 ): Database {
+  const patience = {
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    query_timeout: answerMs,
+    connectionTimeoutMillis: 10_000
+  }
   const pool = new Pool({
+    ...patience,
     connectionString: url,
     Client: WatchedClient,
     max,
     application_name: 'netlet',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    statement_timeout: STATEMENT_MS,
-    query_timeout: answerMs,
-    idle_in_transaction_session_timeout: 30_000,
-    connectionTimeoutMillis: 10_000,
     // Closes idle connections, whether they still answer or not.
     idleTimeoutMillis: 10_000,
-    // The inventory's functions are short: compiling them costs far more than running them.
-    options: `-c jit=off ${SESSION_OPTIONS}`
+    ...(pooled ? POOLED : DIRECT)
   })
   // The pool replaces an idle connection that the server closes, so this is no error.
   pool.on('error', () => {})
   // It may also end between two queries of a transaction. Without a listener the process would exit.
   pool.on('connect', client => client.on('error', () => {}))
-  const db: Database = drizzle({ client: pool, casing: 'snake_case' })
+  const lockSession = new SharedSession(
+    () =>
+      new WatchedClient({
+        ...patience,
+        connectionString: sessionUrl,
+        application_name: 'netlet locks',
+        options: SESSION_OPTIONS
+      })
+  )
+  const db: Database = Object.assign(drizzle({ client: pool, casing: 'snake_case' }), { lockSession })
   // Drizzle's own method never releases its connection if BEGIN fails, so restarts of the server would drain the pool.
   // All transactions share one dialect, because it caches column names.
   const dialect = new PgDialect({ casing: 'snake_case' })
@@ -100,7 +129,7 @@ export function openDatabase(
     const client = await pool.connect()
     let broken = false
     try {
-      return await new PreparingSession(client, dialect).transaction(async tx => {
+      return await new PreparingSession(client, dialect, !pooled).transaction(async tx => {
         if (client instanceof WatchedClient) clients.set(tx, client)
         return work(tx)
       }, config)
@@ -147,6 +176,7 @@ export async function readOrTimeOut<T>(
 }
 
 export async function closeDatabase(db: Database): Promise<void> {
+  await db.lockSession.close()
   await db.$client.end()
 }
 
@@ -211,12 +241,16 @@ const names = new Map<string, string>()
  * connection.
  */
 class PreparingSession extends NodePgSession<SessionSchema, SessionSchema> {
-  constructor(client: PoolClient, dialect: PgDialect) {
+  readonly #prepares: boolean
+
+  /** @param prepares whether the connection keeps its session, and with it what is prepared */
+  constructor(client: PoolClient, dialect: PgDialect, prepares: boolean) {
     super(client, dialect, undefined)
+    this.#prepares = prepares
   }
 
   override prepareQuery<T extends PreparedQueryConfig>(...[query, fields, name, ...rest]: Parameters<Prepare>) {
-    return super.prepareQuery<T>(query, fields, name ?? nameOf(query), ...rest)
+    return super.prepareQuery<T>(query, fields, name ?? (this.#prepares ? nameOf(query) : undefined), ...rest)
   }
 }
 

@@ -83,8 +83,8 @@ test('the job queue continues after its connections fell silent', async () => {
   const waiting = queue<{ n: number }>('test.silence')
   const db = openDatabase(database.url, { max: 1 })
   const own = await startRelay(database.url)
-  const options = { databaseUrl: own.url, worker: true, log, queues: [waiting], pollSeconds: 1, answerMs: 1000 }
-  const jobs = await openJobs(options)
+  const silent = openDatabase(own.url, { max: 3, answerMs: 1000 })
+  const jobs = await openJobs({ db: silent, listenUrl: own.url, log, queues: [waiting], pollSeconds: 1 })
   try {
     const done: number[] = []
     await jobs.work(waiting, async ({ n }) => void done.push(n))
@@ -98,6 +98,7 @@ test('the job queue continues after its connections fell silent', async () => {
     // The driver says goodbye on each connection, and the silent ones do not answer.
     own.stop()
     await jobs.stop()
+    await closeDatabase(silent)
     await closeDatabase(db)
   }
 }, 150_000)

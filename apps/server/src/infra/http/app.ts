@@ -1,4 +1,5 @@
 import { refusals, refuse, sentenceOf, SUCCESS, type Reason, type Refusal } from '@netlet/contract'
+import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import fastify, {
   LogController,
@@ -33,6 +34,8 @@ export const SAFE_HEADERS = {
 }
 
 const BODY_LIMIT = 1024 * 1024
+/** When to ask again if something is away or has no room. */
+const RETRY_AFTER_SECONDS = 5
 
 /** Milliseconds. Only tests set other values. */
 export type Timeouts = {
@@ -60,6 +63,8 @@ export async function createApp(options: {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT,
+    // The reply carries it, and so do the lines of the log.
+    genReqId: () => randomUUID(),
     requestTimeout: timeouts.request,
     connectionTimeout: timeouts.idle,
     http: { headersTimeout: timeouts.headers, connectionsCheckingInterval: timeouts.check },
@@ -102,6 +107,7 @@ export async function createApp(options: {
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendError(error, reply, options.log))
   app.addHook('onSend', async (request, reply) => {
     reply.headers(SAFE_HEADERS)
+    reply.header('x-request-id', request.id)
     // Replies carry passwords, keys and codes. No cache may keep one: the catalogue has its own on the server.
     if (request.url.startsWith('/api') && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
@@ -121,6 +127,7 @@ function envelopeOf(refusal: Refusal) {
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const body = envelopeOf(refusal)
   if ('retry_after' in body.data) void reply.header('retry-after', String(body.data.retry_after))
+  else if (body.code === 503) void reply.header('retry-after', String(RETRY_AFTER_SECONDS))
   return reply.code(body.code).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 
@@ -146,6 +153,7 @@ function sendError(error: FastifyError, reply: FastifyReply, log: Log): FastifyR
   if (status >= 400 && status < 500) return sendRefusal(reply, refuse(REASON_OF_STATUS[status] ?? 'bad_request'))
   // The database was away, or ended this transaction even after its retries.
   const temporary = isTemporaryFailure(error)
-  log.error({ err: error, method: reply.request?.method, path: reply.request?.routeOptions?.url }, 'request failed')
+  const { id, method, routeOptions } = reply.request ?? {}
+  log.error({ err: error, method, path: routeOptions?.url, request: id }, 'request failed')
   return sendRefusal(reply, refuse(temporary ? 'unavailable' : 'internal'))
 }

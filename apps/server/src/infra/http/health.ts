@@ -7,11 +7,7 @@ import { hashToken } from '../secrets.ts'
 import type { AppContext } from '../context.ts'
 
 /** Liveness, readiness and metrics. Their readers are programs, so the replies have no envelope. */
-export function healthRoutes(
-  app: FastifyInstance,
-  ctx: Pick<AppContext, 'db' | 'jobs'>,
-  metricsToken = process.env['METRICS_TOKEN']
-): void {
+export function healthRoutes(app: FastifyInstance, ctx: Pick<AppContext, 'config' | 'db' | 'jobs'>): void {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const durations = new Histogram({
@@ -34,7 +30,7 @@ export function healthRoutes(
     return reply.code(database && jobs ? 200 : 503).send({ database, jobs })
   })
   app.get('/metrics', async (request, reply) => {
-    if (!mayRead(request, metricsToken)) return reply.code(404).send()
+    if (!mayRead(request, ctx.config.metricsToken)) return reply.code(404).send()
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }

@@ -27,7 +27,7 @@ export function taskMonitorRoutes(
     // The module reads this when it loads.
     process.env['PGBOSS_DASHBOARD_READ_ONLY'] = '1'
     const { createDashboardHandler } = await import('@pg-boss/dashboard/handler')
-    return createDashboardHandler({ databases: [{ url: ctx.config.databaseUrl, name: 'jobs' }], basePath: BASE })
+    return createDashboardHandler({ databases: [{ url: ctx.config.sessionUrl, name: 'jobs' }], basePath: BASE })
   }
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))

@@ -17,7 +17,7 @@ const ctx: AppContext = {
   config,
   db,
   log,
-  jobs: await openJobs({ databaseUrl: config.databaseUrl, worker: false, log, queues: [syncQueue] }),
+  jobs: await openJobs({ db, listenUrl: null, log, queues: [syncQueue] }),
   changes: await openChangeFeed({ databaseUrl: config.databaseUrl, db, log }),
   now: systemClock,
   secrets: createSecrets(config.appSecret)

@@ -1,4 +1,6 @@
+// What a service tells systemd. Agents and the shop's processes share it.
 import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 
 /** Notifications per deadline, so that a late or lost one does no harm. */
 const PARTS = 4
@@ -7,7 +9,17 @@ const NOTIFY_TIMEOUT_MS = 10_000
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Notifies systemd's watchdog while the agent is healthy; otherwise systemd restarts the service. A loop that hangs sends
+ * Tells systemd something, such as `READY=1`; nothing if systemd does not ask for it.
+ * @throws Error if it could not be told
+ */
+export async function tellSystemd(env: Env, what: string): Promise<void> {
+  if (!env['NOTIFY_SOCKET']) return
+  // Node.js cannot send datagrams to local sockets, so systemd's program does.
+  await promisify(execFile)('systemd-notify', [what], { timeout: NOTIFY_TIMEOUT_MS })
+}
+
+/**
+ * Notifies systemd's watchdog while the service is healthy; otherwise systemd restarts the service. A loop that hangs sends
  * nothing either. Does nothing if systemd has no watchdog for this service.
  * @returns a function that stops it
  */
@@ -18,9 +30,9 @@ export function feedWatchdog(env: Env, healthy: () => boolean): () => void {
   const tell = (): void => {
     if (telling || !healthy()) return
     telling = true
-    // Node.js cannot send datagrams to local sockets, so systemd's program does.
-    const child = execFile('systemd-notify', ['WATCHDOG=1'], { timeout: NOTIFY_TIMEOUT_MS }, () => (telling = false))
-    child.unref()
+    void tellSystemd(env, 'WATCHDOG=1')
+      .catch(() => {})
+      .finally(() => (telling = false))
   }
   const timer = setInterval(tell, Math.min(deadline / PARTS, 2 ** 31 - 1)).unref()
   tell()
