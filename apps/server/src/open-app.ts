@@ -63,7 +63,7 @@ async function openOnce(config: Config, { worker, serves = true }: Omit<Role, 'p
     })
     const db = openDatabase(databaseUrl, { max, sessionUrl, pooled })
     opened.push(() => closeDatabase(db))
-    await checkPooler(db, { pooled, log })
+    if (pooled) await checkPooler(db, log)
     opened.push(() => tail.stop())
     const changes = await openChangeFeed({ databaseUrl: sessionUrl, db, log })
     opened.push(() => changes.stop())

@@ -38,6 +38,16 @@ class WatchedClient extends Client {
   }
 }
 
+/** A connection to a pooler: what a session prepared by name is not there in the next one. */
+class UnnamedClient extends WatchedClient {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  override query(...[first, ...rest]: any[]): any {
+    return super.query(isNamed(first) ? { ...first, name: undefined } : first, ...rest)
+  }
+}
+
+const isNamed = (query: unknown): query is object => typeof query === 'object' && query !== null && 'name' in query
+
 // Counts and sums (int8) as numbers: ours stay far below 2^53, and a numeric string invites mistakes.
 types.setTypeParser(types.builtins.INT8, Number)
 
@@ -64,6 +74,7 @@ export const SESSION_OPTIONS =
 
 /** What the sessions of a pool have. The inventory's functions are short: compiling them costs far more than running them. */
 const DIRECT = {
+  Client: WatchedClient,
   statement_timeout: STATEMENT_MS,
   idle_in_transaction_session_timeout: 30_000,
   options: `-c jit=off ${SESSION_OPTIONS}`
@@ -72,7 +83,7 @@ const DIRECT = {
  * A pooler in transaction mode refuses most parameters of a session. It keeps the time zone of each client, and its own
  * settings have the others (deploy/pgbouncer).
  */
-const POOLED = { onConnect: (client: ClientBase) => client.query(`set timezone = 'UTC'`) }
+const POOLED = { Client: UnnamedClient, onConnect: (client: ClientBase) => client.query(`set timezone = 'UTC'`) }
 
 const clients = new WeakMap<object, WatchedClient>()
 
@@ -101,7 +112,6 @@ export function openDatabase(
   const pool = new Pool({
     ...patience,
     connectionString: url,
-    Client: WatchedClient,
     max,
     application_name: 'netlet',
     // Closes idle connections, whether they still answer or not.
@@ -129,7 +139,7 @@ export function openDatabase(
     const client = await pool.connect()
     let broken = false
     try {
-      return await new PreparingSession(client, dialect, !pooled).transaction(async tx => {
+      return await new PreparingSession(client, dialect).transaction(async tx => {
         if (client instanceof WatchedClient) clients.set(tx, client)
         return work(tx)
       }, config)
@@ -241,16 +251,12 @@ const names = new Map<string, string>()
  * connection.
  */
 class PreparingSession extends NodePgSession<SessionSchema, SessionSchema> {
-  readonly #prepares: boolean
-
-  /** @param prepares whether the connection keeps its session, and with it what is prepared */
-  constructor(client: PoolClient, dialect: PgDialect, prepares: boolean) {
+  constructor(client: PoolClient, dialect: PgDialect) {
     super(client, dialect, undefined)
-    this.#prepares = prepares
   }
 
   override prepareQuery<T extends PreparedQueryConfig>(...[query, fields, name, ...rest]: Parameters<Prepare>) {
-    return super.prepareQuery<T>(query, fields, name ?? (this.#prepares ? nameOf(query) : undefined), ...rest)
+    return super.prepareQuery<T>(query, fields, name ?? nameOf(query), ...rest)
   }
 }
 

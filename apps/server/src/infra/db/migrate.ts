@@ -35,7 +35,7 @@ export async function appliedMigration(client: Client): Promise<number> {
 /**
  * Migrates the database to this code's schema. Many processes may call it at once.
  * @param upTo the last migration to apply; the database then has the schema of an earlier version, for a backup made by it
- * @throws StartupError if the database belongs to a newer version of the code
+ * @throws StartupError if the database belongs to a newer version of the code, or the address is a pooler's
  */
 export async function migrate(databaseUrl: string, upTo?: number): Promise<void> {
   const client = new Client({ connectionString: databaseUrl })
@@ -43,6 +43,7 @@ export async function migrate(databaseUrl: string, upTo?: number): Promise<void>
   client.on('error', () => {})
   await client.connect()
   try {
+    await refusePooler(client)
     // One process migrates. The others wait here, and then find nothing to do.
     await client.query(`select pg_advisory_lock(hashtext('netlet migrations'))`)
     await client.query('create extension if not exists pg_trgm')
@@ -55,6 +56,16 @@ export async function migrate(databaseUrl: string, upTo?: number): Promise<void>
   } finally {
     await client.end()
   }
+}
+
+/** A pooler in transaction mode would keep our locks in the sessions of others. */
+async function refusePooler(client: Client & { processID?: number }): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  // A pooler tells its clients numbers of its own.
+  if (rows[0]?.pid !== client.processID)
+    throw new StartupError(
+      'A pooler such as PgBouncer stands before the database. Set DATABASE_SESSION_URL to the address of PostgreSQL itself.'
+    )
 }
 
 async function refuseNewerSchema(client: Client): Promise<void> {
