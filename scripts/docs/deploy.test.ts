@@ -86,3 +86,15 @@ test.skipIf(!isThere('caddy'))('Caddy takes its settings', () => {
   )
   expect([status, text]).toEqual([0, expect.stringContaining('Valid configuration')])
 })
+
+test.skipIf(!isThere('promtool'))('Prometheus takes the alerts', () => {
+  const { status, text } = says('promtool', 'check', 'rules', join(deploy, 'prometheus/netlet-rules.yml'))
+  expect([status, text]).toEqual([0, expect.stringMatching(/SUCCESS: \d{2} rules found/)])
+  expect(says('promtool', 'check', 'config', join(deploy, 'prometheus/prometheus.yml')).text).toContain('SUCCESS')
+})
+
+test('the dashboard is JSON with panels that ask for something', () => {
+  const { panels } = JSON.parse(read('grafana/netlet.json')) as { panels: { targets: { expr: string }[] }[] }
+  expect(panels.length).toBeGreaterThan(10)
+  expect(panels.filter(({ targets }) => targets.length === 0)).toEqual([])
+})

@@ -53,6 +53,7 @@ import { auditNames, namingOrders } from './order-names.ts'
 import { pageAbout, searchEngineRoutes } from './pages/index.ts'
 import { accountPorts } from './ports.ts'
 import { retention } from './retention.ts'
+import { shopMetrics } from './shop-metrics.ts'
 import { allJobs } from './workers.ts'
 
 /** The whole HTTP side: every call of the contract, health and metrics, and the web app. */
@@ -62,7 +63,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   if (warning) ctx.log.warn(warning)
   // Not among the lines that the console keeps.
   if (ctx.config.accessLog) logRequests(app, createLog('netlet', ctx.config.logLevel))
-  healthRoutes(app, ctx)
+  healthRoutes(app, ctx, shopMetrics(ctx))
   const authenticator = createAuthenticator(ctx)
   const mount = mounter(app, authenticator)
   eventStreamRoutes(mount, ctx, { app, authenticator })

@@ -9,6 +9,7 @@ import { StartupError } from './infra/db/migrate.ts'
 import { watchDatabase } from './infra/db/watchdog.ts'
 import { createApp } from './infra/http/app.ts'
 import { healthRoutes } from './infra/http/health.ts'
+import { shopMetrics } from './shop-metrics.ts'
 
 // serve: API and web. worker: background jobs. all: both in one process, for small installations.
 const MODES = ['serve', 'worker', 'all'] as const
@@ -74,7 +75,7 @@ async function listen(ctx: AppContext, mode: Mode): Promise<FastifyInstance | nu
   if (mode !== 'worker') return listenOn(await createHttpApp(ctx), config.host, config.port, { of: '' })
   if (config.workerPort === null) return null
   const app = await createApp({ log: ctx.log, trustProxy: false })
-  healthRoutes(app, ctx)
+  healthRoutes(app, ctx, shopMetrics(ctx))
   return listenOn(app, config.workerHost, config.workerPort, { of: 'WORKER_' })
 }
 

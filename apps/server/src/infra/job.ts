@@ -1,5 +1,6 @@
 import type { AppContext } from './context.ts'
 import type { Importance, JobQueue } from './jobs.ts'
+import { timedJob } from './metrics.ts'
 
 /** Job id of a run at the start of a worker. */
 export const AT_START = 'start'
@@ -47,7 +48,7 @@ export const job = <T extends object>(from: JobQueue<T>, options: JobOptions<T>)
 /** Starts this process's workers. Resolves after the jobs with `atStart` have run. */
 export async function startJobs(ctx: AppContext, all: readonly Job[]): Promise<void> {
   for (const { queue: from, cron, concurrency, reserved, perGroup, importance, run } of all) {
-    await ctx.jobs.work(from, async (data, id) => void (await run(ctx, data as never, id)), {
+    await ctx.jobs.work(from, async (data, id) => void (await timedJob(from.name, () => run(ctx, data as never, id))), {
       concurrency,
       reserved,
       importance,

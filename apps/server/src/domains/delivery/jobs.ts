@@ -17,6 +17,7 @@ import { and, desc, eq } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
+import { deliverySeconds } from '../../infra/metrics.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueTags } from '../commerce/index.ts'
@@ -26,16 +27,16 @@ import { orderEvents, orders } from '../orders/tables.ts'
 
 /** Informs the customer and the platform that an order's proxies work. */
 export async function announceDelivery(ctx: AppContext, orderId: number): Promise<void> {
-  await command(ctx, SYSTEM, async unit => {
+  const seconds = await command(ctx, SYSTEM, async unit => {
     const [row] = await unit.tx
       .select({ order: orders, about: orderMailColumns })
       .from(orders)
       .innerJoin(users, eq(users.id, orders.userId))
       .where(eq(orders.id, orderId))
-    if (!row) return
+    if (!row) return null
     const { order, about } = row
     // It was given back, or has ended.
-    if (!isServed(order.state)) return
+    if (!isServed(order.state)) return null
     const mail = orderMailFrom(about)
     const [delivery] = await unit.tx
       .select({ id: orderEvents.id })
@@ -57,7 +58,10 @@ export async function announceDelivery(ctx: AppContext, orderId: number): Promis
     })
     const { platformOrderId } = order
     if (platformOrderId) enqueueTags(unit, { platformOrderId, tags: ['delivered'] }, 'delivered')
+    const { paidAt, deliveredAt } = order
+    return paidAt && deliveredAt ? (deliveredAt.getTime() - paidAt.getTime()) / 1000 : null
   })
+  if (seconds !== null) deliverySeconds.observe(Math.max(0, seconds))
 }
 
 export const deliveryJobs = (ports: DeliveryPorts): Job[] => [

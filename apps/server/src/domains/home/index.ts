@@ -16,7 +16,7 @@ import { readSales, salesCsv } from './sales.ts'
 import { search } from './search.ts'
 import { readStockMap, sharedRead } from './stock-map.ts'
 
-export { readDeliveries }
+export { readDeliveries, readStockMap, sharedRead }
 
 /** Milliseconds for which all open consoles share one read of a panel. */
 const BRIEF = 1000

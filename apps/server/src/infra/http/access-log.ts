@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
 
 /** Probes and scrapes, several times a minute. */
-const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
+const PROBES = new Set(['/healthz', '/readyz', '/metrics', '/metrics/shop'])
 
 /** Logs each request when its reply has ended: no path, query, header or body, which may hold names and secrets. */
 export function logRequests(app: FastifyInstance, log: Log): void {

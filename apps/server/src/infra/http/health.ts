@@ -1,27 +1,26 @@
 import { timingSafeEqual } from 'node:crypto'
 import { sql } from '../db/drizzle.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { EVENT_STREAM } from './event-stream.ts'
+import { processMetrics, requestSeconds } from '../metrics.ts'
 import { hashToken } from '../secrets.ts'
 import type { AppContext } from '../context.ts'
 
-/** Liveness, readiness and metrics. Their readers are programs, so the replies have no envelope. */
-export function healthRoutes(app: FastifyInstance, ctx: Pick<AppContext, 'config' | 'db' | 'jobs'>): void {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const durations = new Histogram({
-    name: 'netlet_http_request_seconds',
-    help: 'Time to answer, by route and status',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers: [registry]
-  })
+/**
+ * Liveness, readiness and metrics. Their readers are programs, so the replies have no envelope.
+ * @param shop the figures of the whole shop, beside those of this process
+ */
+export function healthRoutes(
+  app: FastifyInstance,
+  ctx: Pick<AppContext, 'config' | 'db' | 'jobs'>,
+  shop: () => Promise<{ type: string; text: string }>
+): void {
+  const registry = processMetrics(ctx.db)
   app.addHook('onResponse', async (request, reply) => {
     // An event stream lasts as long as the page is open.
     if (reply.raw.getHeader('content-type') === EVENT_STREAM) return
     const route = request.routeOptions.url ?? 'unknown'
-    durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    requestSeconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
@@ -32,6 +31,11 @@ export function healthRoutes(app: FastifyInstance, ctx: Pick<AppContext, 'config
   app.get('/metrics', async (request, reply) => {
     if (!mayRead(request, ctx.config.metricsToken)) return reply.code(404).send()
     return reply.type(registry.contentType).send(await registry.metrics())
+  })
+  app.get('/metrics/shop', async (request, reply) => {
+    if (!mayRead(request, ctx.config.metricsToken)) return reply.code(404).send()
+    const { type, text } = await shop()
+    return reply.type(type).send(text)
   })
 }
 
