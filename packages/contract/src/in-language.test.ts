@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inLanguage, wordsInLanguage } from './in-language.ts'
+import { inLanguage, planName, wordsInLanguage } from './in-language.ts'
 
 const row = {
   translations: {
@@ -29,4 +29,9 @@ describe('a text in a language', () => {
     for (const word of ['toString', 'constructor', '__proto__', 'hasOwnProperty'])
       expect(wordsInLanguage('zh-CN', word, row)).toBe(word)
   })
+})
+
+it('names a plan once if its only variant has its name', () => {
+  expect(planName({ product_name: 'Metro', variant_name: 'London' })).toBe('Metro · London')
+  expect(planName({ product_name: 'Metro', variant_name: 'Metro' })).toBe('Metro')
 })

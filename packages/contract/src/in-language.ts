@@ -35,3 +35,7 @@ export function wordsInLanguage(language: Language, own: string, product: Transl
   const whole = one(own)
   return whole === own ? own.split(BETWEEN).map(one).join(BETWEEN) : whole
 }
+
+/** 'Metro ISP · New York'. The only variant of a product without options has the product's name. */
+export const planName = ({ product_name, variant_name }: { product_name: string; variant_name: string }): string =>
+  variant_name === product_name ? product_name : `${product_name} · ${variant_name}`

@@ -253,7 +253,7 @@ const SyncChange = z.object({
   name: z.string(),
   fields: z.array(
     z.object({
-      field: z.enum(['name', 'description', 'image', 'price', 'variant', 'visibility']),
+      field: z.enum(['name', 'description', 'image', 'options', 'price', 'variant', 'visibility']),
       was: z.string(),
       is: z.string()
     })

@@ -47,7 +47,10 @@ const Discount = z
   })
   .refine(one => one.type !== 'percentage' || Number(one.value) <= 100, 'A percentage is at most 100')
 const Status = z.enum(PRODUCT_STATUSES)
-const NewVariant = z.object({ options: z.array(z.string().min(1)).min(1).max(3), price: Amount })
+const NewVariant = z.object({
+  options: z.array(z.string().min(1)).min(1).max(3).default(['Default Title']),
+  price: Amount
+})
 const NewProduct = z.object({
   title: z.string().min(1),
   descriptionHtml: z.string().default(''),
@@ -55,8 +58,10 @@ const NewProduct = z.object({
   collections: z.array(z.string()).default([]),
   status: Status.default('ACTIVE'),
   unpublished: z.boolean().optional(),
+  publishedAt: z.iso.datetime().optional(),
   subscriptionOnly: z.boolean().optional(),
-  optionNames: z.array(z.string().min(1)).min(1).max(3),
+  /** The platform gives a product without options this one. */
+  optionNames: z.array(z.string().min(1)).min(1).max(3).default(['Title']),
   variants: z.array(NewVariant).min(1).max(2000)
 })
 const ProductChange = z.object({
@@ -66,7 +71,9 @@ const ProductChange = z.object({
   collections: z.array(z.string()).optional(),
   status: Status.optional(),
   unpublished: z.boolean().optional(),
+  publishedAt: z.iso.datetime().optional(),
   subscriptionOnly: z.boolean().optional(),
+  optionNames: z.array(z.string().min(1)).min(1).max(3).optional(),
   /** Changes these variants only. `stock`: how many are left; null: not counted. */
   variants: z
     .array(

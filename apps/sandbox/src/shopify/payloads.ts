@@ -148,12 +148,13 @@ function moneyOf({ currency, totalPrice, totalDiscounts, linesPrice }: PlatformO
 }
 
 function linePayload(line: PlatformOrder['lines'][number], currency: string) {
+  const variantTitle = line.variantTitle === 'Default Title' ? null : line.variantTitle
   return {
     id: Number(line.id),
     admin_graphql_api_id: `gid://shopify/LineItem/${line.id}`,
-    name: `${line.title} - ${line.variantTitle}`,
+    name: [line.title, ...(variantTitle ? [variantTitle] : [])].join(' - '),
     title: line.title,
-    variant_title: line.variantTitle,
+    variant_title: variantTitle,
     product_id: Number(line.productId),
     variant_id: Number(line.variantId),
     product_exists: true,

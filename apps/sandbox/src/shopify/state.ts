@@ -23,6 +23,8 @@ export type PlatformProduct = {
   status: (typeof PRODUCT_STATUSES)[number]
   /** Not in the Online Store, whose checkout the permalinks use. */
   unpublished?: boolean
+  /** When the Online Store gets it, or got it. Missing: when it was made. */
+  publishedAt?: string
   /** For sale with a selling plan only, which permalinks cannot have. */
   subscriptionOnly?: boolean
   tags: string[]
@@ -200,12 +202,14 @@ export function freshState(): PlatformState {
   }
 }
 
-export const isForSale = ({ status, unpublished = false, subscriptionOnly = false }: PlatformProduct): boolean =>
-  (status === 'ACTIVE' || status === 'UNLISTED') && !unpublished && !subscriptionOnly
+export const isForSale = (product: PlatformProduct): boolean =>
+  (product.status === 'ACTIVE' || product.status === 'UNLISTED') &&
+  !product.subscriptionOnly &&
+  Date.parse(publishedAt(product) ?? '') <= Date.now()
 
-/** When the Online Store got it. */
-export const publishedAt = ({ unpublished, createdAt }: PlatformProduct): string | null =>
-  unpublished ? null : createdAt
+/** When the Online Store got it, or will get it; null: never. */
+export const publishedAt = ({ unpublished, publishedAt: at, createdAt }: PlatformProduct): string | null =>
+  unpublished ? null : (at ?? createdAt)
 
 const LAUNCHED_AT = '2026-01-05T09:00:00Z'
 

@@ -11,6 +11,7 @@ import {
   type PlatformPrice,
   ruleVariantsOf
 } from '../inventory/index.ts'
+import { followOptions } from './options.ts'
 import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
 import { isCounted } from './check-product.ts'
@@ -121,6 +122,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
   if (gone.length > 0)
     await tx.update(variants).set({ isActive: false, deletedAt: unit.now }).where(inArray(variants.id, gone))
   const repriced = await followVariants(tx, known, there)
+  const relabelled = await followOptions(tx, product.id, event.options)
   const ids = new Set(known.map(({ platformId }) => platformId))
   const added = [...there.keys(), ...(event.otherVariants ?? [])].some(id => !ids.has(id))
   const unpublished = event.unpublished ?? product.unpublished
@@ -144,7 +146,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
   const before = { name, valid, unlisted, ...was, oldFlag }
   // The platform also sends an event for each sale. Without a change here there is no audit entry.
   const differs = Object.entries(after).some(([key, value]) => before[key as keyof typeof after] !== value)
-  if (differs || repriced || gone.length > 0) unit.audit('product.follow', product.id, { before, after })
+  if (differs || repriced || relabelled || gone.length > 0) unit.audit('product.follow', product.id, { before, after })
   return { outcome: 'applied' }
 }
 

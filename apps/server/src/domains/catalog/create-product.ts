@@ -18,9 +18,10 @@ import {
   type ProductInput,
   type VariantInput
 } from './check-product.ts'
+import { setOptions } from './options.ts'
 import { nameOf, optionsOf } from './platform-products.ts'
 import { wholeCents } from './whole-cents.ts'
-import { productCollections, productOptions, products, productTags, variants } from './tables.ts'
+import { productCollections, products, productTags, variants } from './tables.ts'
 
 /**
  * Adds a platform product to the shop. Names and texts come from the form; variants, options and prices come from the
@@ -126,10 +127,7 @@ async function insertProduct({ tx, now }: Unit, form: ProductInput, source: Shop
   if (!made) throw new Error('the product was not added')
   const productId = made.id
   await tx.insert(variants).values(form.variants.map(given => variantRow(productId, given, source, now)))
-  if (source.options.length > 0)
-    await tx
-      .insert(productOptions)
-      .values(source.options.map(({ name, values }, at) => ({ productId, position: at + 1, name, values })))
+  await setOptions(tx, productId, source.options)
   const collectionIds = [...new Set(form.product_collections)]
   if (collectionIds.length > 0)
     await tx.insert(productCollections).values(collectionIds.map(collectionId => ({ productId, collectionId })))

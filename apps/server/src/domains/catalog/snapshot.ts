@@ -2,11 +2,13 @@ import type { Executor } from '../../infra/db/client.ts'
 import { and, asc, eq, inArray, isNull } from '../../infra/db/drizzle.ts'
 import { versionOf } from '../../infra/version.ts'
 import { aclRules } from '../inventory/tables.ts'
+import { optionFields } from './options.ts'
 import {
   type Field,
   type Touched,
   collections,
   productCollections,
+  productOptions,
   productTags,
   products,
   tags,
@@ -17,13 +19,19 @@ import {
 type Rows = Map<string, { name: string; fields: Record<string, Field> }>
 export type Snapshot = Rows
 
-/** All that a sync may change, in six queries: products, variants, rules, collections, tags, and their links. */
+/** All that a sync may change: products, their options, variants, rules, collections, tags, and their links. */
 export async function takeSnapshot(db: Executor): Promise<Snapshot> {
   const rows: Rows = new Map()
   const ours = await db.select().from(products).where(isNull(products.deletedAt))
   const nameOf = new Map(ours.map(product => [product.id, product.name]))
   for (const { id, name, valid, unlisted, oldFlag } of ours)
     rows.set(`product:${id}`, { name, fields: { name, valid, unlisted, oldFlag } })
+  const options = await db
+    .select()
+    .from(productOptions)
+    .where(inArray(productOptions.productId, [...nameOf.keys()]))
+  for (const [id, own] of Map.groupBy(options, ({ productId }) => productId))
+    rows.set(`options:${id}`, { name: nameOf.get(id) ?? '', fields: optionFields(own) })
   for (const one of await db
     .select()
     .from(variants)

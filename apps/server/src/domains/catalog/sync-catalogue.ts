@@ -7,6 +7,7 @@ import { versionOf } from '../../infra/version.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { nameRuleProducts, rulesOnPlatform } from '../inventory/index.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
+import { optionsIn } from './options.ts'
 import { LISTED, type SyncCounts, countChanges, shortened, writeSync } from './plan-sync.ts'
 import { planCollections, planTags, ruleHolders } from './plan-tags.ts'
 import { asEvent } from './read-platform.ts'
@@ -128,6 +129,7 @@ function partsOf(touched: readonly Touched[], holders: ReadonlySet<string>): Par
   for (const one of touched) {
     const kind = one.key.slice(0, one.key.indexOf(':'))
     if (kind === 'product' || kind === 'rule') parts.products.push(...ofProduct(one))
+    if (kind === 'options') parts.products.push(...ofOptions(one))
     if (kind === 'variant') parts.products.push(...ofVariant(one))
     if (kind === 'variant' || kind === 'rule') parts.prices.push(...ofPrice(one))
     if (kind === 'collection') parts.collections.push(...ofGrouping(one, COLLECTION))
@@ -155,6 +157,15 @@ function ofProduct({ name, before, after }: Touched): SyncChange[] {
 function ofVariant({ name, before, after }: Touched): SyncChange[] {
   if (before?.['deleted'] === false && after?.['deleted'] === true) return [{ kind: 'removed', name, fields: [] }]
   const fields = fieldOf('variant', before?.['name'], after?.['name'])
+  return fields.length > 0 ? [{ kind: 'updated', name, fields }] : []
+}
+
+function ofOptions({ name, before, after }: Touched): SyncChange[] {
+  const namesOf = (row: Touched['before']) =>
+    optionsIn(row)
+      .map(one => one.name)
+      .join(', ')
+  const fields = fieldOf('options', namesOf(before), namesOf(after))
   return fields.length > 0 ? [{ kind: 'updated', name, fields }] : []
 }
 

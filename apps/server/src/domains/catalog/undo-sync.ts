@@ -6,6 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { done, type Result } from '../../infra/result.ts'
+import { optionsIn, setOptions } from './options.ts'
 import { changedSince, takeSnapshot } from './snapshot.ts'
 import { lockGroupings } from './sync-groupings.ts'
 import {
@@ -86,6 +87,7 @@ async function restore(unit: Unit, touched: readonly Touched[]): Promise<void> {
       .set({ name: text(one.before['name']) })
       .where(eq(products.id, Number(rest(one))))
   }
+  for (const one of of('options')) await setOptions(tx, Number(rest(one)), optionsIn(one.before))
   await restoreVariants(tx, of('variant'))
   for (const one of of('collection')) {
     const gone = one.before === null || one.before['deleted'] === true

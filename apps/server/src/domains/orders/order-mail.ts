@@ -1,4 +1,4 @@
-import { type Language, type Order, type Translations, inLanguage, wordsInLanguage } from '@netlet/contract'
+import { type Language, type Order, type Translations, inLanguage, planName, wordsInLanguage } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { users } from '../accounts/tables.ts'
@@ -17,14 +17,13 @@ type Bought = { productName: string; variantName: string }
 
 /**
  * The name of a bought plan in a language. If the product was renamed since, the name at the purchase stays, because
- * the translation belongs to the new name.
+ * the translation belongs to the new name. The only variant of a product without options has the product's name.
  */
 function planIn(language: Language, { productName, variantName }: Bought, product: Called) {
-  if (product.name !== productName) return { product_name: productName, variant_name: variantName }
-  return {
-    product_name: inLanguage(language, productName, product),
-    variant_name: wordsInLanguage(language, variantName, product)
-  }
+  const isSame = product.name === productName
+  const product_name = isSame ? inLanguage(language, productName, product) : productName
+  if (variantName === productName) return { product_name, variant_name: product_name }
+  return { product_name, variant_name: isSame ? wordsInLanguage(language, variantName, product) : variantName }
 }
 
 type Rules = ReadonlyMap<number, Called>
@@ -67,8 +66,11 @@ export const orderMailColumns = {
 type Columns = Buyer & { publicId: string; productName: string; variantName: string; product: Called }
 
 export function orderMailFrom({ username, to, language, publicId, product, ...bought }: Columns): OrderMail {
-  const { product_name, variant_name } = planIn(language, bought, product)
-  return { to, language, data: { username, order_id: publicId, product_name: `${product_name} · ${variant_name}` } }
+  return {
+    to,
+    language,
+    data: { username, order_id: publicId, product_name: planName(planIn(language, bought, product)) }
+  }
 }
 
 /** The same for one order; null if the user was deleted. */

@@ -60,7 +60,7 @@ export const PRODUCT_STATUSES: readonly string[] = ['ACTIVE', 'ARCHIVED', 'DRAFT
 
 /**
  * @param status as GraphQL or a webhook writes it: 'ACTIVE', 'active'
- * @param publishedAt null: not in the Online Store; undefined: unknown, because the app may not read it
+ * @param publishedAt null, or in the future: not in the Online Store; undefined: unknown, because the app may not read it
  * @param requiresSellingPlan undefined or null: unknown, because a webhook does not tell
  */
 export function saleOf(
@@ -70,11 +70,19 @@ export function saleOf(
 ): Sale {
   const upper = status.toUpperCase()
   const isActive = upper === 'ACTIVE' || upper === 'UNLISTED'
-  const unpublished = isActive && publishedAt === undefined ? null : isActive && publishedAt === null
+  const isOut = publishedAt === null || Date.parse(publishedAt ?? '') > Date.now()
+  const unpublished = isActive && publishedAt === undefined ? null : isActive && isOut
   const subscriptionOnly = isActive ? (requiresSellingPlan ?? null) : false
   const forSale = isActive && unpublished !== true && subscriptionOnly !== true
   return { forSale, unlisted: upper === 'UNLISTED', unpublished, subscriptionOnly }
 }
+
+/**
+ * The platform gives a product without options one option with one value, and its only variant the same name. Customers
+ * have nothing to choose, and should not read it.
+ */
+export const hasNoOptions = (options: readonly { values: readonly string[] }[]): boolean =>
+  options.length === 1 && options[0]?.values.join() === 'Default Title'
 
 /** The stock of a variant whose product is not for sale does not matter: the platform may call it sold out. */
 export const stockIfSold = <T>({ forSale }: Sale, stock: T): T | 'none' => (forSale ? stock : 'none')
@@ -141,7 +149,9 @@ export const Product = z
     description: htmlToText(descriptionHtml),
     collections: collections.nodes,
     moreCollections: collections.next,
-    variants: variants.nodes,
+    ...(hasNoOptions(rest.options)
+      ? { options: [], variants: variants.nodes.map(one => ({ ...one, title: rest.title, selectedOptions: [] })) }
+      : { variants: variants.nodes }),
     moreVariants: variants.next
   }))
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { PlatformStock } from '@netlet/contract'
 import { z } from 'zod'
 import { startOf } from '../../infra/text.ts'
-import { Money, fromGid, saleOf, stockIfSold } from './shapes.ts'
+import { Money, fromGid, hasNoOptions, saleOf, stockIfSold } from './shapes.ts'
 import { versionOf } from './documents.ts'
 import { Message, Name, Page, Words } from '../foreign-texts.ts'
 
@@ -225,11 +225,14 @@ export const ProductEvent = z
     const described = new Set(event.variants.map(({ id }) => id))
     const others = gids?.map(one => fromGid(one.admin_graphql_api_id)).filter(id => !described.has(id))
     const sale = saleOf(event.status, event.published_at, event.requires_selling_plan)
+    const isPlain = hasNoOptions(event.options)
     return {
       ...event,
       ...sale,
+      options: isPlain ? [] : event.options,
       variants: event.variants.map(({ stock, shipped, ...variant }) => ({
         ...variant,
+        ...(isPlain ? { title: event.title, option1: null } : {}),
         stock: stockIfSold(sale, stock),
         shipped: sale.forSale && shipped
       })),

@@ -121,7 +121,9 @@ export const orderColumns = (context: Context): Column<Order>[] => {
               onClick={() => onSelect(order.id)}
             >
               <strong>{names.order(order).product_name}</strong>
-              <span className="dim size-label">{names.order(order).variant_name}</span>
+              {order.variant_name !== order.product_name && (
+                <span className="dim size-label">{names.order(order).variant_name}</span>
+              )}
             </button>
             <span className="row" style={{ gap: '0 0.5rem' }}>
               <OrderLabel order={order} />

@@ -4,6 +4,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
+import { planName } from '@netlet/contract/in-language'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { onSessionChange } from '../../api/session.ts'
@@ -61,8 +62,7 @@ function Ask({ order, onAnswered }: { order: Order; onAnswered: () => void }) {
   const { start } = useRenewal()
   useEffect(() => {
     const names = {
-      product: called.product_name,
-      variant: called.variant_name,
+      plan: planName(called),
       order: order.order_id,
       days: order.renewal_days
     }

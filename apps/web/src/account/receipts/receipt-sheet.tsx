@@ -113,7 +113,8 @@ function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, tota
       variant: variant === null ? null : say(variant)
     }))
   const amount = fromCents(toCents(total) + toCents(discount))
-  return [{ title: names.product_name, variant: names.variant_name, quantity: order.quantity, unit: null, amount }]
+  const variant = order.variant === order.product ? null : names.variant_name
+  return [{ title: names.product_name, variant, quantity: order.quantity, unit: null, amount }]
 }
 
 const Fact = ({ title, children }: { title: string; children: ReactNode }) => (

@@ -32,7 +32,7 @@ export const UserCell = ({ order }: { order: Order }) => (
 export const ProductCell = ({ order }: { order: Order }) => (
   <div className={`stack start ${classes.order} ${classes.clip}`} style={{ gap: 0 }}>
     <strong title={order.product_name}>{order.product_name}</strong>
-    <span title={order.variant_name}>{order.variant_name}</span>
+    {order.variant_name !== order.product_name && <span title={order.variant_name}>{order.variant_name}</span>}
   </div>
 )
 

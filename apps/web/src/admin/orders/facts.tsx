@@ -1,4 +1,5 @@
 import type { Order } from '@netlet/contract'
+import { planName } from '@netlet/contract/in-language'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT } from '../../i18n/admin.ts'
 import { money } from '../../kit/money.ts'
@@ -21,7 +22,7 @@ export function Facts({ order }: { order: Order }) {
     [t('orders.state'), <OrderStateBadge order={order} />],
     [t('orders.user'), <UserCell order={order} />],
     [t('orders.ownLabel'), order.label],
-    [t('orders.product'), `${order.product_name}, ${order.variant_name}`],
+    [t('orders.product'), planName(order)],
     [t('orders.quantity'), numberText(order.product_quantity)],
     [t('orders.addressKind'), addressKind(order, t)],
     [t('orders.delivered'), `${order.delivery_num}/${order.proxy_num}`],

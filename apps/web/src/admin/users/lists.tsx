@@ -1,5 +1,6 @@
 import type { Order, Page, Payment, Ticket, UserDetail, UserLogin } from '@netlet/contract'
 import { deviceIn } from '@netlet/contract/device-words'
+import { planName } from '@netlet/contract/in-language'
 import { pageAt } from '@netlet/contract/pages'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryState, useQueryStates } from 'nuqs'
@@ -53,7 +54,7 @@ export function OrdersTab({ user }: Props) {
           {
             key: 'product',
             title: t('orders.product'),
-            render: order => `${order.product_name}, ${order.variant_name}`
+            render: planName
           },
           { key: 'state', title: t('orders.state'), wide: true, render: order => <OrderStateBadge order={order} /> },
           {

@@ -25,7 +25,7 @@ export function Facts({ pending: { orderId, bought } }: { pending: Pending }) {
       <dt>{t('pay.product')}</dt>
       <dd>
         <strong>{product_name}</strong>
-        {variant_name && <span className="dim"> {variant_name}</span>}
+        {variant_name && variant_name !== product_name && <span className="dim"> {variant_name}</span>}
       </dd>
       <dt>{t('pay.quantity')}</dt>
       <dd className="num">{numberText(quantity)}</dd>

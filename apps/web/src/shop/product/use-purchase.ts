@@ -49,9 +49,11 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
   const calledIn = (language: Language) => {
     const { product: nameOf, word, rule: ruleName } = namesIn(language)
     const ruleOf = (id: number) => choice.offered?.find(rule => rule.acl_id === id) ?? { acl_name: `#${id}` }
+    const product_name = nameOf(product)
+    const isPlain = variant.variant_name === product.product_name
     return {
-      product_name: nameOf(product),
-      variant_name: word(product, variant.variant_name),
+      product_name,
+      variant_name: isPlain ? product_name : word(product, variant.variant_name),
       acl_names: rules.map(id => ruleName(ruleOf(id)))
     }
   }
