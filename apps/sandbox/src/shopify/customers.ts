@@ -4,12 +4,9 @@ export const sameEmail = (a: string, b: string): boolean => a.trim().toLowerCase
 
 export const customersOf = (state: PlatformState): PlatformCustomer[] => (state.customers ??= [])
 
-export const customerByEmail = (state: PlatformState, email: string): PlatformCustomer | undefined =>
-  customersOf(state).find(one => sameEmail(one.email, email))
-
 /** The customer with an address, created if needed, as the platform does at a first checkout. */
 export function customerFor(state: PlatformState, email: string, at: string): PlatformCustomer {
-  const known = customerByEmail(state, email)
+  const known = customersOf(state).find(one => sameEmail(one.email, email))
   if (known) return known
   const made = { id: nextId(state), email: email.trim().toLowerCase(), tags: [], createdAt: at, updatedAt: at }
   customersOf(state).push(made)

@@ -18,9 +18,16 @@ const Listed = Customer.extend({
 }))
 export type ListedCustomer = z.infer<typeof Listed>
 
+/** The platform stores addresses in lower case, and may compare them exactly. */
+export const addressThere = (email: string): string => email.toLowerCase()
+
 /** The platform's customer with an e-mail address; null if there is none. */
 export async function readCustomer(execute: Execute, email: string): Promise<ShopifyResult<ShopifyCustomer | null>> {
-  const reply = await execute(documents.customer, { email }, z.object({ customerByIdentifier: Customer.nullable() }))
+  const reply = await execute(
+    documents.customer,
+    { email: addressThere(email) },
+    z.object({ customerByIdentifier: Customer.nullable() })
+  )
   return reply.ok ? done(reply.value.customerByIdentifier) : reply
 }
 

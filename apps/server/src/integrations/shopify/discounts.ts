@@ -1,5 +1,6 @@
 import type { CodeDifference } from '@netlet/contract'
 import { z } from 'zod'
+import { addressThere } from './customers.ts'
 import { documents } from './documents.ts'
 import { CODES_A_CALL } from './promotion-documents.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
@@ -81,7 +82,7 @@ export async function readDiscounts(
     for (let n = 0; n < CODES_A_CALL; n++) {
       const { code = '', holder = null } = part[n] ?? {}
       Object.assign(variables, { [`code${n}`]: code, [`with${n}`]: n < part.length })
-      Object.assign(variables, { [`holder${n}`]: holder ?? '', [`held${n}`]: holder !== null })
+      Object.assign(variables, { [`holder${n}`]: addressThere(holder ?? ''), [`held${n}`]: holder !== null })
     }
     const reply = await execute(documents.discounts, variables, Answer)
     if (!reply.ok) return reply
@@ -248,7 +249,7 @@ async function contextOf(
   if (holder === null) return done({ context: { all: 'ALL' } })
   const reply = await execute(
     documents.setCustomer,
-    { email: holder },
+    { email: addressThere(holder) },
     z.object({
       customerSet: z.object({ customer: z.object({ id: Name }).nullable(), userErrors: UserErrors }).nullable()
     })
