@@ -65,6 +65,8 @@ test('the platform is asked who it is; a wrong token and another currency are to
     params: { currency: 'USD', until: expect.stringMatching(/^\d{4}-/) }
   })
   await writeSettings(shop.ctx, { shopify_app_key: secrets.accessToken, shopify_api_secret: '' })
+  await control(sandbox, 'POST', '/app', { read_publications: false })
+  expect(await tried('platform')).toMatchObject({ ok: true, outcome: 'platform_answers' })
   await control(sandbox, 'POST', '/app', { read_all_orders: false })
   expect(await tried('platform')).toMatchObject({ ok: true, outcome: 'platform_old_orders' })
   await control(sandbox, 'POST', '/online_store', { password: true })

@@ -7,7 +7,7 @@ import type { Deliveries } from './deliveries.ts'
 import { giveBackRoutes, type GiveBack } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
 import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
-import { emitImport, withPrices, withShipping, withStock } from './pricing.ts'
+import { emitImport, withFlags, withPrices, withStock } from './pricing.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')
 
@@ -81,7 +81,8 @@ const ProductChange = z.object({
         id: z.string(),
         price: Amount.optional(),
         stock: z.number().int().min(0).nullable().optional(),
-        shipped: z.boolean().optional()
+        shipped: z.boolean().optional(),
+        unpublished: z.boolean().optional()
       })
     )
     .optional(),
@@ -179,8 +180,7 @@ export function controlRoutes(
     if (!found) return reply.code(404).send({ error: 'no such product' })
     const prices = new Map(variants.flatMap(({ id, price }) => (price === undefined ? [] : [[id, price]])))
     const left = new Map(variants.flatMap(({ id, stock }) => (stock === undefined ? [] : [[id, stock]])))
-    const shipped = new Map(variants.map(one => [one.id, one.shipped]))
-    const changed = withShipping(withStock({ ...found, ...change }, left), shipped)
+    const changed = withFlags(withStock({ ...found, ...change }, left), variants)
     const product = withPrices(state, changed, prices, at())
     if (silent) await store.save()
     else await deliveries.emit('products/update', productPayload(product))

@@ -36,13 +36,17 @@ export const withStock = (found: PlatformProduct, left: ReadonlyMap<string, numb
   })
 })
 
-/** Sets which of a product's variants are shipped, by their ids. */
-export const withShipping = (
+/** Sets which of a product's variants are shipped, or not in the Online Store, by their ids. */
+export const withFlags = (
   found: PlatformProduct,
-  shipped: ReadonlyMap<string, boolean | undefined>
+  changes: readonly { id: string; shipped?: boolean | undefined; unpublished?: boolean | undefined }[]
 ): PlatformProduct => ({
   ...found,
-  variants: found.variants.map(one => ({ ...one, shipped: shipped.get(one.id) ?? one.shipped ?? false }))
+  variants: found.variants.map(one => {
+    const { shipped = one.shipped ?? false, unpublished = one.unpublished ?? false } =
+      changes.find(({ id }) => id === one.id) ?? {}
+    return { ...one, shipped, unpublished }
+  })
 })
 
 /** Sends each product repeatedly, as the platform does during an import. @returns the number of events */
@@ -81,7 +85,7 @@ export function priceCheckout(
   for (const { variantId, quantity: wanted } of checkout.lines) {
     const product = products.find(one => one.variants.some(variant => variant.id === variantId))
     const variant = product?.variants.find(one => one.id === variantId)
-    if (!product || !variant || variant.stock === 0) return null
+    if (!product || !variant || variant.stock === 0 || variant.unpublished) return null
     const { price, title: variantTitle, stock = wanted } = variant
     const quantity = Math.min(wanted, stock)
     lines.push({ productId: product.id, variantId, title: product.title, variantTitle, quantity, price })

@@ -1,12 +1,13 @@
 import { GraphQLError, type GraphQLResolveInfo, getDirectiveValues } from 'graphql'
 import type { Store } from '../kit/store.ts'
-import { READ_DISPUTES, type AppAccess } from './app-access.ts'
+import { READ_DISPUTES, READ_PUBLICATIONS, type AppAccess } from './app-access.ts'
 import { type PageArgs, type UserError, connection, gid, idOf, presentOrders } from './present-orders.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
 import type { GiveBack } from './give-back.ts'
 import { optionValues, productPayload } from './product-payload.ts'
 import { promotionResolvers } from './promotion-resolvers.ts'
 import {
+  isForSale,
   nextId,
   productsOf,
   publishedAt,
@@ -40,6 +41,8 @@ function sinceOf(query: string, field: 'updated_at' | 'initiated_at'): number {
   return since
 }
 
+const ONLINE_STORE = gid('Publication', '1')
+
 type AskedTransaction = { parentId?: string | null; amount: string }
 
 /** The root of the schema. `base` is the address of the stand-in's files. */
@@ -70,12 +73,23 @@ export function createResolvers(
     image: { url: `${base()}/files/${one.image}.svg`, altText: one.title }
   })
 
+  const mayReadPublications = () => {
+    if (!access.scopes().includes(READ_PUBLICATIONS))
+      throw new GraphQLError('Access denied. Required access: `read_publications` access scope.', {
+        extensions: { code: 'ACCESS_DENIED' }
+      })
+  }
+
   const variantOf = (one: PlatformProduct) => (variant: PlatformProduct['variants'][number]) => ({
     __typename: 'ProductVariant',
     id: gid('ProductVariant', variant.id),
     title: variant.title,
     price: variant.price,
     availableForSale: variant.stock !== 0,
+    publishedOnPublication: ({ publicationId }: { publicationId: string }) => {
+      mayReadPublications()
+      return publicationId === ONLINE_STORE && !variant.unpublished && isForSale(one)
+    },
     inventoryPolicy: 'DENY',
     sellableOnlineQuantity: variant.stock ?? 0,
     inventoryItem: {
@@ -158,6 +172,20 @@ export function createResolvers(
       myshopifyDomain: SHOP_DOMAIN,
       plan: { publicDisplayName: state.paused ? 'Paused' : 'Basic' }
     }),
+    publications: (args: PageArgs) => {
+      mayReadPublications()
+      const apps = [
+        { id: gid('Publication', '9'), handle: 'pos' },
+        { id: ONLINE_STORE, handle: 'online_store' }
+      ]
+      return connection(apps, args, ({ id, handle }) => ({
+        id,
+        catalog: {
+          __typename: 'AppCatalog',
+          apps: (page: PageArgs) => connection([{ handle }], page, app => ({ id: gid('App', '1'), ...app }))
+        }
+      }))
+    },
     onlineStore: () => ({ passwordProtection: { enabled: state.password === true } }),
     currentAppInstallation: () => ({
       id: gid('AppInstallation', '1'),

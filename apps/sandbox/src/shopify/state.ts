@@ -30,10 +30,22 @@ export type PlatformProduct = {
   tags: string[]
   collections: string[]
   optionNames: string[]
-  /** `stock`: how many are left, if the platform counts them. `shipped`: the checkout needs an address. */
-  variants: { id: string; title: string; price: string; options: string[]; stock?: number; shipped?: boolean }[]
+  variants: PlatformVariant[]
   createdAt: string
   updatedAt: string
+}
+
+export type PlatformVariant = {
+  id: string
+  title: string
+  price: string
+  options: string[]
+  /** How many are left, if the platform counts them. */
+  stock?: number
+  /** The checkout needs an address. */
+  shipped?: boolean
+  /** Not in the Online Store, though its product is. */
+  unpublished?: boolean
 }
 
 /** Missing fields mean: no limit, for everyone, no start, end or minimum, combines with other codes. */

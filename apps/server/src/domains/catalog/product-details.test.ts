@@ -1,6 +1,7 @@
 import { routes, type PlatformProduct as Offered, type Product } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { demoRulesProduct } from '../../../../sandbox/src/shopify/catalogue.ts'
 import { productPayload } from '../../../../sandbox/src/shopify/product-payload.ts'
 import type { PlatformProduct } from '../../../../sandbox/src/shopify/state.ts'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
@@ -8,9 +9,10 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { ProductEvent } from '../../integrations/shopify/index.ts'
+import { checkPlatform } from '../commerce/index.ts'
 import { applyProductUpdate } from './apply-product-event.ts'
 import { findVariant } from './price-selection.ts'
-import { fail, first, plan, startPriceShop, type PriceShop } from './prices.fixture.ts'
+import { fail, first, plan, rule, second, startPriceShop, type PriceShop } from './prices.fixture.ts'
 import { addGroup } from './products.fixture.ts'
 import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
 import { products, variants } from './tables.ts'
@@ -41,6 +43,8 @@ async function shown(id: number): Promise<Product | undefined> {
   const { data } = await prices.shop.visitor().get<{ data: Product[] }>(`${catalog.products.path}?id=${id}`)
   return data.data[0]
 }
+
+const cart = async () => (await fetch(`${prices.sandbox.url}/cart/${first.id}:1`, { redirect: 'manual' })).status
 
 const WITHOUT = { option1: '', option2: '', option3: '' }
 
@@ -111,7 +115,6 @@ test('a product is not sold before the day on which the Online Store gets it', a
   const { shop } = prices
   const { ctx } = shop
   const at = (ms: number) => new Date(Date.now() + ms).toISOString()
-  const cart = async () => (await fetch(`${prices.sandbox.url}/cart/${first.id}:1`, { redirect: 'manual' })).status
   const scheduled = await set({ publishedAt: at(2 * DAY) })
   expect(await cart()).toBe(404)
   await readPrices(ctx)
@@ -126,4 +129,54 @@ test('a product is not sold before the day on which the Online Store gets it', a
   expect(await cart()).toBe(302)
   await readPrices(ctx)
   expect((await shown(productId))?.id).toBe(productId)
+})
+
+/** Takes a variant out of the Online Store, or back into it, while its product stays there. */
+const hide = (unpublished: boolean, id = first.id, product: string = plan.id) =>
+  set({ variants: [{ id, unpublished }] }, product)
+const quoted = async () => {
+  const { ruleHere, shop } = prices
+  const { id: rule } = (await ruleHere()) ?? fail()
+  const chosen = { option1: 'New York', option2: 'Single address', acl_selected: [rule] }
+  const body = { product_id: productId, option_selected: chosen }
+  const { code, data } = await shop.visitor().post<{ reason?: string }>(catalog.variantInfo.path, body)
+  return code === 2000 ? 'sold' : data.reason
+}
+const scopes = async (read_publications: boolean) => {
+  await control(prices.sandbox, 'POST', '/app', { read_publications })
+  await checkPlatform(prices.shop.ctx)
+}
+
+test('a variant or rule that is taken out of the Online Store alone is not sold until it is back', async () => {
+  const { ctx } = prices.shop
+  await scopes(true)
+  await hide(true)
+  expect(await cart()).toBe(404)
+  await readPrices(ctx)
+  expect(await quoted()).toBe('sold_out_on_platform')
+  const shownStock = async () => (await shown(productId))?.variants[0]?.variant_stock
+  expect(await shownStock()).toBe(0)
+  // A webhook does not tell, and causes a reading.
+  await tell(productPayload(await hide(false)))
+  await prices.shop.drain()
+  expect([await cart(), await quoted()]).toEqual([302, 'sold'])
+  expect(await shownStock()).toBeGreaterThan(0)
+
+  await hide(true, rule.variantId, demoRulesProduct.id)
+  await readPrices(ctx)
+  expect(await quoted()).toBe('unknown_rule')
+  await hide(false, rule.variantId, demoRulesProduct.id)
+  await readPrices(ctx)
+  expect(await quoted()).toBe('sold')
+})
+
+test('an app that may not read publications sells such a variant, and reads all others', async () => {
+  await scopes(false)
+  await hide(true)
+  await prices.platformPrices({ [second.id]: '9.90' })
+  await readPrices(prices.shop.ctx)
+  expect(await prices.pricesHere()).toEqual(['2.20', '9.90'])
+  expect(await quoted()).toBe('sold')
+  await hide(false)
+  await scopes(true)
 })

@@ -4,7 +4,13 @@ import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { eq } from '../../infra/db/drizzle.ts'
-import { ALL_ORDERS, type ShopifyResult, type ShopifyShop } from '../../integrations/shopify/index.ts'
+import {
+  ALL_ORDERS,
+  READ_PUBLICATIONS,
+  type Shopify,
+  type ShopifyResult,
+  type ShopifyShop
+} from '../../integrations/shopify/index.ts'
 import { noteAccepted } from '../notices/index.ts'
 import { openPlatform } from './platform.ts'
 import { platformChecks } from './tables.ts'
@@ -12,7 +18,7 @@ import { platformChecks } from './tables.ts'
 /** Without it the platform sends no chargebacks, and lists none. */
 export const READ_DISPUTES = 'read_shopify_payments_disputes'
 
-/** Scopes that the access token needs; the last one only for orders older than 60 days. */
+/** Scopes that the access token needs. The shop goes on without the `OPTIONAL` ones. */
 export const SCOPES = [
   'read_products',
   'write_products',
@@ -23,8 +29,16 @@ export const SCOPES = [
   'read_customers',
   'write_customers',
   READ_DISPUTES,
+  READ_PUBLICATIONS,
   ALL_ORDERS
 ] as const
+
+/** For variants that are taken out of the Online Store alone, and for orders older than 60 days. */
+export const OPTIONAL: readonly string[] = [READ_PUBLICATIONS, ALL_ORDERS]
+
+/** A write scope includes reading: the platform lists only the stronger of the two. */
+export const allows = (scopes: readonly string[], wanted: string): boolean =>
+  scopes.includes(wanted) || scopes.includes(wanted.replace('read_', 'write_'))
 
 /**
  * Asks the platform for the shop's data and records the answer or the failure. Undefined if it is not configured.
@@ -46,8 +60,16 @@ export async function checkPlatform(
   const seen = { ...shop.value, password: password.ok && password.value }
   await noteCheck(ctx, 'shop', { ...seen, version })
   await noteCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
+  await noteOnlineStore(ctx, platform.data, shop.value)
   await noteAccepted(ctx, 'platform')
   return { ...shop, value: seen }
+}
+
+/** After a failure, what was read before stays true: the id of the publication does not change. */
+async function noteOnlineStore(ctx: AppContext, platform: Shopify, { scopes }: ShopifyShop): Promise<void> {
+  const store = allows(scopes, READ_PUBLICATIONS) ? await platform.onlineStore() : { ok: true as const, value: null }
+  if (store.ok) await noteCheck(ctx, 'online_store', { shop: platform.base, publication: store.value })
+  else ctx.log.warn({ reason: store.message }, 'the platform does not say which publication its Online Store is')
 }
 
 /** Refused webhooks of one kind. */
@@ -73,6 +95,8 @@ type Checks = {
   }
   /** The platform's own domain of the configured shop. */
   domain: { shop: string; domain: string }
+  /** The publication of the configured shop's Online Store; null if there is none, or the app may not ask. */
+  online_store: { shop: string; publication: string | null }
   webhooks:
     | { wanted: string[]; present: string[]; foreign: string[]; blocked: boolean; restored: number }
     | { error: string }

@@ -5,7 +5,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { and, desc, eq, notLike } from '../../infra/db/drizzle.ts'
 import { ALL_ORDERS, API_VERSION } from '../../integrations/shopify/index.ts'
 import { readSettings, savedAt } from '../settings/index.ts'
-import { SCOPES, checkPlatform, readCheck } from './check-platform.ts'
+import { OPTIONAL, SCOPES, allows, checkPlatform, readCheck } from './check-platform.ts'
 import { RECONCILED } from './events.ts'
 import { missedWebhooks, readRefused } from './refused-webhooks.ts'
 import { platformEvents } from './tables.ts'
@@ -103,10 +103,6 @@ function lookedAt(check: { at: Date; result: object } | undefined): { at: string
   return { at: isoOrNull(check?.at ?? null), error }
 }
 
-/** A write scope includes reading: the platform lists only the stronger of the two. */
-const allows = (scopes: readonly string[], wanted: string): boolean =>
-  scopes.includes(wanted) || scopes.includes(wanted.replace('read_', 'write_'))
-
 /** GraphQL's ORDERS_PAID is `orders/paid` on a webhook. */
 function topicOf(constant: string): string {
   const at = constant.lastIndexOf('_')
@@ -144,14 +140,15 @@ export async function testPlatform(ctx: AppContext): Promise<SettingTestResult> 
   if (!shop.ok) return { ok: false, outcome: 'failed', params: {}, detail: shop.message }
   const { name, currency, scopes, password } = shop.value
   const missing = SCOPES.filter(scope => !allows(scopes, scope))
-  if (missing.some(scope => scope !== ALL_ORDERS))
+  if (missing.some(scope => !OPTIONAL.includes(scope)))
     return { ok: false, outcome: 'platform_scopes', params: { name, scopes: missing.join(', ') }, detail: null }
   const settings = await readSettings(ctx.db, ctx.secrets)
   const { shop_currency: expected } = settings
   if (currency !== expected)
     return { ok: false, outcome: 'platform_currency', params: { name, currency, expected }, detail: null }
   if (password) return { ok: false, outcome: 'platform_password', params: { name }, detail: null }
-  if (missing.length > 0) return { ok: true, outcome: 'platform_old_orders', params: { name, currency }, detail: null }
+  if (missing.includes(ALL_ORDERS))
+    return { ok: true, outcome: 'platform_old_orders', params: { name, currency }, detail: null }
   if (accessOf(settings) === 'token')
     return { ok: true, outcome: 'platform_answers', params: { name, currency }, detail: null }
   const until = isoOrNull((await readToken(ctx.db, settings))?.endsAt ?? null) ?? '–'

@@ -2,14 +2,17 @@ import { type Refusal, refuse } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { type Result, ok } from '../../infra/result.ts'
+import { eq } from '../../infra/db/drizzle.ts'
 import {
   type Shopify,
   type ShopifyFailure,
   type ShopifyResult,
-  createShopify
+  createShopify,
+  shopBase
 } from '../../integrations/shopify/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { tagOrderQueue } from './queues.ts'
+import { platformChecks } from './tables.ts'
 import { accessOf, openTokens } from './token.ts'
 
 /** The e-commerce platform of the saved settings; 'platform_not_configured' if there is none. */
@@ -21,9 +24,17 @@ export async function openPlatform(ctx: AppContext): Promise<Result<Shopify>> {
       shopUrl: settings.shopify_shop_url,
       accessToken: openTokens(ctx, settings),
       apiSecret: settings.shopify_api_secret,
+      onlineStore: await onlineStoreOf(ctx, settings.shopify_shop_url),
       ...ctx.platformLimits
     })
   )
+}
+
+/** The publication of this shop's Online Store, as the last check found it. */
+async function onlineStoreOf(ctx: AppContext, shopUrl: string): Promise<string | null> {
+  const [row] = await ctx.db.select().from(platformChecks).where(eq(platformChecks.name, 'online_store'))
+  const { shop, publication = null } = (row?.result ?? {}) as { shop?: string; publication?: string | null }
+  return shop === shopBase(shopUrl) ? publication : null
 }
 
 /** The platform's failure as our refusal, with its message for the operator. */

@@ -241,6 +241,7 @@ test('the shop reports its currency and the scopes of the access token', async (
     scopes: [
       ...['products', 'orders', 'discounts', 'customers'].flatMap(what => [`read_${what}`, `write_${what}`]),
       'read_shopify_payments_disputes',
+      'read_publications',
       'read_all_orders'
     ]
   })

@@ -40,6 +40,7 @@ import {
   toGid
 } from './shapes.ts'
 import { type ChangedOrders, type OpenPayments, readChangedOrders, readOpenPayments } from './changed-orders.ts'
+import { readOnlineStore } from './online-store.ts'
 import { readRefund, readRefundInput, refundOrder, type RefundRead, type RefundInput } from './refund.ts'
 import { done, failed, type ShopifyResult } from './result.ts'
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
@@ -59,24 +60,33 @@ const maxPages = 10_000
 
 const VARIANTS_A_CALL = 250
 
+type StoreVariables = { store: string; withStore: boolean }
+
 /**
  * The platform's Admin API. Every function returns `{ok: true, value}` or a failure with a message for the operator.
  * None throws because of the platform or the network.
+ * @param options `onlineStore`: the publication that variants have to be in, if the app may ask for it
  */
-export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
+export function createShopify(options: ShopifyOptions & { apiSecret: string; onlineStore?: string | null }) {
   let apiVersion: string | null = null
   const execute = createTransport({ ...options, onVersion: version => void (apiVersion = version) })
+
+  /** Variables of each query for variants: are they in the Online Store? */
+  const inStore: StoreVariables = {
+    store: options.onlineStore ?? toGid('Publication', '0'),
+    withStore: typeof options.onlineStore === 'string'
+  }
 
   /** Products page by page, complete with their variants, for callers that store as they read. Ends after a failure. */
   async function* productPages(): AsyncGenerator<ShopifyResult<ShopifyProduct[]>> {
     let after: string | null = null
     for (let count = 0; count < maxPages; count++) {
       const reply: ShopifyResult<{ products: { nodes: z.infer<typeof Product>[]; next: string | null } }> =
-        await execute(documents.products, { after }, z.object({ products: page(Product) }))
+        await execute(documents.products, { after, ...inStore }, z.object({ products: page(Product) }))
       if (!reply.ok) return yield reply
       const products: ShopifyProduct[] = []
       for (const node of reply.value.products.nodes) {
-        const whole = await wholeProduct(execute, node)
+        const whole = await wholeProduct(execute, node, inStore)
         if (!whole.ok) return yield whole
         products.push(whole.value)
       }
@@ -121,12 +131,12 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
     async product(id: string): Promise<ShopifyResult<ShopifyProduct>> {
       const reply = await execute(
         documents.product,
-        { id: toGid('Product', id) },
+        { id: toGid('Product', id), ...inStore },
         z.object({ product: Product.nullable() })
       )
       if (!reply.ok) return reply
       if (!reply.value.product) return failed('not_found', `The shop platform has no product ${id}.`)
-      return wholeProduct(execute, reply.value.product)
+      return wholeProduct(execute, reply.value.product, inStore)
     },
 
     /** Variants by id, 250 per call, without those that the platform does not have. */
@@ -136,7 +146,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
         const part = ids.slice(at, at + VARIANTS_A_CALL).map(id => toGid('ProductVariant', id))
         const reply = await execute(
           documents.variants,
-          { ids: part },
+          { ids: part, ...inStore },
           z.object({ nodes: z.array(PricedVariant.nullable()) })
         )
         if (!reply.ok) return reply
@@ -160,6 +170,9 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string }) {
 
     /** Does the Online Store ask visitors for a password? Then no customer reaches its checkout. */
     hasPassword: (): Promise<ShopifyResult<boolean>> => execute(documents.storePassword, {}, StorePassword),
+
+    /** The Online Store's publication; null if there is none. Needs `read_publications`. */
+    onlineStore: (): Promise<ShopifyResult<string | null>> => readOnlineStore(execute),
 
     collections: (): Promise<ShopifyResult<ShopifyCollection[]>> =>
       everyPage(after =>
@@ -326,7 +339,8 @@ async function withAllLines(execute: Execute, order: z.infer<typeof Order>): Pro
 /** Adds the variants and collections beyond the first page. */
 async function wholeProduct(
   execute: Execute,
-  product: z.infer<typeof Product>
+  product: z.infer<typeof Product>,
+  inStore: StoreVariables
 ): Promise<ShopifyResult<ShopifyProduct>> {
   const { moreVariants, moreCollections, ...whole } = product
   const id = toGid('Product', whole.id)
@@ -338,7 +352,7 @@ async function wholeProduct(
     .object({ product: z.object({ collections: page(InCollection) }).nullable() })
     .transform(data => data.product?.collections ?? last)
   const otherVariants = await otherPages(
-    after => execute(documents.productVariants, { id, after }, variants),
+    after => execute(documents.productVariants, { id, after, ...inStore }, variants),
     moreVariants
   )
   if (!otherVariants.ok) return otherVariants

@@ -44,6 +44,7 @@ const productFields = /* GraphQL */ `
         value
       }
       availableForSale
+      publishedOnPublication(publicationId: $store) @include(if: $withStore)
       inventoryPolicy
       inventoryItem {
         requiresShipping
@@ -61,7 +62,7 @@ export const documents = {
   ...orderDocuments,
   ...promotionDocuments,
   products: /* GraphQL */ `
-    query Products($after: String) {
+    query Products($after: String, $store: ID!, $withStore: Boolean!) {
       products(first: 5, after: $after, sortKey: ID) {
         nodes {${productFields}}
         pageInfo {
@@ -80,7 +81,7 @@ export const documents = {
     }
   `,
   product: /* GraphQL */ `
-    query Product($id: ID!) {
+    query Product($id: ID!, $store: ID!, $withStore: Boolean!) {
       product(id: $id) {${productFields}}
     }
   `,
@@ -101,7 +102,7 @@ export const documents = {
     }
   `,
   productVariants: /* GraphQL */ `
-    query ProductVariants($id: ID!, $after: String) {
+    query ProductVariants($id: ID!, $after: String, $store: ID!, $withStore: Boolean!) {
       product(id: $id) {
         variants(first: 200, after: $after) {
           nodes {
@@ -114,6 +115,7 @@ export const documents = {
               value
             }
             availableForSale
+            publishedOnPublication(publicationId: $store) @include(if: $withStore)
             inventoryPolicy
             inventoryItem {
               requiresShipping
@@ -129,12 +131,13 @@ export const documents = {
     }
   `,
   variants: /* GraphQL */ `
-    query Variants($ids: [ID!]!) {
+    query Variants($ids: [ID!]!, $store: ID!, $withStore: Boolean!) {
       nodes(ids: $ids) {
         ... on ProductVariant {
           id
           price
           availableForSale
+          publishedOnPublication(publicationId: $store) @include(if: $withStore)
           inventoryPolicy
           sellableOnlineQuantity
           inventoryItem {
@@ -175,6 +178,24 @@ export const documents = {
       currentAppInstallation {
         accessScopes {
           handle
+        }
+      }
+    }
+  `,
+  onlineStore: /* GraphQL */ `
+    query OnlineStore {
+      publications(first: 50, catalogType: APP) {
+        nodes {
+          id
+          catalog {
+            ... on AppCatalog {
+              apps(first: 5) {
+                nodes {
+                  handle
+                }
+              }
+            }
+          }
         }
       }
     }

@@ -16,6 +16,7 @@ export {
 } from './shapes.ts'
 export { differencesOf, SHOP_DISCOUNT_TAG, type FoundDiscount, type WantedDiscount } from './discounts.ts'
 export { ALL_ORDERS } from './checkout-url.ts'
+export { READ_PUBLICATIONS } from './online-store.ts'
 export { type RefundOutcome, type RefundRead, type RefundInput } from './refund.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
 export { shopBase } from './shop-base.ts'

@@ -3,7 +3,7 @@ import { compile } from 'html-to-text'
 import { z } from 'zod'
 import { Address, Message, Name, Note, Page } from '../foreign-texts.ts'
 
-type GidKind = 'Product' | 'ProductVariant' | 'Collection' | 'Order' | 'Refund' | 'WebhookSubscription'
+type GidKind = 'Product' | 'ProductVariant' | 'Collection' | 'Order' | 'Refund' | 'WebhookSubscription' | 'Publication'
 
 /** We store the number as a string ('123'); the platform's GraphQL uses `gid://shopify/Product/123`. */
 export const toGid = (kind: GidKind, id: string): string => `gid://shopify/${kind}/${id}`
@@ -105,12 +105,19 @@ export const page = <T extends z.ZodType>(node: T) =>
 
 const Stock = z.object({
   availableForSale: z.boolean(),
+  /** In the Online Store; undefined: not asked for. */
+  publishedOnPublication: z.boolean().optional(),
   inventoryPolicy: Name,
   inventoryItem: z.object({ tracked: z.boolean(), requiresShipping: z.boolean().nullish() }).nullish()
 })
 
-function stockOf({ availableForSale, inventoryPolicy, inventoryItem }: z.infer<typeof Stock>): PlatformStock {
-  if (!availableForSale) return 'sold_out'
+function stockOf({
+  availableForSale,
+  publishedOnPublication,
+  inventoryPolicy,
+  inventoryItem
+}: z.infer<typeof Stock>): PlatformStock {
+  if (!availableForSale || publishedOnPublication === false) return 'sold_out'
   return inventoryItem?.tracked && inventoryPolicy === 'DENY' ? 'counted' : 'none'
 }
 
@@ -120,9 +127,9 @@ export const Variant = Stock.extend({
   price: Money,
   position: z.number().int(),
   selectedOptions: z.array(z.object({ name: Name, value: Name }))
-}).transform(({ availableForSale, inventoryPolicy, inventoryItem, ...rest }) => ({
+}).transform(({ availableForSale, publishedOnPublication, inventoryPolicy, inventoryItem, ...rest }) => ({
   ...rest,
-  stock: stockOf({ availableForSale, inventoryPolicy, inventoryItem }),
+  stock: stockOf({ availableForSale, publishedOnPublication, inventoryPolicy, inventoryItem }),
   /** The checkout asks for an address, and for a shipping rate. */
   shipped: inventoryItem?.requiresShipping === true
 }))

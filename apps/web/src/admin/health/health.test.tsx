@@ -106,7 +106,7 @@ describe('the health page', () => {
           ...platform.shop,
           currency: 'VND',
           password: true,
-          missing_scopes: ['write_products', 'read_all_orders']
+          missing_scopes: ['write_products', 'read_publications', 'read_all_orders']
         },
         webhooks: { ...platform.webhooks, present: ['orders/paid'], missed: 3 },
         events: { waiting: 7, oldest_waiting: '2026-11-22T09:30:00.000Z', waits_for: 'no such column', unresolved: 2 },
@@ -131,7 +131,7 @@ describe('the health page', () => {
       database: { ...database, recovering_since: '2026-03-01T04:05:06.000Z' },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(22)
+    expect(await problems()).toHaveLength(23)
     expect(screen.getByText(/^The platform sells 1 product by subscription only.*: Quay/)).toBeTruthy()
     expect(screen.getByText(/^The platform ships 1 access rule: Asics/)).toBeTruthy()
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
@@ -139,6 +139,7 @@ describe('the health page', () => {
     expect(screen.getByText(/^The platform's Online Store is password-protected.* Preferences/)).toBeTruthy()
     expect(screen.getByText(/^The payment for order #1031 is authorised but not captured/)).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
+    expect(screen.getByText(/^The access token lacks read_publications/)).toBeTruthy()
     expect(screen.getByText(/^The shop was restored from a backup of 2026-03-01 04:05 UTC/)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')

@@ -8,6 +8,7 @@ const LATE = 10 * 60_000
 
 /** Most things work without this scope. */
 const ALL_ORDERS = 'read_all_orders'
+const PUBLICATIONS = 'read_publications'
 
 const SECTIONS = ['platform', 'jobs', 'servers', 'mail', 'database', 'http'] as const
 
@@ -45,9 +46,10 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
     tell(shop.password, t('health.problem.password'))
     tell(shop.paused, t('health.problem.paused'))
     tell(reconciliation.authorized !== null, t('health.problem.authorized', { order: reconciliation.authorized ?? '' }))
-    const scopes = shop.missing_scopes.filter(scope => scope !== ALL_ORDERS)
+    const scopes = shop.missing_scopes.filter(scope => scope !== ALL_ORDERS && scope !== PUBLICATIONS)
     tell(scopes.length > 0, t('health.problem.scopes', { scopes: scopes.join(', ') }), platformSettings)
     tell(shop.missing_scopes.includes(ALL_ORDERS), t('health.problem.oldOrders'), platformSettings)
+    tell(shop.missing_scopes.includes(PUBLICATIONS), t('health.problem.publications'), platformSettings)
     tell(
       webhooks.error !== null && webhooks.error !== shop.error,
       t('health.problem.webhooks', { message: webhooks.error ?? '' }),
