@@ -7,16 +7,17 @@ const both = (shop: string, buyer: string) => ({ shopMoney: { amount: shop }, pr
 /** What the refund of an order sends that was paid in another currency. */
 async function refund(
   amount: string,
-  order: { presentmentCurrencyCode: string; paid: object | null; left?: object }
+  order: { presentmentCurrencyCode: string; paid: object | null; left?: object; refunds?: number }
 ): Promise<{ ok: boolean; input: RefundInput | undefined }> {
-  const { paid, left, presentmentCurrencyCode } = order
+  const { paid, left, presentmentCurrencyCode, refunds = 0 } = order
   const platform = createShopify({
     shopUrl: 'shop.example',
     accessToken: 'token',
     apiSecret: 'secret',
     fetch: () => {
       const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'cards' }
-      const transactions = [{ ...sale, ...(paid ? { amountSet: paid } : {}) }]
+      const back = { id: 'gid://shopify/OrderTransaction/2', kind: 'REFUND', status: 'SUCCESS', gateway: 'cards' }
+      const transactions = [{ ...sale, ...(paid ? { amountSet: paid } : {}) }, ...Array.from({ length: refunds }, () => back)]
       const found = {
         currencyCode: 'USD',
         presentmentCurrencyCode,
@@ -42,6 +43,21 @@ test("a refund is in the buyer's currency, which is named", async () => {
     left: both('15.0', '11.56')
   })
   expect(rest.input).toMatchObject({ currency: 'GBP', transactions: [{ amount: '11.56' }] })
+})
+
+test('the rest after some parts is all that is left, although our books have a cent less for each part', async () => {
+  // Two parts of 3.05 EUR are 3.33 USD each in our books, and 6.642 USD in all.
+  const order = { presentmentCurrencyCode: 'EUR', paid: both('20.00', '18.37'), left: both('13.36', '12.27') }
+  const asked = async (amount: string, refunds: number) =>
+    (await refund(amount, { ...order, refunds })).input?.transactions[0]?.amount
+  expect(await asked('13.34', 2)).toBe('12.27')
+  // The platform converts by the rate of another day.
+  expect((await refund('13.34', { ...order, left: both('13.02', '12.27'), refunds: 2 })).input).toMatchObject({
+    transactions: [{ amount: '12.27' }]
+  })
+  // Less than the rest stays a part.
+  expect(await asked('13.33', 2)).toBe('12.24')
+  expect(await asked('13.34', 1)).toBe('12.25')
 })
 
 test('in the shop’s own currency the amount stays, and no currency is named', async () => {

@@ -60,7 +60,8 @@ export async function readRefundInput(
   if (payments.length === 0) return failed('not_found', unknown)
   const { currencyCode = 'USD', presentmentCurrencyCode: currency = currencyCode, netPaymentSet } = found.value
   const isForeign = currency !== currencyCode
-  const asked = isForeign ? inPresentment(amount, currency, { left: netPaymentSet, payments }) : amount
+  const refunds = found.value.transactions.filter(({ kind }) => kind === 'REFUND').length
+  const asked = isForeign ? inPresentment(amount, currency, { left: netPaymentSet, payments, refunds }) : amount
   if (asked === null)
     return failed('rejected', `The shop platform does not say how order ${orderId} was converted to ${currency}.`)
   const transactions = spreadOver(found.value, { asked, currency }).map(part => ({
@@ -135,11 +136,14 @@ export async function readRefund(execute: Execute, refundId: string): Promise<Sh
   return done({ outcome, parts })
 }
 
-/** All that is left is exact; a part is rounded down to the currency's decimals. Null if the rate is unknown. */
+/**
+ * All that is left is exact; a part is rounded down to the currency's decimals. Null if the rate is unknown.
+ * @param refunds how many were made: our books count each as up to a cent more, so they have less left
+ */
 function inPresentment(
   amount: string,
   currency: string,
-  { left, payments }: { left?: BothMoneys | undefined; payments: readonly Payment[] }
+  { left, payments, refunds }: { left?: BothMoneys | undefined; payments: readonly Payment[]; refunds: number }
 ): string | null {
   if (left && Number(left.shopMoney.amount) === Number(amount)) return left.presentmentMoney.amount
   const sum = (money: 'shopMoney' | 'presentmentMoney') =>
@@ -148,7 +152,10 @@ function inPresentment(
   if (!(paid > 0)) return null
   const decimals = decimalsOf(currency)
   const unit = 10 ** decimals
-  const exact = (Number(amount) * sum('presentmentMoney')) / paid
+  const rate = sum('presentmentMoney') / paid
+  const exact = Number(amount) * rate
+  const missing = left ? Math.abs(Number(left.presentmentMoney.amount) - exact) : Infinity
+  if (left && missing <= refunds * 0.01 * rate + 1e-6) return left.presentmentMoney.amount
   // Floating point may fall just short of a whole unit.
   return (Math.floor(exact * unit + 1e-6) / unit).toFixed(decimals)
 }
