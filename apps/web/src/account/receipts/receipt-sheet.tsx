@@ -18,6 +18,8 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
   const names = namesOf(useNames(), order)
   const amount = (text: string) => moneyIn(text, receipt.currency)
   const net = fromCents(toCents(receipt.total) - toCents(receipt.refunded))
+  const lines = linesOf(order, names, t('rule'), receipt)
+  const other = otherOf(lines, receipt)
   const title = `${t('receipt')} ${receipt.platform_order}`
   return (
     <article className={`card stack ${classes.sheet}`} style={{ gap: '1.5rem' }} aria-label={title}>
@@ -57,7 +59,7 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
           </tr>
         </thead>
         <tbody>
-          {linesOf(order, names, t('rule'), receipt).map((line, index) => (
+          {lines.map((line, index) => (
             <tr key={index}>
               <th scope="row">
                 {line.title}
@@ -71,6 +73,7 @@ export function ReceiptSheet({ order, receipt }: { order: Receipts; receipt: Rec
         </tbody>
         <tfoot>
           {toCents(receipt.discount) > 0n && <Sum title={t('discount')}>{amount(`-${receipt.discount}`)}</Sum>}
+          {other !== 0n && <Sum title={t(other > 0n ? 'added' : 'taken')}>{amount(fromCents(other))}</Sum>}
           <Sum title={t('total')} strong>
             {amount(receipt.total)}
           </Sum>
@@ -116,6 +119,10 @@ function linesOf(order: Receipts, names: OrderNames, rule: string, { lines, tota
   const variant = order.variant === order.product ? null : names.variant_name
   return [{ title: names.product_name, variant, quantity: order.quantity, unit: null, amount }]
 }
+
+/** What the platform charged besides the lines less the discount, in cents. */
+const otherOf = (lines: readonly Line[], { total, discount }: Receipt): bigint =>
+  toCents(total) + toCents(discount) - lines.reduce((sum, line) => sum + toCents(line.amount), 0n)
 
 const Fact = ({ title, children }: { title: string; children: ReactNode }) => (
   <div>

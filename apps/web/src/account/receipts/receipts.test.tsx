@@ -62,6 +62,18 @@ const rowsOf = (name: string) =>
     .map(row => [...row.children].map(cell => cell.textContent).join('|'))
 
 describe('the receipts', () => {
+  it.each([
+    { total: '22.48', row: 'Taxes, shipping and tips|$3.98' },
+    { total: '17.00', row: 'Other reductions|-$1.50' },
+    { total: '18.50', row: null }
+  ])('add up to a total of $total', async ({ total, row }) => {
+    answer(orders.receipts, { ...receipts, receipts: [{ ...purchase, total }] })
+    open('/dashboard/index/receipts/7')
+    await screen.findByRole('article', { name: 'Receipt #1007' })
+    const between = rowsOf('Receipt #1007').slice(3, -4)
+    expect(between).toEqual(['Discount|-$1.50', ...(row === null ? [] : [row])])
+  })
+
   it('show each payment with its lines, discount, total and refunds', async () => {
     answer(orders.receipts, receipts)
     open('/dashboard/index/receipts/7')
