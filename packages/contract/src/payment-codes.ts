@@ -16,7 +16,7 @@ export const ATTENTION = {
   wrong_currency: 'order {order_id} was paid in {currency}, not in {expected}',
   test_payment: 'order {order_id} was paid by a test payment: no money was taken',
   cancelled:
-    'payment {platform_order} of order {order_id} was cancelled on the platform, and its money was not given back; refund it, or deliver all the same',
+    'payment {platform_order} of order {order_id} was cancelled on the platform, and not all of its money was given back; refund the rest, or deliver all the same',
   too_late:
     'order {order_id} was paid too late: its addresses are gone, or it cannot be renewed; deliver it once there are others, or refund {platform_order}',
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
@@ -25,7 +25,7 @@ export const ATTENTION = {
   // The administrator decides whether the lease goes on, and what else to refund.
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
   cancelled_delivered:
-    'payment {platform_order} of order {order_id} was cancelled on the platform, and its money was not given back; refund it, or let the lease go on',
+    'payment {platform_order} of order {order_id} was cancelled on the platform, and not all of its money was given back; refund the rest, or let the lease go on',
   renewals_unserved:
     'order {order_id} was refunded and its lease has ended; its renewals ({amount}) were paid and not refunded',
   dispute_won:
@@ -47,12 +47,13 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   purchase_not_sold: '订单 {order_id} 付款购买的内容已不再出售：{what}。可照常交付或续费，或退还 {platform_order}',
   wrong_currency: '订单 {order_id} 以 {currency} 付款，而非 {expected}',
   test_payment: '订单 {order_id} 为测试付款：未收取款项',
-  cancelled: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或仍然交付',
+  cancelled: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未全部退还。请退还余款，或仍然交付',
   too_late: '订单 {order_id} 付款过晚：其地址已释放，或已无法续费。请待有其他地址时交付，或退还 {platform_order}',
   paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
   paid_more: '订单 {order_id}：此前已忽略的付款 {platform_order} 又收到 {amount}。请交付、用于订单或退款',
   partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
-  cancelled_delivered: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未退还。请退款，或让租用继续',
+  cancelled_delivered:
+    '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未全部退还。请退还余款，或让租用继续',
   renewals_unserved: '订单 {order_id} 已退款，租用已结束。其续费（{amount}）已付款但未退还',
   dispute_won: '{platform_order} 的争议已胜诉：款项已收回，订单 {order_id} 的租用已结束',
   refund_failed:

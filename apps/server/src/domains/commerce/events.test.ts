@@ -115,9 +115,9 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     lines_missing: 'order NL-7 was paid for less than is needed: New York: 0/8',
     wrong_currency: 'order NL-7 was paid in VND, not in USD',
     cancelled:
-      'payment #7 of order NL-7 was cancelled on the platform, and its money was not given back; refund it, or deliver all the same',
+      'payment #7 of order NL-7 was cancelled on the platform, and not all of its money was given back; refund the rest, or deliver all the same',
     cancelled_delivered:
-      'payment #7 of order NL-7 was cancelled on the platform, and its money was not given back; refund it, or let the lease go on',
+      'payment #7 of order NL-7 was cancelled on the platform, and not all of its money was given back; refund the rest, or let the lease go on',
     test_payment: 'order NL-7 was paid by a test payment: no money was taken',
     renewals_unserved:
       'order NL-7 was refunded and its lease has ended; its renewals (5.00) were paid and not refunded',

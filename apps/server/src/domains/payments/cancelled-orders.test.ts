@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { timeOutOrders } from '../orders/index.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
+import { refundRowsOf } from './refund-rows.ts'
 import { compareFigures } from '../statements/books-check.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
@@ -68,6 +69,17 @@ test.for([
   expect(await b.act(open, 'apply', { order: order.publicId })).toMatchObject({ code: 2000 })
   await b.world.confirm()
   expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered' })
+})
+
+test('an unpaid order that is cancelled there gives nothing back, and its payment waits for an operator if it comes', async () => {
+  const order = await b.world.place(b.buyer)
+  const paid = b.paymentFor(order)
+  expect(await cancel(paid, 'voided')).toBe('ignored')
+  expect(await refundRowsOf(b.db(), String(paid.id))).toEqual([])
+  // Its bank transfer arrives after all.
+  expect(await b.tell('orders/paid', { ...paid, cancelled_at: b.now().toISOString() })).toBe('cancelled')
+  expect(await outcomesOf(paid)).toEqual(['cancelled'])
+  expect(await b.paymentRow(paid)).toMatchObject({ accepted: false, refundedAmount: '0.00' })
 })
 
 test('a renewal that is cancelled there before it counts adds no time', async () => {

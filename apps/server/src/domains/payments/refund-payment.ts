@@ -131,17 +131,17 @@ async function awaitRefund(
 
 /**
  * `orders/cancelled`: money went back only if the platform says so. Otherwise the shop still has it, and an
- * administrator refunds it or lets the lease go on.
+ * administrator refunds it or lets the lease go on. An unpaid order is voided, which gives nothing back.
  */
 export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
   const { id: platformOrderId } = cancelled
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  if (isRefundedOrVoided(cancelled)) return recordFullRefund(unit, ctx, cancelled)
-  const subject = await paymentAndOrderOf(unit, platformOrderId)
-  const { payment, about, detail } = subject
+  const { payment, order, about, detail } = await paymentAndOrderOf(unit, platformOrderId)
+  if (payment ? isRefundedOrVoided(cancelled) : cancelled.financial_status === 'refunded')
+    return recordFullRefund(unit, ctx, cancelled)
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
   if (!payment || payment.refundedAt || isKnown) return { outcome: 'ignored', about }
-  const isServed = payment.accepted && subject.order?.state !== 'failed'
+  const isServed = payment.accepted && order?.state !== 'failed'
   return { outcome: isServed ? 'cancelled_delivered' : 'cancelled', detail, about }
 }
 
