@@ -8,17 +8,12 @@ import { certificateJobs } from './domains/certificates/index.ts'
 import { convergenceJobs } from './domains/convergence/index.ts'
 import { proofJobs } from './domains/proofs/index.ts'
 import { serverJobs } from './domains/servers/index.ts'
+import { settleReport } from './domains/inbox/index.ts'
 import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
 import { noticeJobs } from './domains/notices/index.ts'
 import { orderJobs, trafficPorts } from './domains/orders/index.ts'
-import {
-  acceptDelivered,
-  cancelPayment,
-  disputePayment,
-  refundPayment,
-  settlePayment
-} from './domains/payments/index.ts'
+import { acceptDelivered, cancelPayment, disputePayment, refundPayment } from './domains/payments/index.ts'
 import {
   changeRefund,
   doubtRefund,
@@ -43,7 +38,7 @@ import type { JobQueue } from './infra/jobs.ts'
 /** The domains' handlers of the platform's events. */
 export const eventHandlers: EventHandlers = {
   'orders/create': holdCreated,
-  'orders/paid': settlePayment,
+  'orders/paid': settleReport,
   'orders/cancelled': cancelPayment,
   'refunds/create': refundPayment,
   'order_transactions/create': readTransaction,

@@ -8,6 +8,8 @@ export const ATTENTION = {
     'order {order_id}: {amount} of {platform_order} counts as given back, but the platform calls it {status}; look at it there',
   refund_stuck:
     'order {order_id}: the platform has begun a refund of {platform_order} ({amount}) and has had no result for two weeks; look at it there',
+  refunded_twice:
+    'order {order_id}: {amount} counts as given back for {platform_order}, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
   // The administrator decides what the payment is for, or refunds it.
   unknown_order: 'no order of ours is named (order_id {order_id})',
   lines_missing: 'order {order_id} was paid for less than is needed: {missing}',
@@ -22,6 +24,8 @@ export const ATTENTION = {
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
   paid_more:
     'order {order_id}: {amount} more was paid for {platform_order}, which had been ignored; deliver or apply it, or refund it',
+  lines_more:
+    'order {order_id} has {count} addresses, and {platform_order} paid for more: {lines}; refund what is over, or agree with the customer',
   // The administrator decides whether the lease goes on, and what else to refund.
   partly_refunded: 'order {order_id}: {amount} of {platform_order} were given back; decide whether its lease goes on',
   cancelled_delivered:
@@ -40,6 +44,8 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   inquiry: '订单 {order_id}：买家的银行正在查询 {platform_order}，或已中止其争议。请在平台上查看',
   refund_doubtful:
     '{platform_order}（订单 {order_id}）有 {amount} 记为已退还，但平台上的状态为 {status}。请在平台上核对',
+  refunded_twice:
+    '订单 {order_id}：{platform_order} 共记为退还 {amount}，但只收到 {charged}。请在平台上核对，并确认是否另行退过款',
   refund_stuck:
     '平台已开始退还 {platform_order}（订单 {order_id}）的款项（{amount}），但两周后仍无结果。请在平台上核对',
   unknown_order: '未对应本店的任何订单（order_id {order_id}）',
@@ -51,6 +57,8 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   too_late: '订单 {order_id} 付款过晚：其地址已释放，或已无法续费。请待有其他地址时交付，或退还 {platform_order}',
   paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
   paid_more: '订单 {order_id}：此前已忽略的付款 {platform_order} 又收到 {amount}。请交付、用于订单或退款',
+  lines_more:
+    '订单 {order_id} 有 {count} 个地址，但 {platform_order} 付款购买的更多：{lines}。请退还多付的部分，或与客户商定',
   partly_refunded: '订单 {order_id}：已退还 {platform_order} 中的 {amount}。请决定租用是否继续',
   cancelled_delivered:
     '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未全部退还。请退还余款，或让租用继续',

@@ -85,9 +85,7 @@ export function through(proxy: Pick<Proxy, 'ip' | 'port' | 'username' | 'passwor
 /** The stand-in's variants of the stack's plan and rules. */
 export const PLAN_VARIANT = '72000000000101'
 export const ruleVariant = (n: number): string => String(720000000010_00 + n)
-const ALL_LINES = Object.fromEntries(
-  [PLAN_VARIANT, ...Array.from({ length: 9 }, (_, at) => ruleVariant(at + 1))].map(variant => [variant, 100_000])
-)
+const ALL_LINES = { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 8 }
 
 let platformOrders = 0
 
@@ -105,7 +103,7 @@ export function paidEvent({
   amount: string
   discount?: string
   renewal?: boolean
-  /** Platform variants with quantities; by default far more than an order of the stack needs. */
+  /** Platform variants with quantities; by default those of an order of the stack for 8 addresses under its first rule. */
   lines?: Record<string, number>
   currency?: string
   test?: boolean

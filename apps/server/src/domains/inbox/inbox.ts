@@ -21,7 +21,7 @@ type Query = ListInput<'id'> & {
 }
 
 /** Outcomes that stay open after the whole payment is refunded. */
-const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful']
+const AFTER_REFUND = ['dispute_won', 'renewals_unserved', 'refund_doubtful', 'refunded_twice']
 /** Outcomes of a payment that matched no unpaid order. They close once the payment counts. */
 const FOR_NO_ORDER = ['unknown_order', 'paid_twice']
 
@@ -49,6 +49,16 @@ const isWonBack: SQL = sql`(${platformEvents.outcome} = 'inquiry' and exists (
     and (f.key = 'dispute:' || (${platformEvents.payload} ->> 'id')
       or starts_with(f.key, 'dispute:' || (${platformEvents.payload} ->> 'id') || ':'))))`
 
+/** On a row of `payments`: no more than it brought counts as given back. Each conversion may have added a cent. */
+const isBackOnce: SQL = sql`(
+  select coalesce(sum(coalesce(f.amount, p.charged)) - 0.01 * count(*), 0) from ${paymentRefunds} f
+  where f.platform_order_id = p.platform_order_id and f.state = 'counted' and not starts_with(f.key, 'reported:')) <= p.charged`
+
+/** On a row of `payments`: a part of it went back after the event. */
+const isPartBack: SQL = sql`exists (
+  select 1 from ${paymentRefunds} f
+  where f.platform_order_id = p.platform_order_id and f.state = 'counted' and f.created_at >= ${platformEvents.processedAt})`
+
 /**
  * Does an event still wait for an administrator? It is derived from the current rows, so no other command has to close
  * it. It is closed if an administrator resolved it, its money went back, its failed or stuck refund was made, its dispute was
@@ -60,6 +70,8 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
     p.refunded_at is not null and ${platformEvents.outcome} not in (${listOf(AFTER_REFUND)})
     or p.refunded_at > ${platformEvents.processedAt}
     or p.accepted and ${platformEvents.outcome} in (${listOf(FOR_NO_ORDER)})
+    or ${platformEvents.outcome} = 'lines_more' and ${isPartBack}
+    or ${platformEvents.outcome} = 'refunded_twice' and ${isBackOnce}
     or p.accepted and o.state not in ('expired', 'failed') and ${platformEvents.outcome} = 'dispute_won'
     or p.accepted and o.state not in ('expired', 'failed', 'refunded') and ${platformEvents.outcome} = 'refund_failed'
       and ${platformEvents.detail} ->> 'lease' = 'ended'

@@ -5,3 +5,4 @@
 export { countUnresolvedEvents, hasOpenMoney, isUnresolved } from './inbox.ts'
 export { paymentFinders } from './notice-finders.ts'
 export { inboxRoutes } from './routes.ts'
+export { settleReport } from './settle-report.ts'

@@ -70,14 +70,13 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   await countCodes(unit, facts)
   if (reason === 'paid_more') return { outcome: 'partly_refunded', detail: { ...detail, amount: fromCents(back) } }
   const goesOn = order !== null && payment.accepted && isServed(order.state)
-  if (reason === 'refund_failed') return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : LEASE_ENDED) } }
+  if (reason === 'refund_failed')
+    return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : { lease: 'ended' }) } }
   // The order was refunded since, so the renewal pays for nothing.
   const unserved = order?.state === 'refunded' && payment.kind === 'renewal' && payment.accepted
   if (unserved) return { outcome: 'renewals_unserved', detail: { ...detail, amount: `${told} ${payment.currency}` } }
   return { outcome: goesOn ? 'settled' : 'dispute_won', detail }
 }
-
-const LEASE_ENDED = { lease: 'ended' }
 
 type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason; told: string }
 

@@ -88,7 +88,7 @@ async function applyToOrder(
       if (await renew(unit, ctx, settling, decision)) return settled(settling)
       return hold(unit, ctx, settling, { code: 'renewal_too_late', params: { state: order.state } })
     case 'fail': {
-      const paidOrder = await markPaid(unit, order, { ...detailsOf(payment), days: decision.days })
+      const paidOrder = await markPaid(unit, order, { ...payment, days: decision.days })
       return fail(unit, ctx, { order: paidOrder, payment }, decision.problem)
     }
     case 'fail_again':
@@ -114,13 +114,13 @@ export async function deliver(
   { as, days }: Delivery
 ): Promise<boolean> {
   if (as === 'first') {
-    const paidOrder = await markPaid(unit, order, { ...detailsOf(payment), days })
+    const paidOrder = await markPaid(unit, order, { ...payment, days })
     await accept(unit, ctx, { order: paidOrder, payment })
     if (!(await startDelivery(unit, paidOrder))) return false
     await mailReceipt(unit, ctx, paidOrder, payment)
     return true
   }
-  const failed = as === 'instead' ? await replacePayment(unit, order, { ...detailsOf(payment), days }) : order
+  const failed = as === 'instead' ? await replacePayment(unit, order, { ...payment, days }) : order
   if (!(await startDelivery(unit, failed))) return false
   await accept(unit, ctx, { order: failed, payment })
   await mailReceipt(unit, ctx, failed, payment)
@@ -168,7 +168,7 @@ export async function renew(
     await lockEarners(unit.tx, order.userId)
     if (!(await restoreAddresses(unit, order))) return false
   }
-  await renewOrder(unit, order, { ...detailsOf(payment), days })
+  await renewOrder(unit, order, { ...payment, days })
   await accept(unit, ctx, { order, payment }, days)
   await reviveDelivery(unit, order)
   enqueueTags(unit, { platformOrderId: payment.platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
@@ -238,10 +238,3 @@ const RENEWAL_FAILURES = {
   renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
   renewal_too_late: 'Order {order} could not be renewed any more'
 }
-
-/** A payment in the shape that `orders` takes. */
-const detailsOf = ({ amount, platformOrderId, platformOrderNumber }: PaymentRow) => ({
-  amount,
-  platformOrderId,
-  platformOrderNumber
-})

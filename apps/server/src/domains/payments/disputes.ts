@@ -8,7 +8,7 @@ import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
 import { countCodes, gatherBalance, recordRefund, paymentAndOrderOf, type Refunding } from './refund-payment.ts'
 import { queueOrderRead } from './jobs.ts'
-import { reportedMoney } from './rows.ts'
+import { reportedMoney, timeOf } from './rows.ts'
 import { addRefund, counted, isUnconverted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 import { paymentRefunds } from './tables.ts'
 
@@ -69,7 +69,7 @@ async function keyOfLoss(unit: Unit, platformOrderId: string, dispute: DisputeEv
   const rows = await rowsOfDispute(unit, platformOrderId, dispute)
   const last = rows.at(-1)
   if (!last) return keyOf(dispute)
-  const lostAt = LOST.has(dispute.status) ? decidedAt(dispute) : null
+  const lostAt = LOST.has(dispute.status) ? timeOf(dispute.finalized_on) : null
   if (!last.reversedAt || lostAt === null) return null
   const wonAt = (await lastDecidedAt(unit.tx, platformOrderId, dispute, WON)) ?? last.reversedAt
   return lostAt > wonAt ? keyAfter(rows, keyOf(dispute)) : null
@@ -88,7 +88,7 @@ async function winBack(
   const own = await atOwnInstant(unit, platformOrderId)
   const last = (await rowsOfDispute(unit, platformOrderId, dispute)).at(-1)
   if (last?.reversedAt) return { outcome: 'ignored' }
-  const wonAt = decidedAt(dispute)
+  const wonAt = timeOf(dispute.finalized_on)
   const lostAt = await lastDecidedAt(own.tx, platformOrderId, dispute, LOST)
   if (last && wonAt && lostAt && lostAt > wonAt) return { outcome: 'ignored' }
   // Reading the order judges a held payment again and counts refunds that the dispute hid.
@@ -97,12 +97,6 @@ async function winBack(
   else await addRefund(own, { ...back, key: keyOf(dispute), platformOrderId, amount: '0.00', state: 'returned' })
   queueOrderRead(unit, platformOrderId)
   return applyReturn(own, ctx, platformOrderId, 'dispute_won')
-}
-
-/** The platform's time of the decision; null if it does not say. */
-function decidedAt({ finalized_on }: Pick<DisputeEvent, 'finalized_on'>): Date | null {
-  const at = new Date(finalized_on ?? Number.NaN)
-  return Number.isNaN(at.getTime()) ? null : at
 }
 
 /**
@@ -127,7 +121,7 @@ async function lastDecidedAt(
     )
   const times = told.flatMap(({ payload }) => {
     const { data } = DisputeEvent.safeParse(payload)
-    const at = data?.id === id && states.has(data.status) ? decidedAt(data) : null
+    const at = data?.id === id && states.has(data.status) ? timeOf(data.finalized_on) : null
     return at === null ? [] : [at.getTime()]
   })
   return times.length === 0 ? null : new Date(Math.max(...times))

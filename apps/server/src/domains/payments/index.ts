@@ -9,7 +9,7 @@ export { disputePayment, stageOf } from './disputes.ts'
 export { cancelPayment, recordRefund, paymentAndOrderOf, type Refunding, refundPayment } from './refund-payment.ts'
 export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
 export { queueOrderRead, readOrderQueue } from './jobs.ts'
-export { compareLines, downToCents, lineOf, missing, titleOf } from './paid-order.ts'
+export { compareLines, downToCents, lineOf, linesOf, missing, titleOf } from './paid-order.ts'
 export {
   addRefund,
   convertRefunds,

@@ -1,6 +1,9 @@
+import type { Params } from '@netlet/contract'
+import { fromCents } from '@netlet/contract/money'
+import type { EventResult } from '../commerce/index.ts'
 import { endsTakenBack } from '../delivery/index.ts'
 import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
-import { counted, sumRefunds, type RefundRow } from './refund-rows.ts'
+import { counted, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
 import { refundedPartOf, minus, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
@@ -52,6 +55,15 @@ export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
   if (isItsPurchase && order.state !== 'refunded') return { ...books, do: 'end_lease' }
   if (payment.kind === 'renewal' && payment.accepted) return { ...books, do: 'take_term', ...termEnd(facts, order) }
   return { ...books, do: 'close' }
+}
+
+/** More of a payment went back after all of it had. `reported:` and the refund that the status is about are the same. */
+export function refundedTwice({ payment, refunds }: Balance, { id }: RefundRow, subject: Params): EventResult {
+  const told = counted(refunds).filter(({ key }) => !key.startsWith('reported:'))
+  const before = told.filter(one => one.id !== id)
+  const { charged } = payment
+  if (before.length === told.length || !sumRefunds(before, charged).all) return { outcome: 'ignored' }
+  return { outcome: 'refunded_twice', detail: { ...subject, amount: fromCents(totalOf(told, charged)), charged } }
 }
 
 function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance<Sum>, order: OrderRow): TermEnd {

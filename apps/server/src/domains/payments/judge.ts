@@ -12,7 +12,7 @@ import {
   type MoneyRules
 } from './paid-order.ts'
 import { blockingRefundOf, counted, sumRefunds, recentRequestOf, type RefundRow } from './refund-rows.ts'
-import { reportedAt, type PaymentRow } from './rows.ts'
+import { timeOf, type PaymentRow } from './rows.ts'
 import { paymentStateOf } from './states.ts'
 
 /** The facts for judging a payment's report, read and locked once by `gather`. */
@@ -44,19 +44,14 @@ export type OrderFacts = {
   terms: SoldToday
 }
 
+type PaymentProblem = MoneyProblem | { code: 'lines_missing'; params: { missing: string } } | { code: 'cancelled' }
 /** Why a purchase is not delivered; the code becomes the order's failure. */
-export type OrderProblem =
-  | MoneyProblem
-  | { code: 'lines_missing'; params: { missing: string } }
-  | { code: 'purchase_not_sold'; params: { what: string } }
-  | { code: 'cancelled' }
+export type OrderProblem = PaymentProblem | { code: 'purchase_not_sold'; params: { what: string } }
 
 /** Why a payment waits for an administrator while its order does not change. */
 export type HoldReason =
-  | MoneyProblem
-  | { code: 'lines_missing'; params: { missing: string } }
+  | PaymentProblem
   | { code: 'renewal_not_sold'; params: { what: string } }
-  | { code: 'cancelled' }
   | { code: 'renewal_too_late'; params: { state: string } }
   | { code: 'paid_twice' }
 
@@ -107,13 +102,13 @@ export function judge(facts: Facts): Decision {
   // A refund of it is pending. Reading its order judges it again once that refund has a result.
   if (blockingRefundOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
-  const isFirst = !payment || (payment.reportedAt === null && reportedAt(paid) !== null)
+  const isFirst = !payment || (payment.reportedAt === null && timeOf(paid.updated_at) !== null)
   return !isFirst && decision.do === 'hold' ? record('ignored') : decision
 }
 
 /** Was more paid for a payment that is not judged again, or for one that its refunds do not cover any more? */
 function hasGrown({ paid, refunds }: Facts, payment: PaymentRow): boolean {
-  const at = reportedAt(paid)
+  const at = timeOf(paid.updated_at)
   const isLater = at !== null && (payment.reportedAt === null || at > payment.reportedAt)
   const charged = chargedOf(paid)
   const state = paymentStateOf(payment)
@@ -123,7 +118,7 @@ function hasGrown({ paid, refunds }: Facts, payment: PaymentRow): boolean {
 
 /** Only a held payment is judged again, by a report that is not older than the last. */
 function isNews({ paid }: Facts, payment: PaymentRow): boolean {
-  const at = reportedAt(paid)
+  const at = timeOf(paid.updated_at)
   const isOld = at !== null && payment.reportedAt !== null && at < payment.reportedAt
   return paymentStateOf(payment) === 'held' && !isOld
 }

@@ -61,12 +61,17 @@ export const downToCents = (text: string): string => {
   return `${whole}.${decimals.slice(0, 2).padEnd(2, '0')}`
 }
 
+/** The lines that name a variant, with the quantity that is left after edits of the platform's order. */
+export const linesOf = ({ line_items }: Pick<PaidOrder, 'line_items'>): { variant: string; quantity: number }[] =>
+  line_items.flatMap(({ variant_id: variant, quantity, current_quantity }) => {
+    const left = current_quantity ?? quantity
+    return variant && left > 0 ? [{ variant, quantity: left }] : []
+  })
+
 /** Each line that an order needs, with the quantity that was paid for. A variant may be needed twice. */
 export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder, 'line_items'>): NeededLine[] {
-  const left = new Map<string | null | undefined, number>()
-  for (const { variant_id, quantity, current_quantity } of paid.line_items) {
-    left.set(variant_id, (left.get(variant_id) ?? 0) + Math.max(0, current_quantity ?? quantity))
-  }
+  const left = new Map<string, number>()
+  for (const { variant, quantity } of linesOf(paid)) left.set(variant, (left.get(variant) ?? 0) + quantity)
   return needed.map(({ variant, name, quantity }) => {
     const there = left.get(variant) ?? 0
     left.set(variant, Math.max(0, there - quantity))

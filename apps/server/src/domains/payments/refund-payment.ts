@@ -23,7 +23,7 @@ import {
 } from '../orders/index.ts'
 import { countCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { judgeRefund, type Balance, type RefundDecision } from './judge-refund.ts'
+import { judgeRefund, refundedTwice, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
 import { isRefundedOrVoided } from './paid-order.ts'
 import { queueOrderRead } from './jobs.ts'
@@ -34,11 +34,13 @@ import {
   isListed,
   isUnconverted,
   hasNoResult,
+  isMark,
   isMarked,
   leftOf,
   keyAfter,
   moveRefund,
   pendingKey,
+  refundIdOf,
   refundRowsOf,
   rowsOf,
   setRefundAmount,
@@ -52,9 +54,9 @@ import {
   lastAmountOf,
   paidRenewals,
   paymentOf,
-  reportedAt,
   reportedMoney,
   standingPayment,
+  timeOf,
   type PaymentRow
 } from './rows.ts'
 import { payments } from './tables.ts'
@@ -71,8 +73,6 @@ type RefundReport = {
   /** '15.40 GBP': as reported in the buyer's currency. `amount` is '0.00' if it cannot be converted yet. */
   foreignAmount?: string | null
   reason: 'refund' | 'chargeback'
-  /** The platform's id of a refund that it reported. */
-  refundId?: string
   /** The part that the shop sends by hand, in the payment's currency. */
   byHand?: string | null
 }
@@ -85,29 +85,28 @@ const FINAL: ReadonlySet<string> = new Set(['success', 'failure', 'error'])
  * buyer's currency is converted at the payment's rate.
  */
 export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
-  const { id: refundId, order_id: platformOrderId } = refund
+  const { order_id: platformOrderId } = refund
   const told = refund.transactions.filter(({ kind }) => kind === 'refund')
   const made = told.filter(({ status, amount }) => status === 'success' && Number(amount) > 0)
   const pending = told.filter(({ status }) => !FINAL.has(status))
   if (made.length + pending.length === 0) return { outcome: 'ignored', about: { platformOrderId } }
   await lock(unit.tx, 'platformOrder', platformOrderId)
-  const key = `refund:${refundId}`
+  const key = `refund:${refund.id}`
+  const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
   if (made.length === 0) {
-    const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
     await awaitRefund(unit, { platformOrderId, key, amount })
     return { outcome: 'ignored', about: { platformOrderId } }
   }
   const money = await reportedMoney(unit, ctx, platformOrderId, made)
   if (pending.length > 0) {
-    const { amount } = await reportedMoney(unit, ctx, platformOrderId, pending)
     const known = rowsOf(counted(await refundRowsOf(unit.tx, platformOrderId)), key)
     // If more is known to be made than this report says, the report is late, and the rest may have been made.
-    if (totalOf(known, '0') <= toCents(money.amount ?? '0'))
+    if (totalOf(known, '0') <= toCents(money.amount))
       await addRefund(unit, { key: pendingKey(key), platformOrderId, amount, state: 'answered', awaitsRead: true })
   }
   const manual = made.filter(one => one.manual_payment_gateway === true)
   const byHand = manual.length > 0 ? (await reportedMoney(unit, ctx, platformOrderId, manual)).amount : null
-  return recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', refundId, byHand })
+  return recordRefund(unit, ctx, { platformOrderId, key, ...money, reason: 'refund', byHand })
 }
 
 /**
@@ -158,7 +157,7 @@ export async function recordFullRefund(
   const { id: platformOrderId } = told
   const known = await paymentOf(tx, platformOrderId)
   const first = `reported:${platformOrderId}`
-  const at = reportedAt(told)
+  const at = timeOf(told.updated_at)
   if (at !== null && known) await tx.update(payments).set({ reportedAt: at }).where(eq(payments.id, known.id))
   const rows = rowsOf(await refundRowsOf(tx, platformOrderId), first)
   const isLater = at !== null && (!known?.reportedAt || at > known.reportedAt)
@@ -176,7 +175,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   const facts = await gatherBalance(unit, ctx, platformOrderId)
   if (!facts) return { outcome: 'refunded', about: { platformOrderId } }
   const { payment, order } = facts
-  const { about } = subjectIn(payment, order, platformOrderId)
+  const { about, detail } = subjectIn(payment, order, platformOrderId)
   if (reason === 'chargeback') {
     const money = row.foreignAmount ?? `${row.amount ?? payment.charged} ${payment.currency}`
     const params = { payment: payment.platformOrderNumber, money, order: order?.publicId ?? '–' }
@@ -190,7 +189,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   const decision = judgeRefund(facts)
   const result: EventResult = decision
     ? await applyRefund(unit, ctx, facts, { ...report, decision, row })
-    : { outcome: 'ignored' }
+    : refundedTwice(facts, row, detail)
   await countCodes(unit, facts)
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
@@ -199,7 +198,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
 
 /** The row of a report: our own request's, or a new one. Undefined if it counts already: reading the order counts what more was made. */
 async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow | undefined> {
-  const { key, platformOrderId, amount, foreignAmount = null, refundId } = report
+  const { key, platformOrderId, amount, foreignAmount = null } = report
   const rows = await refundRowsOf(unit.tx, platformOrderId)
   const whole = (await paymentOf(unit.tx, platformOrderId))?.charged ?? null
   const told = {
@@ -210,7 +209,7 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
     createdAt: unit.now
   }
   if (rowsOf(rows, key).some(isMarked)) return undefined
-  const asked = refundId === undefined ? undefined : requestOf(rows, { key, amount, now: unit.now })
+  const asked = refundIdOf(report) && !isMark(key) ? requestOf(rows, { key, amount, now: unit.now }) : undefined
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
   await moveRefund(unit, asked, 'count', told)
   const isLess = toCents(told.amount ?? '0') + CONVERTED < toCents(asked.amount ?? '0')
@@ -309,8 +308,8 @@ async function applyRefund(
   const disputed = reason === 'chargeback'
   const before = sumRefunds(counted(refunds.filter(({ id }) => id !== row.id)), payment.charged).sum
   const told = fromCents(decision.back - before)
-  const { order_id, platform_order } = subjectIn(payment, order, payment.platformOrderId).detail
-  const detail = { order_id, platform_order, amount: told, ...(disputed ? { reason } : {}) }
+  const { detail: subject } = subjectIn(payment, order, payment.platformOrderId)
+  const detail = { ...subject, amount: told, ...(disputed ? { reason } : {}) }
   const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await takeBackEarnings(unit, ctx, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
@@ -359,7 +358,11 @@ async function applyRefund(
       return { outcome: 'refunded', detail }
     }
     case 'close':
-      await note(unit, order.id, 'payment_refunded', { platform_order, amount: payment.charged, reason })
+      await note(unit, order.id, 'payment_refunded', {
+        platform_order: platformOrderNumber,
+        amount: payment.charged,
+        reason
+      })
       unit.publish('order', order.id, order.userId)
       await tell(payment.accepted ? 'no' : 'uncounted')
       return { outcome: 'refunded', detail }

@@ -69,7 +69,8 @@ export const refundIdOf = ({ key }: Pick<RefundRow, 'key'>): string | undefined 
 
 /** A refund of the platform that an operator marked as made. What the platform reports of it later is part of this row. */
 export const isMarked = ({ key, state }: Pick<RefundRow, 'key' | 'state'>): boolean =>
-  state === 'counted' && key.includes(':operator:')
+  state === 'counted' && isMark(key)
+export const isMark = (key: string): boolean => key.includes(':operator:')
 
 /** The key of the part of a refund that is pending while another part was made. */
 export const pendingKey = (refundKey: string): string => `${refundKey}:pending`

@@ -87,7 +87,7 @@ function columnsOf(unit: Unit, { paid, money, refunds, payment: known }: Report)
     refundedAmount: refundedPartOf(amount, back.sum),
     refundedAt: back.all ? unit.now : null,
     // While a refund of it is pending, a new payment is not judged.
-    reportedAt: !known?.reportedAt && blockingRefundOf(refunds, unit.now) ? null : reportedAt(paid)
+    reportedAt: !known?.reportedAt && blockingRefundOf(refunds, unit.now) ? null : timeOf(paid.updated_at)
   }
 }
 
@@ -112,9 +112,9 @@ const paidLine = (line: PaidOrder['line_items'][number]): PaidLine => ({
   price: downToCents(line.price)
 })
 
-/** The platform's time of its order's last change; null if it does not say. */
-export function reportedAt({ updated_at }: Pick<PaidOrder, 'updated_at'>): Date | null {
-  const at = new Date(updated_at ?? Number.NaN)
+/** A time of the platform, such as that of its order's last change; null if it does not say. */
+export function timeOf(text: string | null | undefined): Date | null {
+  const at = new Date(text ?? Number.NaN)
   return Number.isNaN(at.getTime()) ? null : at
 }
 

@@ -21,7 +21,7 @@ import { readRestored, readSettings } from '../settings/index.ts'
 import { returnMoney } from './apply-return.ts'
 import { type Settling, applyDecision, updateEarnings } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
-import { isUnpaid, withKnownCharge } from './paid-order.ts'
+import { isUnpaid, linesOf, withKnownCharge } from './paid-order.ts'
 import { gatherBalance } from './refund-payment.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
@@ -128,12 +128,13 @@ export async function gatherOrder(
 }
 
 /** Does the payment contain one of our plans or rules? */
-async function holdsOurs(tx: Executor, { line_items }: PaidOrder): Promise<boolean> {
-  const ids = line_items.flatMap(({ variant_id, quantity, current_quantity }) =>
-    variant_id && (current_quantity ?? quantity) > 0 ? [variant_id] : []
-  )
-  return (await ourVariants(tx, ids)).size > 0
-}
+const holdsOurs = async (tx: Executor, paid: PaidOrder): Promise<boolean> =>
+  (
+    await ourVariants(
+      tx,
+      linesOf(paid).map(({ variant }) => variant)
+    )
+  ).size > 0
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE
@@ -154,10 +155,5 @@ async function findLostOrder(
   const isLost = restored && at > restored.backupAt.getTime() - CLOCKS && at < restored.restoredAt.getTime() + DAY
   const email = paid.email ?? paid.contact_email ?? paid.customer?.email
   if (!isLost || !email) return undefined
-  const lines = paid.line_items.flatMap(({ variant_id, quantity, current_quantity }) =>
-    variant_id && (current_quantity ?? quantity) > 0
-      ? [{ variant: variant_id, quantity: current_quantity ?? quantity }]
-      : []
-  )
-  return placeLostOrder(unit, secrets, { publicId, email, lines, held: restored.held ?? {} })
+  return placeLostOrder(unit, secrets, { publicId, email, lines: linesOf(paid), held: restored.held ?? {} })
 }

@@ -14,7 +14,6 @@ import {
   moveRefund,
   paymentAndOrderOf,
   pendingKey,
-  refundIdOf,
   type Refunding,
   refundRowsOf,
   type RefundRow,
@@ -48,14 +47,12 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   const rest = more === null ? 0n : restOf(awaited, more)
   const isPart = rest > 0n
   if (awaited && isPart) await awaitRest(unit, awaited, { key, rest: fromCents(rest) })
-  const refundId = refundIdOf({ key })
   return recordRefund(unit, ctx, {
     platformOrderId,
     key: awaited && !(isPart && awaited.key !== key) ? awaited.key : keyAfter(rows, key),
     amount: more === null ? null : fromCents(more),
     foreignAmount,
-    reason: 'refund',
-    ...(refundId === undefined ? {} : { refundId })
+    reason: 'refund'
   })
 }
 

@@ -161,8 +161,12 @@ const LEAVES_MONEY = new Set<InboxEntry['outcome']>([
   'refund_stuck',
   'cancelled_delivered'
 ])
+/** Outcomes of a payment that counts. */
+const SETTLED = new Set<InboxEntry['outcome']>(['lines_more', 'partly_refunded'])
 const settlesNothing = ({ unresolved, topic, outcome, payment }: InboxEntry) =>
-  unresolved && (topic === 'orders/paid' || (CAME_BACK.has(outcome) && (payment === 'held' || payment === 'ignored')))
+  unresolved &&
+  ((topic === 'orders/paid' && !SETTLED.has(outcome)) ||
+    (CAME_BACK.has(outcome) && (payment === 'held' || payment === 'ignored')))
 const leavesMoney = (entry: InboxEntry) =>
   settlesNothing(entry) || (entry.unresolved && LEAVES_MONEY.has(entry.outcome))
 /** Can the platform still refund any of its payment? */

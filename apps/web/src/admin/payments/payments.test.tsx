@@ -177,7 +177,16 @@ describe('the payments of the console', () => {
     const won: InboxEntry = { ...short, topic: 'disputes/update', outcome: 'dispute_won', payment: 'ignored' }
     const stuck: InboxEntry = { ...settled, unresolved: true, topic: 'reconciled/doubt', outcome: 'refund_stuck' }
     const never: InboxEntry = { ...stuck, id: 6, platform_order: '#1006', payment: 'held' }
-    const events = [{ ...cancelled, unresolved: true }, won, { ...stuck, id: 5, platform_order: '#1005' }, never]
+    const more: InboxEntry = { ...settled, unresolved: true, id: 7, platform_order: '#1007', outcome: 'lines_more' }
+    const twice: InboxEntry = {
+      ...more,
+      id: 8,
+      platform_order: '#1008',
+      outcome: 'refunded_twice',
+      payment: 'refunded'
+    }
+    const ended = [{ ...stuck, id: 5, platform_order: '#1005' }, never, more, { ...twice, topic: 'refunds/create' }]
+    const events = [{ ...cancelled, unresolved: true }, won, ...ended]
     answer(payments.inbox, pageOf(...events))
     const { user } = renderScreen(<PaymentsPage />, { at: ROUTE, route: ROUTE })
     const offered = async (name: string) => {
@@ -190,6 +199,8 @@ describe('the payments of the console', () => {
     expect(await offered('#1004')).toEqual(['Apply to an order', 'Refund', 'Mark as refunded', 'Ignore'])
     expect(await offered('#1005')).toEqual(['Refund', 'Mark as refunded', 'Ignore'])
     expect(await offered('#1006')).toEqual(['Apply to an order', 'Refund', 'Mark as refunded', 'Ignore'])
+    expect(await offered('#1007')).toEqual(['Refund', 'Ignore'])
+    expect(await offered('#1008')).toEqual(['Ignore'])
   })
 
   it('give a payment back by the plan that is asked about, and say so where it is for no order', async () => {

@@ -83,7 +83,9 @@ export async function startServersStack(range: string): Promise<ServersStack> {
   }
   const report = async (publicId: string, renewal: boolean) => {
     const eventId = `paid-${(events += 1)}`
-    const payload = paidEvent({ publicId, amount: '1000.00', renewal })
+    const [order] = await db.select().from(orders).where(eq(orders.publicId, publicId))
+    const lines = Object.fromEntries(order?.lines.map(({ variant, quantity }) => [variant, quantity]) ?? [])
+    const payload = paidEvent({ publicId, amount: '1000.00', renewal, lines })
     await command(ctx, SYSTEM, unit => storeEvent(unit, { eventId, topic: 'orders/paid', payload }))
     return eventId
   }

@@ -31,7 +31,11 @@ async function givenBack(
   amount: string | null,
   outcome: string
 ): Promise<void> {
-  if (payment.refunded) return expect(outcome).toBe('ignored')
+  if (payment.refunded) {
+    // A cancellation says that all is refunded, and names no refund.
+    const isMore = amount !== null && toldBackOf(payment) - centsOf(amount) >= payment.charged
+    return expect(outcome).toBe(isMore ? 'refunded_twice' : 'ignored')
+  }
   payment.back = amount === null ? payment.charged : Math.min(payment.charged, payment.back + centsOf(amount))
   if (payment.back < payment.charged) {
     takeBackPart(model.books, payment)
@@ -166,14 +170,15 @@ export const loseChargeback = (nth: number): Step =>
     await givenBack({ payment, model, real }, amountOf(payment.charged), outcome)
   })
 
-/** What the platform has refunded of a payment, in cents. */
-function backOf({ charged, refunds, cancelled, dispute, disputeWon }: ModelPayment): number {
-  const taken = cancelled || (dispute !== null && !disputeWon) ? charged : 0
-  return Math.min(
-    charged,
-    refunds.reduce((sum, { amount }) => sum + centsOf(amount), taken)
-  )
+/** The refunds of a payment and its dispute, in cents: more than it brought if it was refunded and charged back. */
+function toldBackOf({ charged, refunds, dispute, disputeWon }: ModelPayment): number {
+  const taken = dispute !== null && !disputeWon ? charged : 0
+  return refunds.reduce((sum, { amount }) => sum + centsOf(amount), taken)
 }
+
+/** What the platform has refunded of a payment, in cents. */
+const backOf = (payment: ModelPayment): number =>
+  Math.min(payment.charged, toldBackOf(payment) + (payment.cancelled ? payment.charged : 0))
 
 /** The shop wins a dispute that had taken the money. The books are as before, and an ended lease can be reopened. */
 export const winChargeback = (nth: number): Step =>

@@ -1,0 +1,70 @@
+/** A buyer pays for more than the order has, and an administrator hears of it. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { MINUTE } from '../../infra/clock.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { compareFigures, wrongBooks } from '../statements/books-check.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+afterAll(() => b?.world.close())
+beforeEach(() => b.world.advance(MINUTE))
+afterEach(async () => {
+  expect(await compareFigures(b.db())).toEqual([])
+  expect(await wrongBooks(b.db())).toEqual([])
+  await b.world.endAll()
+})
+
+const TWICE = { '11': 16, '901': 16 }
+const openOf = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome, params }) => [outcome, params['lines']])
+
+test('a purchase and a renewal of twice the quantity count, and wait for an administrator until a part goes back', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { amount: '40.00', lines: TWICE })
+  expect(await b.tell('orders/paid', paid)).toBe('lines_more')
+  await b.world.confirm()
+  expect(await b.world.row(placed.id)).toMatchObject({ state: 'delivered', deliveryNum: 8, payAmount: '40.00' })
+  const renewal = b.paymentFor(placed, { renewal: true, amount: '40.00', lines: TWICE })
+  expect(await b.tell('orders/paid', renewal)).toBe('lines_more')
+  expect(b.daysLeft(await b.world.row(placed.id))).toBe(60)
+  for (const one of [paid, renewal]) {
+    expect(await openOf(one)).toEqual([['lines_more', 'line 1: 16, line 2: 16']])
+    // The same report again is no news.
+    expect(await b.tell('orders/paid', { ...one, updated_at: b.now().toISOString() })).toBe('ignored')
+  }
+  const [entry] = await b.openOf(paid)
+  expect(await b.act(entry, 'apply', { order: placed.publicId })).toMatchObject({ status: 409 })
+  expect(await b.refund(paid, '20.00')).toBe('partly_refunded')
+  expect(await openOf(paid)).toEqual([['partly_refunded', undefined]])
+  const [other] = await b.openOf(renewal)
+  expect(await b.act(other, 'ignore', { note: 'a present' })).toMatchObject({ code: 2000 })
+  expect(await openOf(renewal)).toEqual([])
+})
+
+test('an order gets more lines on the platform after its payment, and the buyer pays them', async () => {
+  const { paid } = await b.delivered()
+  const more = { ...paid, line_items: b.paymentFor(await b.world.place(b.buyer), { lines: TWICE }).line_items }
+  expect(await b.tell('orders/paid', { ...more, updated_at: b.now().toISOString() })).toBe('ignored')
+  await b.world.advance(MINUTE)
+  const grown = { ...more, total_price: '40.00', updated_at: b.now().toISOString() }
+  for (const outcome of ['lines_more', 'ignored']) expect(await b.tell('orders/paid', grown)).toBe(outcome)
+  expect(await openOf(paid)).toEqual([['lines_more', 'line 1: 16, line 2: 16']])
+})
+
+test('lines for two orders of one buyer are more than the one that is named needs', async () => {
+  const [one, other] = [await b.world.place(b.buyer), await b.world.place(b.buyer, 16)]
+  const both = b.paymentFor(one, { amount: '60.00', lines: { '11': 24, '901': 24 } })
+  expect(await b.tell('orders/paid', both)).toBe('lines_more')
+  expect((await b.world.row(other.id)).state).toBe('placed')
+})
+
+test('a tip, other goods and lines that were taken off are not more; too few are held as before', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { amount: '25.00', lines: { '11': 8, '901': 8, '555': 3 } })
+  const [first, ...others] = paid.line_items
+  const line_items = [{ ...first, quantity: 16, current_quantity: 8 }, ...others]
+  expect(await b.tell('orders/paid', { ...paid, line_items })).toBe('settled')
+  const short = b.paymentFor(await b.world.place(b.buyer), { lines: { '11': 100 } })
+  expect(await b.tell('orders/paid', short)).toBe('lines_missing')
+})
