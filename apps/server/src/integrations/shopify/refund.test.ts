@@ -17,7 +17,10 @@ async function refund(
     fetch: () => {
       const sale = { id: 'gid://shopify/OrderTransaction/1', kind: 'SALE', status: 'SUCCESS', gateway: 'cards' }
       const back = { id: 'gid://shopify/OrderTransaction/2', kind: 'REFUND', status: 'SUCCESS', gateway: 'cards' }
-      const transactions = [{ ...sale, ...(paid ? { amountSet: paid } : {}) }, ...Array.from({ length: refunds }, () => back)]
+      const transactions = [
+        { ...sale, ...(paid ? { amountSet: paid } : {}) },
+        ...Array.from({ length: refunds }, () => back)
+      ]
       const found = {
         currencyCode: 'USD',
         presentmentCurrencyCode,
@@ -54,6 +57,11 @@ test('the rest after some parts is all that is left, although our books have a c
   // The platform converts by the rate of another day.
   expect((await refund('13.34', { ...order, left: both('13.02', '12.27'), refunds: 2 })).input).toMatchObject({
     transactions: [{ amount: '12.27' }]
+  })
+  // 1.029 KWD count as 1.02 KWD.
+  const dinars = { presentmentCurrencyCode: 'KWD', paid: both('20.00', '6.145'), left: both('16.65', '5.116') }
+  expect((await refund('16.67', { ...dinars, refunds: 1 })).input).toMatchObject({
+    transactions: [{ amount: '5.116' }]
   })
   // Less than the rest stays a part.
   expect(await asked('13.33', 2)).toBe('12.24')

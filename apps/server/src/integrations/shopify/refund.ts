@@ -138,7 +138,8 @@ export async function readRefund(execute: Execute, refundId: string): Promise<Sh
 
 /**
  * All that is left is exact; a part is rounded down to the currency's decimals. Null if the rate is unknown.
- * @param refunds how many were made: our books count each as up to a cent more, so they have less left
+ * @param refunds how many were made. Our books count each as up to a cent of the shop's currency more than it was, and
+ *   leave out a third decimal of the buyer's, so what they have left differs by that
  */
 function inPresentment(
   amount: string,
@@ -155,7 +156,7 @@ function inPresentment(
   const rate = sum('presentmentMoney') / paid
   const exact = Number(amount) * rate
   const missing = left ? Math.abs(Number(left.presentmentMoney.amount) - exact) : Infinity
-  if (left && missing <= refunds * 0.01 * rate + 1e-6) return left.presentmentMoney.amount
+  if (left && missing <= refunds * 0.01 * Math.max(rate, 1) + 1e-6) return left.presentmentMoney.amount
   // Floating point may fall just short of a whole unit.
   return (Math.floor(exact * unit + 1e-6) / unit).toFixed(decimals)
 }
