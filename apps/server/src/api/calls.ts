@@ -1,5 +1,6 @@
 import {
   routes,
+  TOKEN_PERMISSIONS,
   type Access,
   type Domain,
   type Method,
@@ -21,6 +22,10 @@ export type ApiCall = {
   access: Access
   permission: Permission | undefined
   scope: Scope | undefined
+  /** May an operator's API token with the permission call it? */
+  takesTokens: boolean
+  /** Does it ask an operator's session for a recent confirmation, always or for some bodies? */
+  confirms: boolean
   /** Does it take, or require, an Idempotency-Key header? */
   idempotencyKey: Route['idempotencyKey']
   /** Its reply holds proxies' passwords. */
@@ -51,6 +56,8 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
         access: route.access,
         permission: route.permission,
         scope: route.scope,
+        takesTokens: TOKEN_PERMISSIONS.some(permission => permission === route.permission),
+        confirms: route.confirms !== undefined,
         idempotencyKey: route.idempotencyKey,
         reveals: route.reveals === 'credentials',
         params: input(route.params),
@@ -87,12 +94,18 @@ export const DOMAIN_TITLES: Record<Domain, string> = {
 }
 
 /** Who may call, in words. */
-export function whoMay({ access, permission, scope }: Pick<ApiCall, 'access' | 'permission' | 'scope'>): string {
+export function whoMay({
+  access,
+  permission,
+  scope,
+  confirms
+}: Pick<ApiCall, 'access' | 'permission' | 'scope' | 'confirms'>): string {
   const operators = `administrators whose role allows \`${permission}\``
   const people = {
     public: 'Anyone',
     user: permission ? `Customers, and ${operators}` : 'Anyone signed in',
     admin: operators.replace('a', 'A')
   }[access]
-  return scope ? `${people}; API keys with \`${scope}\`` : people
+  const keys = scope ? `; API keys with \`${scope}\`` : ''
+  return `${people}${keys}${confirms ? '; may ask an administrator to confirm the session' : ''}`
 }

@@ -65,7 +65,11 @@ describe('the OpenAPI document', () => {
   test('says who may call, and how each kind of call fails', () => {
     const of = (id: string) => operations.find(({ operation }) => operation.operationId === id)?.operation
     expect(of('orders_list')?.security).toEqual([{ session: [] }, { apiKey: [] }])
-    expect(of('orders_statistics')?.security).toEqual([{ session: [] }])
+    expect(of('orders_statistics')?.security).toEqual([{ session: [] }, { apiKey: [] }])
+    expect(of('secondFactor_resetSecondFactor')).toMatchObject({
+      description: expect.stringContaining('may ask an administrator to confirm the session') as string,
+      security: [{ session: [] }]
+    })
     expect(of('catalog_products')?.security).toContainEqual({})
     expect(Object.keys(of('accounts_changePassword')?.responses ?? {}).toSorted()).toEqual(
       ['200', '400', '401', '403', '413', '415', 'default'].toSorted()

@@ -38,7 +38,8 @@ export function openApiDocument(serverUrl: string): Json {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A key that a customer made for programs; it may call what its scopes name'
+          description:
+            'A key that a customer made for programs (nlk_…) may call what its scopes name, a token that an administrator made (nlo_…) what its permissions name'
         }
       }
     }
@@ -155,7 +156,7 @@ export function operationOf(call: ApiCall, components: Components): Json {
 
 function securityOf(call: ApiCall): Json[] {
   if (call.access === 'public') return [{}, { session: [] }]
-  return call.scope ? [{ session: [] }, { apiKey: [] }] : [{ session: [] }]
+  return call.scope || call.takesTokens ? [{ session: [] }, { apiKey: [] }] : [{ session: [] }]
 }
 
 function parametersOf(schema: JsonSchema | undefined, where: 'path' | 'query', components: Components): Json[] {

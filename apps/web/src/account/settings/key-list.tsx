@@ -64,7 +64,7 @@ function Key({ apiKey, rights }: { apiKey: ApiKey; rights: ReactNode }) {
         {rights}
         <span>
           {t('keys.made')} <Day at={apiKey.created_at} /> · {t(isOver ? 'keys.ended' : 'keys.ends')}{' '}
-          {apiKey.expires_at ? <Day at={apiKey.expires_at} /> : t('keys.never')}
+          {apiKey.expires_at ? <Day at={apiKey.expires_at} /> : t('keys.noEnd')}
         </span>
         <span>
           {t('keys.used')} {apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('keys.never')}
@@ -96,7 +96,7 @@ export function KeyLife({ endless = false, ...input }: NativeSelectProps & { end
   return (
     <NativeSelect
       label={t('keys.ends')}
-      data={endless ? [{ value: '', label: t('keys.never') }, ...lives] : lives}
+      data={endless ? [{ value: '', label: t('keys.noEnd') }, ...lives] : lives}
       {...input}
     />
   )
