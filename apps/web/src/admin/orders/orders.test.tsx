@@ -279,7 +279,7 @@ describe('the orders of the console', () => {
       expect(requestsOf(orders.refund)).toEqual([])
       await user.click(question.getByRole('button', { name: 'YES' }))
       expect(await screen.findByText('The platform is processing the refund')).toBeTruthy()
-      expect(requestsOf(orders.refund)).toMatchObject([{ body: { version: '3-1-1.36' } }])
+      expect(requestsOf(orders.refund)).toMatchObject([{ body: { amount: '5.15', version: '3-1-1.36' } }])
     }
   )
 

@@ -60,7 +60,8 @@ export async function askRefund(
     title: t('orders.refundTitle', { amount }),
     body: [body, ...byHand(t, plan), consequence(t, plan)].join('\n'),
     danger: true,
-    adds: { version: plan.version }
+    // The amount, so that only a large refund asks for a confirmation.
+    adds: { version: plan.version, amount: plan.amount }
   }
 }
 

@@ -219,7 +219,7 @@ describe('the payments of the console', () => {
       question.getByText(/The buyer of payment #1004 gets \$5\.00 back\. The payment belongs to no order/)
     ).toBeTruthy()
     await user.click(question.getByRole('button', { name: 'YES' }))
-    await waitFor(() => expect(requestsOf(payments.refund)).toMatchObject([{ body: { amount: '5', version: '9' } }]))
+    await waitFor(() => expect(requestsOf(payments.refund)).toMatchObject([{ body: { amount: '5.00', version: '9' } }]))
   })
 
   it('say what an unhandled event is waiting for, and offer no action', async () => {
