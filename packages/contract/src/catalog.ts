@@ -27,6 +27,9 @@ import { SyncPlan, SyncRun } from './sync-runs.ts'
 
 const P = '/api/products'
 
+/** A product's form with as many variants as it may have, and a description of each. */
+const PRODUCT_BYTES = 4 * 1024 * 1024
+
 export const catalog = {
   products: route('GET', `${P}/products/`, {
     summary: 'Products; visitors and customers see the active ones',
@@ -113,6 +116,7 @@ export const catalog = {
     summary: 'Add a product',
     access: 'admin',
     permission: 'products.change',
+    bodyLimit: PRODUCT_BYTES,
     body: ProductForm,
     reply: Product
   }),
@@ -121,6 +125,7 @@ export const catalog = {
     access: 'admin',
     permission: 'products.change',
     params: IdParams,
+    bodyLimit: PRODUCT_BYTES,
     body: ProductUpdate.extend(formVersion),
     reply: Product
   }),

@@ -162,9 +162,12 @@ export const VariantForm = z.object({
   variant_option3: option
 })
 
+/** The platform's limit for a product. */
+const MOST_VARIANTS = 2048
+
 const optionForm = z.object({
   option_name: text(message('enter_option_name')),
-  option_values: z.array(z.object({ option_value: text(message('enter_option_value')) })).max(250)
+  option_values: z.array(z.object({ option_value: text(message('enter_option_value')) })).max(MOST_VARIANTS)
 })
 
 export const ProductForm = z.object({
@@ -173,7 +176,7 @@ export const ProductForm = z.object({
   product_desc: optionalText(20_000),
   translations: translationsForm({ name: optionalText(), desc: optionalText(20_000), words: wordsForm }),
   active: z.boolean().default(true),
-  variants: z.array(VariantForm).min(1, message('add_variant')).max(250),
+  variants: z.array(VariantForm).min(1, message('add_variant')).max(MOST_VARIANTS),
   variant_options: z.array(optionForm).max(3).default([]),
   product_collections: z.array(Id).max(100).default([]),
   product_tags: z.array(Id).max(100).default([])

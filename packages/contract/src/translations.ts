@@ -3,8 +3,8 @@ import { message } from './form-messages.ts'
 import type { Translations as Texts } from './in-language.ts'
 import { optionalText, storable } from './shapes.ts'
 
-/** Largest number of option words of a product: more than three options of 250 values need. */
-const MAX_WORDS = 1010
+/** Largest number of option words of a product: the values of its options, their names, and locations. */
+const MAX_WORDS = 2500
 
 /** In replies: existing translations only; missing if there are none. */
 export const Translations = z

@@ -62,7 +62,7 @@ const NewProduct = z.object({
   subscriptionOnly: z.boolean().optional(),
   /** The platform gives a product without options this one. */
   optionNames: z.array(z.string().min(1)).min(1).max(3).default(['Title']),
-  variants: z.array(NewVariant).min(1).max(2000)
+  variants: z.array(NewVariant).min(1).max(2048)
 })
 const ProductChange = z.object({
   title: z.string().min(1).optional(),
