@@ -4,6 +4,7 @@ import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { checkDatabase } from './doctor/database.ts'
 import { readConfig } from './infra/config.ts'
 import { closeDatabase, openDatabase } from './infra/db/client.ts'
 import { sql } from './infra/db/drizzle.ts'
@@ -121,6 +122,21 @@ describe.skipIf(!isInstalled)('behind PgBouncer in transaction mode', () => {
       expect(counts['netlet locks'] ?? 0).toBeLessThanOrEqual(5)
     } finally {
       await closeDatabase(db)
+    }
+  })
+
+  test('a start whose two addresses lead to different databases is refused', async () => {
+    const other = await createTestDatabase()
+    try {
+      const env = { DATABASE_URL: pooler.url, DATABASE_SESSION_URL: other.url, APP_SECRET: 'x'.repeat(32) }
+      const config = readConfig({ ...env, PUBLIC_URL: 'https://shop.example.com', LOG_LEVEL: 'silent' })
+      await expect(openApp(config, { worker: false })).rejects.toThrow(/lead to different databases/)
+      expect((await checkDatabase(config)).findings).toContainEqual({
+        level: 'wrong',
+        text: expect.stringContaining('different databases') as string
+      })
+    } finally {
+      await other.drop()
     }
   })
 

@@ -1,5 +1,5 @@
 import { SEEN_FROM_PATH } from '@netlet/contract'
-import { Environment, unknownVariable } from './environment.ts'
+import { Environment, environmentProblems } from './environment.ts'
 import { StartupError } from './db/migrate.ts'
 
 export { isLoopback } from './environment.ts'
@@ -66,14 +66,9 @@ export const keptVariables: readonly string[] = Object.keys(Environment.shape).f
  * @throws StartupError with one line that says what to set
  */
 export function readConfig(variables: NodeJS.ProcessEnv): Config {
-  const unknown = unknownVariable(variables)
-  if (unknown !== undefined)
-    throw new StartupError(
-      `${unknown} is no setting of Netlet. Remove it, or look up its name in docs/CONFIGURATION.md.`
-    )
-  const parsed = Environment.safeParse(variables)
-  if (!parsed.success) throw new StartupError(parsed.error.issues[0]?.message ?? 'The environment is not valid')
-  const env = parsed.data
+  const [problem] = environmentProblems(variables)
+  if (problem !== undefined) throw new StartupError(problem)
+  const env = Environment.parse(variables)
   const publicUrl = env.PUBLIC_URL ?? `http://127.0.0.1:${env.PORT}`
   return {
     demo: env.NETLET_DEMO,

@@ -346,10 +346,18 @@ export const Environment = z
     error: 'ADMIN_PASSWORD is set without ADMIN_EMAIL. Set both, or neither.'
   })
 
-/** A variable with the product's name that the product does not know. Those of our tests are passed on to what they start. */
-export const unknownVariable = (variables: NodeJS.ProcessEnv): string | undefined =>
-  Object.keys(variables).find(
-    name => /^NETLET_(?!TEST_|E2E_|BROWSER_|UNHANDLED_)/.test(name) && !(name in Environment.shape)
+/** What is wrong with an environment, each as one line that says what to set. */
+export function environmentProblems(variables: NodeJS.ProcessEnv): string[] {
+  const parsed = Environment.safeParse(variables)
+  return [...unknownVariables(variables), ...(parsed.error?.issues.map(({ message }) => message) ?? [])]
+}
+
+/** Those with the product's name that it does not know. Those of our tests are passed on to what they start. */
+const unknownVariables = (variables: NodeJS.ProcessEnv): string[] =>
+  Object.keys(variables).flatMap(name =>
+    /^NETLET_(?!TEST_|E2E_|BROWSER_|UNHANDLED_)/.test(name) && !(name in Environment.shape)
+      ? [`${name} is no setting of Netlet. Remove it, or look up its name in docs/CONFIGURATION.md.`]
+      : []
   )
 
 const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal']
