@@ -46,6 +46,14 @@ test('a payment that was refunded is charged back too, until the shop wins the d
   expect(await openOf(paid)).toEqual([])
 })
 
+test('a part of a payment was refunded before all of it is charged back', async () => {
+  const { order, paid } = await b.delivered()
+  expect(await b.refund(paid, '15.00')).toBe('partly_refunded')
+  expect(await b.chargeback.opened(paid)).toBe('refunded_twice')
+  expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
+  expect(await openOf(paid)).toEqual([['refunded_twice', '35.00', '20.00']])
+})
+
 test('a payment that was charged back is refunded too', async () => {
   const { paid } = await b.delivered()
   expect(await b.chargeback.opened(paid)).toBe('refunded')

@@ -1,9 +1,8 @@
 import type { Params } from '@netlet/contract'
-import { fromCents } from '@netlet/contract/money'
-import type { EventResult } from '../commerce/index.ts'
+import { fromCents, toCents } from '@netlet/contract/money'
 import { endsTakenBack } from '../delivery/index.ts'
 import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
-import { counted, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
+import { CONVERTED, counted, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
 import { refundedPartOf, minus, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
@@ -57,13 +56,12 @@ export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
   return { ...books, do: 'close' }
 }
 
-/** More of a payment went back after all of it had. `reported:` and the refund that the status is about are the same. */
-export function refundedTwice({ payment, refunds }: Balance, { id }: RefundRow, subject: Params): EventResult {
-  const told = counted(refunds).filter(({ key }) => !key.startsWith('reported:'))
-  const before = told.filter(one => one.id !== id)
-  const { charged } = payment
-  if (before.length === told.length || !sumRefunds(before, charged).all) return { outcome: 'ignored' }
-  return { outcome: 'refunded_twice', detail: { ...subject, amount: fromCents(totalOf(told, charged)), charged } }
+/** With this row, more went back than was paid. `reported:` and the refund that the status is about are the same money. */
+export function refundedTwice({ payment: { charged }, refunds }: Balance, { id }: RefundRow): Params | null {
+  const told = counted(refunds).filter(({ key, amount }) => !key.startsWith('reported:') && amount !== '0.00')
+  const total = totalOf(told, charged)
+  const isMore = total > toCents(charged) + CONVERTED * BigInt(told.length)
+  return isMore && told.length > 1 && told.some(one => one.id === id) ? { amount: fromCents(total), charged } : null
 }
 
 function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance<Sum>, order: OrderRow): TermEnd {

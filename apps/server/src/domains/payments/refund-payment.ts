@@ -29,6 +29,7 @@ import { isRefundedOrVoided } from './paid-order.ts'
 import { queueOrderRead } from './jobs.ts'
 import {
   addRefund,
+  CONVERTED,
   counted,
   isRefundedForGood,
   isListed,
@@ -187,9 +188,11 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
     return { outcome: 'refunded', about }
   }
   const decision = judgeRefund(facts)
-  const result: EventResult = decision
+  const applied: EventResult = decision
     ? await applyRefund(unit, ctx, facts, { ...report, decision, row })
-    : refundedTwice(facts, row, detail)
+    : { outcome: 'ignored' }
+  const more = applied.outcome === 'renewals_unserved' ? null : refundedTwice(facts, row)
+  const result: EventResult = more ? { outcome: 'refunded_twice', detail: { ...detail, ...more } } : applied
   await countCodes(unit, facts)
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
@@ -218,8 +221,6 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
 
 /** How long the platform's answer to a request may take. After that, the process that waited for it has died. */
 const ANSWERED_WITHIN = 2 * MINUTE
-/** The platform's report may differ by this many cents, because it converts to the buyer's currency and back. */
-const CONVERTED = 2n
 
 /**
  * The console's request that a report belongs to, by the refund's id, or by the amount if the answer was lost.

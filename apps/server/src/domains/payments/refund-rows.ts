@@ -14,6 +14,9 @@ export type RefundRow = typeof paymentRefunds.$inferSelect
 export const isUnconverted = ({ amount, foreignAmount }: Pick<RefundRow, 'amount' | 'foreignAmount'>): boolean =>
   foreignAmount !== null && amount === '0.00'
 
+/** A report may differ by this many cents, because the platform converts to the buyer's currency and back. */
+export const CONVERTED = 2n
+
 /** All known refunds and disputes of a platform order, oldest first. */
 export const refundRowsOf = (db: Executor, platformOrderId: string): Promise<RefundRow[]> =>
   db
