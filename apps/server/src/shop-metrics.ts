@@ -45,7 +45,8 @@ export function shopMetrics(ctx: AppContext): () => Promise<{ type: string; text
   return async () => {
     const registry = new Registry()
     for (const { name, help, samples } of await read()) {
-      const labelNames = Object.keys(samples[0]?.labels ?? {})
+      // A gauge without labels would begin with 0.
+      const labelNames = samples[0] ? Object.keys(samples[0].labels ?? {}) : ['none']
       const gauge = new Gauge({ name, help, labelNames, registers: [registry] })
       for (const { labels = {}, value } of samples) gauge.set(labels, value)
     }
