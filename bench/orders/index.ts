@@ -24,7 +24,8 @@ export const ordersBench: Bench = async log => {
     cartStep: AT_ONCE.addresses,
     ruleCount: 1,
     database,
-    env: { SENDGRID_URL: outbox.url }
+    env: { SENDGRID_URL: outbox.url },
+    processes: true
   })
   try {
     await writeSettings(stack.ctx, { sendgrid_api_key: 'bench', email_from: 'Netlet <shop@example.com>' })
