@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sourcesIn } from './plain-words.ts'
 import type { Violation } from './violation.ts'
 
 const SERVER = 'apps/server/src'
@@ -20,3 +21,14 @@ export function columnDefaultViolations(root: string): Violation[] {
       }))
     })
 }
+
+/** Tables that `db:generate` does not find: the next generated migration would drop them. */
+export const hiddenTableViolations = (root: string): Violation[] =>
+  sourcesIn(root)
+    .filter(({ file }) => file.startsWith(SERVER) && !/(?:\/tables|\.test|\.fixture)\.ts$/.test(file))
+    .filter(({ path }) => /\bpgTable\(/.test(readFileSync(path, 'utf8')))
+    .map(({ file }) => ({
+      rule: 'tables-in-tables',
+      where: file,
+      what: 'declares a table. It belongs in a tables.ts.'
+    }))

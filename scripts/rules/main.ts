@@ -1,7 +1,7 @@
 // Checks the code against the rules of docs/ARCHITECTURE.md: imports between folders, writers of each table, default
 // clocks of columns, files that are named by path, texts of other services, the length of commit subjects, and the words of comments.
 import { fileURLToPath } from 'node:url'
-import { columnDefaultViolations } from './column-defaults.ts'
+import { columnDefaultViolations, hiddenTableViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
 import { namedFileViolations } from './named-files.ts'
@@ -14,6 +14,7 @@ const violations = [
   ...importViolations(await readImports(root)),
   ...tableWriteViolations(root),
   ...columnDefaultViolations(root),
+  ...hiddenTableViolations(root),
   ...namedFileViolations(root),
   ...unboundedTextViolations(root),
   ...commitViolations(root),

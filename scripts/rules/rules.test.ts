@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { columnDefaultViolations } from './column-defaults.ts'
+import { columnDefaultViolations, hiddenTableViolations } from './column-defaults.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readDomainImports, readImports } from './imports.ts'
 import { namedFileViolations } from './named-files.ts'
@@ -194,6 +194,14 @@ describe('writes of tables', () => {
       `${S}/domains/audit/index.ts:2 calls insert on auditLog`
     ])
   })
+})
+
+test('a table is declared in a tables.ts, where the next migration finds it', async () => {
+  const text = "const hidden = pgTable('hidden', {})\n"
+  const files = { [`${S}/domains/orders/tables.ts`]: text, [`${S}/domains/orders/figures.ts`]: text }
+  expect(hiddenTableViolations(await treeWith(files)).map(({ where }) => where)).toEqual([
+    `${S}/domains/orders/figures.ts`
+  ])
 })
 
 describe('defaults of columns', () => {
