@@ -6,10 +6,11 @@ import { checkServers } from './domains/convergence/index.ts'
 import { serversHealth } from './domains/servers/index.ts'
 import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
 import { countUnresolvedEvents } from './domains/inbox/index.ts'
-import { type HealthPorts, readRestored } from './domains/settings/index.ts'
+import { type HealthPorts, readRestored, secretChange } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { untrustedProxies } from './infra/http/client-address.ts'
+import { sealedTables } from './sealed-tables.ts'
 import { queueFigures } from './infra/job-figures.ts'
 
 /** How long a check of the servers may take, in milliseconds. */
@@ -56,7 +57,8 @@ export const healthPorts = (ctx: AppContext): HealthPorts => ({
   }
 })
 
-async function databaseHealth({ db }: AppContext) {
+async function databaseHealth(ctx: AppContext) {
+  const { db } = ctx
   const { rows } = await db.execute<{ bytes: number; connections: number; most: number }>(sql`
     select pg_database_size(current_database())::float8 as bytes,
       (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
@@ -68,6 +70,7 @@ async function databaseHealth({ db }: AppContext) {
     connections: rows[0]?.connections ?? 0,
     max_connections: rows[0]?.most ?? 0,
     pool: { size: totalCount, idle: idleCount, waiting: waitingCount },
-    recovering_since: restored?.recoveredAt === null ? iso(restored.backupAt) : null
+    recovering_since: restored?.recoveredAt === null ? iso(restored.backupAt) : null,
+    secret_change: await secretChange(ctx, sealedTables)
   }
 }

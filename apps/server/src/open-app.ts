@@ -69,7 +69,7 @@ async function openOnce(config: Config, { worker, serves = true }: Omit<Role, 'p
     opened.push(() => changes.stop())
     const jobs = await openJobs({ db, listenUrl: worker ? sessionUrl : null, log, queues: allQueues })
     opened.push(() => jobs.stop())
-    const secrets = createSecrets(config.appSecret)
+    const secrets = createSecrets(config.appSecret, config.formerAppSecret)
     const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets, changes }
     tail.start(storeLogLines(ctx))
     await checkAppSecret(ctx)

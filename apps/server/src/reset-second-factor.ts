@@ -19,7 +19,7 @@ async function reset(name: string): Promise<void> {
   const jobs = await openJobs({ db, listenUrl: null, log, queues: [sendMailQueue] })
   const changes = await openChangeFeed({ databaseUrl: config.sessionUrl, db, log })
   try {
-    const secrets = createSecrets(config.appSecret)
+    const secrets = createSecrets(config.appSecret, config.formerAppSecret)
     const done = await resetSecondFactorsOf({ config, db, jobs, log, now: systemClock, secrets, changes }, name)
     if (!done.ok) throw new StartupError(sentenceOf(done))
     console.log(`${name} has no second factor any more. All sessions have ended, and a mail says so.`)

@@ -27,11 +27,12 @@ import { retentionJobs } from './domains/retention/index.ts'
 import { rewardsJobs } from './domains/rewards/index.ts'
 import { webhookJobs } from './domains/webhooks/index.ts'
 import { noticePorts, ownsAddresses } from './notice-ports.ts'
-import { isRecovering } from './domains/settings/index.ts'
+import { isRecovering, settingsJobs } from './domains/settings/index.ts'
 import { statementJobs } from './domains/statements/index.ts'
 import { statusJobs } from './domains/status/index.ts'
 import { trafficJobs } from './domains/traffic/index.ts'
 import { retention } from './retention.ts'
+import { sealedTables } from './sealed-tables.ts'
 import type { Job } from './infra/job.ts'
 import type { JobQueue } from './infra/jobs.ts'
 
@@ -97,7 +98,8 @@ export const allJobs: Job[] = [
   ...orderJobs,
   ...deliveryJobs(deliveryPorts),
   ...statementJobs,
-  ...reconciliationJobs
+  ...reconciliationJobs,
+  ...settingsJobs(sealedTables)
 ].map(one => (PAUSED.has(one.queue.name) ? paused(one) : one))
 
 /** All queues. Each process may send to all of them. */

@@ -136,7 +136,9 @@ export const DatabaseHealth = z.object({
   /** The pool of this process. */
   pool: z.object({ size: z.number(), idle: z.number(), waiting: z.number() }),
   /** When the backup was made from which the shop was restored, while it looks for what was paid since; else null. */
-  recovering_since: Time.nullable()
+  recovering_since: Time.nullable(),
+  /** While APP_SECRET_PREVIOUS is given: rows that still need it, and when it may be removed. */
+  secret_change: z.object({ left: z.number(), removable_at: Time.nullable() }).nullable()
 })
 
 export const HttpHealth = z.object({

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { type Client, escapeIdentifier } from 'pg'
+import { createSecrets, type Secrets } from '../infra/secrets.ts'
 import { withDatabase } from './database-url.ts'
 import { connect, dump } from './dump.ts'
 import type { Header, Manifest, Part } from './format.ts'
@@ -40,7 +41,7 @@ export async function backUp(
       let manifest: Manifest | undefined
       const at = now()
       const parts = stopping(
-        dump(client, { ...place.kept, at, appSecret: secretOf(place) }, told => (manifest = told)),
+        dump(client, { ...place.kept, at, secrets: secretsOf(place) }, told => (manifest = told)),
         signal
       )
       const { path, bytes } = await writeBackup(to, { lock, at }, parts)
@@ -64,10 +65,10 @@ export async function backUp(
   }
 }
 
-function secretOf({ kept }: Place): string {
+function secretsOf({ kept }: Place): Secrets {
   const secret = kept.environment['APP_SECRET']
   if (!secret) throw new BackupProblem('Set APP_SECRET as the shop has it: a backup without it cannot be used.')
-  return secret
+  return createSecrets(secret, kept.environment['APP_SECRET_PREVIOUS'])
 }
 
 async function* stopping(parts: AsyncIterable<Part>, signal: AbortSignal): AsyncGenerator<Part> {
@@ -146,7 +147,8 @@ export async function restore(options: RestoreOptions, around: Surroundings): Pr
 function refuseOtherSecret({ kept, dataDir }: Place, header: Header, { secrets }: RestoreOptions): void {
   const own = kept.environment['APP_SECRET']
   const wanted = header.environment['APP_SECRET']
-  if (own === undefined ? dataDir !== null || secrets !== undefined : own === wanted) return
+  const isKnown = own === wanted || (kept.environment['APP_SECRET_PREVIOUS'] === wanted && wanted !== undefined)
+  if (own === undefined ? dataDir !== null || secrets !== undefined : isKnown) return
   throw new BackupProblem(
     own === undefined
       ? 'Set APP_SECRET to the one of the backup, or let --secrets FILE write it to a file.'

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { appliedMigration, knownMigrations } from '../infra/db/migrate.ts'
 import { SESSION_OPTIONS } from '../infra/db/client.ts'
-import { createSecrets } from '../infra/secrets.ts'
+import type { Secrets } from '../infra/secrets.ts'
 import { opensSecrets } from '../domains/settings/index.ts'
 import { checkInvariants } from './checks.ts'
 import { type Counted, Counter, FRAME_BYTES, type Header, type Manifest, type Part } from './format.ts'
@@ -34,7 +34,7 @@ export async function connect(databaseUrl: string): Promise<Client> {
  */
 export async function* dump(
   client: Client,
-  more: Pick<Header, 'environment' | 'files'> & { at: Date; appSecret: string },
+  more: Pick<Header, 'environment' | 'files'> & { at: Date; secrets: Secrets },
   told: (manifest: Manifest) => void
 ): AsyncGenerator<Part> {
   await client.query('begin isolation level repeatable read read only')
@@ -45,8 +45,8 @@ export async function* dump(
         ? 'The database holds no shop: check DATABASE_URL or DATA_DIR.'
         : 'The database belongs to another version of Netlet. Back it up with the code that runs on it.'
     )
-  const { environment, files, at, appSecret } = more
-  if (!(await opensSecrets(drizzle(client, { casing: 'snake_case' }), createSecrets(appSecret))))
+  const { environment, files, at, secrets } = more
+  if (!(await opensSecrets(drizzle(client, { casing: 'snake_case' }), secrets)))
     throw new BackupProblem(
       'APP_SECRET is not the one of this database: a backup with it could not be used. Set the right one.'
     )

@@ -22,6 +22,8 @@ export type Config = {
   connections: number
   /** Encrypts stored secrets and signs links. */
   appSecret: string
+  /** The former one, while it changes; else ''. */
+  formerAppSecret: string
   /** The address that browsers use, without a trailing slash. */
   publicUrl: string
   /** Cookies are marked Secure if the public address is https. */
@@ -81,6 +83,7 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
     pooled: env.DATABASE_SESSION_URL !== undefined && env.DATABASE_SESSION_URL !== env.DATABASE_URL,
     connections: env.DATABASE_CONNECTIONS,
     appSecret: env.APP_SECRET,
+    formerAppSecret: env.APP_SECRET_PREVIOUS,
     publicUrl,
     secureCookies: publicUrl.startsWith('https:'),
     trustProxy: env.TRUST_PROXY || false,

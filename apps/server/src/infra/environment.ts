@@ -139,6 +139,20 @@ export const Environment = z
         meaning: 'encrypts the stored secrets, for example from `openssl rand -base64 48`; keep it'
       }
     ),
+    APP_SECRET_PREVIOUS: variable(
+      z
+        .string()
+        .default('')
+        .refine(
+          secret => secret === '' || secret.length >= 32,
+          'APP_SECRET_PREVIOUS is shorter than any APP_SECRET. Set the one that the shop had, or remove it.'
+        ),
+      {
+        type: 'at least 32 random characters',
+        fallback: '',
+        meaning: 'while `APP_SECRET` changes: the former one ([OPERATIONS](OPERATIONS.md#change-app_secret))'
+      }
+    ),
     PORT: variable(z.string().default('3000').refine(isPort, 'PORT is not a port number').transform(Number), {
       type: 'port',
       fallback: '3000',

@@ -11,18 +11,37 @@ import {
 export type Secrets = {
   /** Encrypts for the database, with a new nonce each time. */
   seal(plain: string): Buffer
-  /** @throws if the bytes were changed, or sealed with another APP_SECRET */
+  /** @throws if the bytes were changed, or sealed with neither APP_SECRET nor APP_SECRET_PREVIOUS */
   open(sealed: Buffer): string
+  /** The same text sealed with APP_SECRET; null unless APP_SECRET_PREVIOUS sealed it. */
+  resealed(sealed: Buffer): Buffer | null
   /** A text like that of `randomCode`, always the same for `name`, and not guessable without APP_SECRET. */
   codeOf(name: string, length: number): string
+  /** HMAC-SHA256 under APP_SECRET, for what a stolen database alone must not suffice to find. */
+  mac(text: string): Buffer
+  /** The HMACs to accept: under APP_SECRET, and under APP_SECRET_PREVIOUS if it is given. */
+  macs(text: string): Buffer[]
+  /** Those of APP_SECRET_PREVIOUS, if it is given. */
+  previous: Secrets | null
 }
 
-/** AES-256-GCM under a key derived from APP_SECRET: nonce (12 bytes), tag (16), ciphertext. */
-export function createSecrets(appSecret: string): Secrets {
+/**
+ * AES-256-GCM under a key derived from APP_SECRET: nonce (12 bytes), tag (16), ciphertext.
+ * @param former APP_SECRET_PREVIOUS; '' if there is none
+ */
+export function createSecrets(appSecret: string, former = ''): Secrets {
+  const previous = former === '' || former === appSecret ? null : createSecrets(former)
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', appSecret, '', purpose, 32))
   const key = derive('netlet secrets at rest')
   const codeKey = derive('netlet codes')
-  return {
+  const openOwn = (sealed: Buffer): string => {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
+    decipher.setAuthTag(sealed.subarray(12, 28))
+    return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8')
+  }
+  const mac = (text: string) => createHmac('sha256', appSecret).update(text).digest()
+  const secrets: Secrets = {
+    previous,
     seal(plain) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
@@ -30,16 +49,36 @@ export function createSecrets(appSecret: string): Secrets {
       return Buffer.concat([nonce, cipher.getAuthTag(), body])
     },
     open(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
-      decipher.setAuthTag(sealed.subarray(12, 28))
-      return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8')
+      try {
+        return openOwn(sealed)
+      } catch (error) {
+        if (previous) return previous.open(sealed)
+        throw error
+      }
     },
+    resealed(sealed) {
+      if (!previous || opens({ open: openOwn }, sealed) || !opens(previous, sealed)) return null
+      return secrets.seal(previous.open(sealed))
+    },
+    mac,
+    macs: text => [mac(text), ...(previous ? [previous.mac(text)] : [])],
     codeOf(name, length) {
       let code = ''
       for (let part = 0; code.length < length; part += 1)
         code += lettersOf(createHmac('sha256', codeKey).update(`${part} ${name}`).digest())
       return code.slice(0, length)
     }
+  }
+  return secrets
+}
+
+/** Can these secrets open it? */
+export function opens({ open }: Pick<Secrets, 'open'>, sealed: Buffer): boolean {
+  try {
+    open(sealed)
+    return true
+  } catch {
+    return false
   }
 }
 

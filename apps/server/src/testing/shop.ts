@@ -104,7 +104,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       jobs,
       log,
       now: options.now ?? (() => new Date(Date.now() + ahead)),
-      secrets: createSecrets(config.appSecret),
+      secrets: createSecrets(config.appSecret, config.formerAppSecret),
       changes
     }
     await writeSettings(ctx, {
@@ -187,6 +187,7 @@ const testConfig = (databaseUrl: string, outboxUrl: string): Config => ({
   pooled: false,
   connections: 10,
   appSecret: 'a secret of the tests and of nothing else',
+  formerAppSecret: '',
   publicUrl: 'http://shop.example.com',
   secureCookies: false,
   // X-Forwarded-For sets a test client's address.

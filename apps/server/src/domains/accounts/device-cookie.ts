@@ -1,9 +1,8 @@
-import { createHmac } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
 import { clearCookie, readCookie, readFormer, writeCookie } from './cookies.ts'
-import { randomToken, equalInConstantTime } from '../../infra/secrets.ts'
+import { equalInConstantTime, randomToken, type Secrets } from '../../infra/secrets.ts'
 
 const COOKIE = { name: 'netlet_device', path: '/api' } as const
 
@@ -15,24 +14,20 @@ export const deviceCookieOf = (request: FastifyRequest, config: Pick<Config, 'se
   readCookie(request, config, COOKIE) ?? readFormer(request, config, COOKIE)
 
 /** The cookie that proves a browser's login to this account. */
-export function signDevice({ appSecret }: Pick<Config, 'appSecret'>, owner: DeviceOwner): string {
+export function signDevice(secrets: Secrets, owner: DeviceOwner): string {
   const nonce = randomToken(16)
-  return `${owner.id}.${nonce}.${signature(appSecret, owner, nonce)}`
+  return `${owner.id}.${nonce}.${secrets.mac(signed(owner, nonce)).toString('base64url')}`
 }
 
 /** The device's id if the cookie proves a login to this account; else undefined. */
-export function knownDevice(
-  { appSecret }: Pick<Config, 'appSecret'>,
-  cookie: string | undefined,
-  owner: DeviceOwner
-): string | undefined {
-  const [id, nonce, signed] = cookie?.split('.') ?? []
-  if (id !== String(owner.id) || !nonce || !signed) return undefined
-  return equalInConstantTime(signed, signature(appSecret, owner, nonce)) ? nonce : undefined
+export function knownDevice(secrets: Secrets, cookie: string | undefined, owner: DeviceOwner): string | undefined {
+  const [id, nonce, signature] = cookie?.split('.') ?? []
+  if (id !== String(owner.id) || !nonce || !signature) return undefined
+  const macs = secrets.macs(signed(owner, nonce))
+  return macs.some(mac => equalInConstantTime(signature, mac.toString('base64url'))) ? nonce : undefined
 }
 
-const signature = (appSecret: string, { id, passwordHash }: DeviceOwner, nonce: string): string =>
-  createHmac('sha256', appSecret).update(`device ${id} ${nonce} ${passwordHash}`).digest('base64url')
+const signed = ({ id, passwordHash }: DeviceOwner, nonce: string): string => `device ${id} ${nonce} ${passwordHash}`
 
 export const setDeviceCookie = (reply: FastifyReply, config: Pick<Config, 'secureCookies'>, device: string): void =>
   writeCookie(reply, config, COOKIE, device, 400 * DAY)

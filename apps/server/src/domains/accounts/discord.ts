@@ -96,7 +96,7 @@ export async function finishDiscordLogin(
       if (proposed) query.set('username', proposed)
       return { location: `/createAccount?${query.toString()}` }
     }
-    const opened = await openOrAsk(unit, ctx.config, { userId: user.id, method: 'discord' }, browser)
+    const opened = await openOrAsk(unit, ctx.secrets, { userId: user.id, method: 'discord' }, browser)
     if (!opened.ok) return { location: '/login?discord=banned' }
     if (!('ticket' in opened.data)) return { location: '/product', session: opened.data }
     // After the hash, so that no log and no other site gets the ticket.

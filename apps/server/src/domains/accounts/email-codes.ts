@@ -1,9 +1,8 @@
-import { createHmac, randomInt, randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { Language, Refusal } from '@netlet/contract'
-import { and, between, eq, gt, isNull, lt, sql } from '../../infra/db/drizzle.ts'
+import { and, between, eq, gt, inArray, isNull, lt, sql } from '../../infra/db/drizzle.ts'
 import type { Actor, UserActor, VisitorActor } from '../../infra/actor.ts'
 import { type Unit, command } from '../../infra/command.ts'
-import type { Config } from '../../infra/config.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -96,7 +95,7 @@ export async function sendEmailCode(
       .select()
       .from(users)
       .where(and(eq(lower(users.email), email), isNull(users.deletedAt)))
-    const isKnown = owner !== undefined && knownDevice(ctx.config, device, owner) !== undefined
+    const isKnown = owner !== undefined && knownDevice(ctx.secrets, device, owner) !== undefined
     // The cookie identifies a browser that has logged in, even behind a proxy.
     const flooded = () => (isKnown ? null : countForwarded(unit, by, 'code'))
     const refused = (await refuseCode(unit, { client, email, purpose, isKnown })) ?? (await flooded())
@@ -108,7 +107,7 @@ export async function sendEmailCode(
       id,
       email,
       purpose,
-      codeHash: codeHash(ctx.config, id, code),
+      codeHash: ctx.secrets.mac(hashed(id, code)),
       clientIp: client,
       createdAt: now,
       expiresAt
@@ -127,8 +126,7 @@ export async function sendEmailCode(
 }
 
 /** Six digits are easy to find from a plain hash, so this one needs the shop's secret. */
-const codeHash = ({ appSecret }: Pick<Config, 'appSecret'>, id: string, code: string): Buffer =>
-  createHmac('sha256', appSecret).update(`email code ${id} ${code}`).digest()
+const hashed = (id: string, code: string): string => `email code ${id} ${code}`
 
 export type CodeTry = { id: string; email: string; purpose: Purpose; code: string }
 
@@ -141,7 +139,7 @@ export async function tryEmailCode(
   by: Actor,
   { id, email, purpose, code }: CodeTry
 ): Promise<boolean> {
-  const right = eq(emailCodes.codeHash, codeHash(ctx.config, id, code))
+  const right = inArray(emailCodes.codeHash, ctx.secrets.macs(hashed(id, code)))
   const [tried] = await command(ctx, by, ({ tx, now }) =>
     tx
       .update(emailCodes)

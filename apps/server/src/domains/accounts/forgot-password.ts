@@ -85,6 +85,6 @@ export async function setForgottenPassword(
     await clearFailuresOf(unit, user)
     tellPasswordChanged(unit, user)
     unit.audit('user.reset_password', user.id, { after: { password: true } })
-    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }) })
+    return ok({ device: signDevice(ctx.secrets, { id: user.id, passwordHash }) })
   })
 }

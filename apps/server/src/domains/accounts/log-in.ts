@@ -37,7 +37,7 @@ export async function logIn(
     })
     .from(users)
     .where(eq(lower(name.includes('@') ? users.email : users.username), name))
-  const device = user && knownDevice(ctx.config, browser.device, user)
+  const device = user && knownDevice(ctx.secrets, browser.device, user)
   const caller =
     user && device !== undefined ? ofAccount(user.id) : { key: widestNetwork(limitedClient(browser)), first: false }
   const isCrowdedOut = () => passwordsAreFull(caller)
@@ -70,7 +70,7 @@ export async function logIn(
     await clearFailures(unit, attempt.keys)
     if (!(await countLogin(unit, user.id))) return refuse('too_many')
     const first = { userId: user.id, method: 'password', passwordHash: user.passwordHash } as const
-    return openOrAsk(unit, ctx.config, first, browser)
+    return openOrAsk(unit, ctx.secrets, first, browser)
   })
   if (!opened.ok) return opened
   return 'ticket' in opened.data ? refuse('second_factor_needed', { data: opened.data }) : ok(opened.data)

@@ -2,9 +2,8 @@ import { refuse } from '@netlet/contract'
 import { and, eq, gt, isNull } from '../../infra/db/drizzle.ts'
 import { countryOf } from '../../integrations/geoip/index.ts'
 import { type Unit, command } from '../../infra/command.ts'
-import type { Config } from '../../infra/config.ts'
 import { type Result, ok } from '../../infra/result.ts'
-import { hashToken } from '../../infra/secrets.ts'
+import { hashToken, type Secrets } from '../../infra/secrets.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { clientNetwork } from '../../infra/http/client-address.ts'
 import { knownDevice, signDevice } from './device-cookie.ts'
@@ -127,7 +126,7 @@ export const countLogin = async (unit: Unit, userId: number): Promise<boolean> =
  */
 export async function openSession(
   unit: Unit,
-  config: Pick<Config, 'appSecret'>,
+  secrets: Secrets,
   first: FirstStep,
   browser: Browser
 ): Promise<Result<LoggedIn>> {
@@ -137,7 +136,7 @@ export async function openSession(
   if (!locked.ok) return locked
   const user = locked.data
   const country = countryOf(browser.ip)
-  const known = knownDevice(config, browser.device, user) !== undefined
+  const known = knownDevice(secrets, browser.device, user) !== undefined
   const moved = country !== null && user.lastLocation !== null && country !== user.lastLocation
   // The first login is the sign-up itself.
   if (user.lastLogin && (!known || moved)) {
@@ -165,7 +164,7 @@ export async function openSession(
   await recordLogin(unit, { userId, method, ip: browser.ip, country, userAgent: browser.userAgent })
   unit.publish('user', userId, userId)
   const token = await insertSession(unit, { userId, ip: browser.ip, userAgent: browser.userAgent })
-  return ok({ token, device: known && browser.device ? browser.device : signDevice(config, user), userId })
+  return ok({ token, device: known && browser.device ? browser.device : signDevice(secrets, user), userId })
 }
 
 /** A program that keeps logging in without cookies counts as one new browser. */

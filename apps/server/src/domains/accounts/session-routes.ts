@@ -59,7 +59,7 @@ async function changePassword(
     if (form.unbind_discord) await unbind(unit, user)
     tellPasswordChanged(unit, user)
     unit.audit('user.change_password', user.id, { after: { password: true } })
-    return ok({ device: signDevice(ctx.config, { id: user.id, passwordHash }), token })
+    return ok({ device: signDevice(ctx.secrets, { id: user.id, passwordHash }), token })
   })
 }
 

@@ -62,7 +62,7 @@ export async function signUp(
         .set({ inviteCount: sql`${users.inviteCount} + 1` })
         .where(eq(users.id, inviterId))
     }
-    return openSession(unit, ctx.config, { userId, method: 'sign_up' }, browser)
+    return openSession(unit, ctx.secrets, { userId, method: 'sign_up' }, browser)
   })
 }
 

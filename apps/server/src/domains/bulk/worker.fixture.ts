@@ -34,7 +34,7 @@ const ctx: AppContext = {
   jobs: await openJobs({ db, listenUrl: null, log, queues: bulkQueues }),
   changes: await openChangeFeed({ databaseUrl: config.databaseUrl, db, log }),
   now: systemClock,
-  secrets: createSecrets(config.appSecret)
+  secrets: createSecrets(config.appSecret, config.formerAppSecret)
 }
 await workOnRun(ctx, eachAction(marking), Number(process.argv[2]))
 process.exit(0)

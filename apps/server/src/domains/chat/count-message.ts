@@ -35,7 +35,7 @@ export function countMessage(
       await moveCursor(unit, channelId, id)
       return { tell: false }
     }
-    const { first } = await grantForChatMessage(unit, ctx.config, settings, {
+    const { first } = await grantForChatMessage(unit, ctx.secrets, settings, {
       eventId: id,
       discordId: authorId,
       channelId,
@@ -46,7 +46,7 @@ export function countMessage(
     if (!first || !earns || !mayTell || now.getTime() - at.getTime() > NEWS) return { tell: false }
     const [known] = await tx.select({ id: users.id }).from(users).where(eq(users.discordId, authorId))
     if (known) return { tell: false }
-    const account = chatAccountHash(ctx.config, authorId)
+    const account = chatAccountHash(ctx.secrets, authorId)
     const told = await tx.insert(chatTold).values({ account, at: now }).onConflictDoNothing().returning()
     return { tell: told.length > 0 }
   })
@@ -55,7 +55,7 @@ export function countMessage(
 /** Reverts the record of instructions that did not reach the platform. */
 export const forgetTold = (ctx: AppContext, discordId: string): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
-    await tx.delete(chatTold).where(eq(chatTold.account, chatAccountHash(ctx.config, discordId)))
+    await tx.delete(chatTold).where(eq(chatTold.account, chatAccountHash(ctx.secrets, discordId)))
   })
 
 /** The last counted message of a channel; null if there is none. */

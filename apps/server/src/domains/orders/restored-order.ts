@@ -54,7 +54,8 @@ export async function placeLostOrder(
   if (quantity < variant.step || quantity % variant.step !== 0) return undefined
   const userId = await customerWith(unit, email)
   if (userId === undefined) return undefined
-  const credentials = credentialsOf(secrets, publicId)
+  const possible = [secrets, ...(secrets.previous ? [secrets.previous] : [])].map(one => credentialsOf(one, publicId))
+  const credentials = possible.find(one => held[one.proxyUsername]) ?? credentialsOf(secrets, publicId)
   const [order] = await tx
     .insert(orders)
     .values({

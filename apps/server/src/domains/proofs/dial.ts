@@ -1,13 +1,17 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { SEEN_FROM_PATH } from '@netlet/contract'
+import type { Secrets } from '../../infra/secrets.ts'
 
 /** Signs the address that a call with this mark came from, so that no proxy on the way can forge another. */
-export const signatureOf = (appSecret: string, { mark, address }: { mark: string; address: string }): string =>
-  createHmac('sha256', appSecret).update(`seen from ${mark} ${address}`).digest('base64url')
+export const signatureOf = (secrets: Secrets, seen: Seen): string => secrets.mac(signed(seen)).toString('base64url')
+
+type Seen = { mark: string; address: string }
+
+const signed = ({ mark, address }: Seen): string => `seen from ${mark} ${address}`
 
 /** A proxy's address and a login for it. Never logged. */
 export type Point = { address: string; port: number; username: string; password: string }
@@ -32,12 +36,12 @@ export async function askForTunnel(point: Point, site: URL, timeoutMs: number): 
 export async function askThrough(
   point: Point,
   site: URL,
-  { signal, appSecret }: { signal: AbortSignal; appSecret: string }
+  { signal, secrets }: { signal: AbortSignal; secrets: Secrets }
 ): Promise<{ status: number; seen: string | null }> {
   const { status, socket } = await openTunnel(point, site, signal)
   if (!socket) return { status, seen: null }
   try {
-    return { status, seen: await askSite(site, appSecret, { socket, signal }) }
+    return { status, seen: await askSite(site, secrets, { socket, signal }) }
   } catch {
     return { status, seen: null }
   } finally {
@@ -46,25 +50,26 @@ export async function askThrough(
 }
 
 /** Asks the check site without a proxy. @returns null if it does not answer */
-export const askDirectly = (site: URL, appSecret: string, signal: AbortSignal): Promise<string | null> =>
-  askSite(site, appSecret, { signal }).catch(() => null)
+export const askDirectly = (site: URL, secrets: Secrets, signal: AbortSignal): Promise<string | null> =>
+  askSite(site, secrets, { signal }).catch(() => null)
 
 type Way = { socket?: Socket; signal: AbortSignal }
 
-async function askSite(site: URL, appSecret: string, way: Way): Promise<string | null> {
+async function askSite(site: URL, secrets: Secrets, way: Way): Promise<string | null> {
   const mark = randomBytes(16).toString('hex')
   const isOurs = site.pathname === SEEN_FROM_PATH
   const text = await read(isOurs ? new URL(`?mark=${mark}`, site) : site, way)
-  const address = isOurs ? signedAddress(text, appSecret, mark) : plainAddress(text)
+  const address = isOurs ? signedAddress(text, secrets, mark) : plainAddress(text)
   // Only addresses are stored, whatever the site sends.
   return typeof address === 'string' && isIP(address) > 0 ? address : null
 }
 
-function signedAddress(text: string, appSecret: string, mark: string): unknown {
+function signedAddress(text: string, secrets: Secrets, mark: string): unknown {
   const { data } = JSON.parse(text) as { data?: { address?: unknown; signature?: unknown } }
   if (typeof data?.address !== 'string') return null
   // A man in the middle cannot sign another address.
-  return data.signature === signatureOf(appSecret, { mark, address: data.address }) ? data.address : null
+  const macs = secrets.macs(signed({ mark, address: data.address }))
+  return macs.some(mac => data.signature === mac.toString('base64url')) ? data.address : null
 }
 
 /** What other sites answer: an address alone, or an object with `ip`. */

@@ -11,6 +11,6 @@ export function proofRoutes(mount: Mount, ctx: AppContext): void {
   mount(fleet.acknowledgeProof, call => acknowledgeProof(ctx, call.caller, call.params.id))
   mount(fleet.seenFrom, async ({ caller, query: { mark }, reply }) => {
     void reply.header('cache-control', 'no-store')
-    return ok({ address: caller.ip, signature: signatureOf(ctx.config.appSecret, { mark, address: caller.ip }) })
+    return ok({ address: caller.ip, signature: signatureOf(ctx.secrets, { mark, address: caller.ip }) })
   })
 }

@@ -38,19 +38,19 @@ async function tryNew(
   point: Point,
   { prefixes, timeoutMs }: { prefixes: readonly string[]; timeoutMs: number }
 ): Promise<ProofTry> {
-  const { egressSite, appSecret } = ctx.config
+  const { egressSite } = ctx.config
   if (egressSite === null) return tried(ctx, null, { answer: 'no_site' })
   const site = new URL(egressSite)
   const begun = performance.now()
   // One time limit for all requests.
   const signal = AbortSignal.timeout(Math.ceil(timeoutMs))
-  const ask = () => askThrough(point, site, { signal, appSecret })
+  const ask = () => askThrough(point, site, { signal, secrets: ctx.secrets })
   let found = await ask()
   if (found.status === 407) found = await ask()
   const { status, seen } = found
   if (seen === null) return tried(ctx, point.address, { answer: newAnswer(status), begun })
   if (isOwn(seen, point.address, prefixes)) return tried(ctx, point.address, { answer: 'own_address', begun, seen })
-  const isBlind = cannotSee(await askDirectly(site, appSecret, signal), { seen, leased: point.address })
+  const isBlind = cannotSee(await askDirectly(site, ctx.secrets, signal), { seen, leased: point.address })
   return tried(ctx, point.address, { answer: isBlind ? 'site_blind' : 'other_address', begun, seen })
 }
 

@@ -41,6 +41,7 @@ import { wrongBooks } from '../statements/books-check.ts'
 import { startPaymentStack, type PaymentStack } from '../payments/stack.fixture.ts'
 
 const NAME = `netlet_restored_${Math.random().toString(36).slice(2)}`
+const CHANGED_SECRET = 'the secret that the shop got since the backup'
 const env = { BACKUP_PASSPHRASE: 'five words that are only a test' }
 
 let old: PaymentStack
@@ -68,14 +69,21 @@ async function backedUp(): Promise<() => Promise<void>> {
     signal: new AbortController().signal,
     lock: lockFrom(env, 10)
   }
+  // APP_SECRET changes with the restore: what follows from the former one is still found.
+  const changed = { APP_SECRET: CHANGED_SECRET, APP_SECRET_PREVIOUS: config.appSecret }
   await backUp({ to: folder }, around)
   return async () => {
-    await restore({ file: (await backupsIn(folder))[0], into: NAME }, around)
+    await restore({ file: (await backupsIn(folder))[0], into: NAME }, { ...around, env: { ...around.env, ...changed } })
     ends.push(() =>
       withClient(config.databaseUrl, client => client.query(`drop database if exists ${NAME} with (force)`))
     )
     await old.shop.stop()
-    const there = { ...config, databaseUrl: databaseUrl(config.databaseUrl, NAME) }
+    const there = {
+      ...config,
+      databaseUrl: databaseUrl(config.databaseUrl, NAME),
+      appSecret: CHANGED_SECRET,
+      formerAppSecret: config.appSecret
+    }
     restored = await openApp(there, { worker: false })
     ends.push(() => restored.close())
     runner = createJobRunner(restored.ctx, allJobs)

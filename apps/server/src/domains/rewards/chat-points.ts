@@ -4,10 +4,9 @@ import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
-import type { Config } from '../../infra/config.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { equalInConstantTime } from '../../infra/secrets.ts'
+import { equalInConstantTime, type Secrets } from '../../infra/secrets.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lockUserOfDiscord } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
@@ -41,7 +40,7 @@ export async function rewardChatMessage(
     return refuse('report_too_old', { data: { errors: { at: refusals.report_too_old[1] } } })
   return command(ctx, by, async unit => {
     const { event_id: eventId, discord_id: discordId, channel_id: channelId } = report
-    const { granted } = await grantForChatMessage(unit, ctx.config, settings, { eventId, discordId, channelId, at })
+    const { granted } = await grantForChatMessage(unit, ctx.secrets, settings, { eventId, discordId, channelId, at })
     return ok({ granted })
   })
 }
@@ -62,7 +61,7 @@ export const chatChannels = (settings: Pick<Settings, 'discord_bot_channels'>): 
  */
 export async function grantForChatMessage(
   unit: Unit,
-  config: Pick<Config, 'appSecret'>,
+  secrets: Secrets,
   settings: Earning,
   message: { eventId: string; discordId: string; channelId: string; at: Date }
 ): Promise<{ granted: number; first: boolean }> {
@@ -78,7 +77,7 @@ export async function grantForChatMessage(
   const day = at.toISOString().slice(0, 10)
   const most = settings.discord_bot_max_points_per_day
   // Limits on both, so that changing the linked chat account, or the user that it is linked to, gains nothing.
-  const account = chatAccountHash(config, discordId)
+  const account = chatAccountHash(secrets, discordId)
   const [ofUser] = await tx
     .select({ granted: chatPoints.granted })
     .from(chatPoints)
@@ -126,5 +125,4 @@ export async function chatPointsOfDay(db: Executor, userId: number, at: Date): P
 }
 
 /** Keyed with the shop's secret, because ids of chat accounts could be guessed one by one. */
-export const chatAccountHash = ({ appSecret }: Pick<Config, 'appSecret'>, discordId: string): Buffer =>
-  createHmac('sha256', appSecret).update(`chat account ${discordId}`).digest()
+export const chatAccountHash = (secrets: Secrets, discordId: string): Buffer => secrets.mac(`chat account ${discordId}`)

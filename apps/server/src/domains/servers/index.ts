@@ -114,7 +114,16 @@ export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
 export { cidrRefusal } from './refusals.ts'
 export { changeStatus, endReturn, markServed, markUnserved, showUnserved } from './server-status.ts'
 export { serversHealth } from './servers-health.ts'
-export { type KeptTls, opened, sealed, settingsOf, tlsOf, withSettings, withTls } from './stored-settings.ts'
+export {
+  type KeptTls,
+  opened,
+  resealedTls,
+  sealed,
+  settingsOf,
+  tlsOf,
+  withSettings,
+  withTls
+} from './stored-settings.ts'
 export { serverFinders } from './notice-finders.ts'
 export { serverJobs } from './jobs.ts'
 export { serverRoutes } from './routes.ts'

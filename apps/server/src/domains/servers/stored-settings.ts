@@ -50,6 +50,14 @@ export function opened({ wanted }: KeptTls, secrets: Secrets): AgentProxyTls {
   return wanted.source === 'pasted' ? { ...wanted, key: secrets.open(Buffer.from(wanted.key, 'base64')) } : wanted
 }
 
+/** The column with its key sealed with the present APP_SECRET; null if it is or there is none. */
+export function resealedTls(agentSettings: KeptSettings, again: Secrets['resealed']): KeptSettings | null {
+  const tls = tlsOf({ agentSettings })
+  if (tls?.wanted.source !== 'pasted') return null
+  const key = again(Buffer.from(tls.wanted.key, 'base64'))?.toString('base64')
+  return key === undefined ? null : withTls({ agentSettings }, { ...tls, wanted: { ...tls.wanted, key } })
+}
+
 export function sealed(wanted: AgentProxyTls, secrets: Secrets): WantedTls {
   return wanted.source === 'pasted' ? { ...wanted, key: secrets.seal(wanted.key).toString('base64') } : wanted
 }

@@ -50,7 +50,8 @@ const database = {
   connections: 9,
   max_connections: 100,
   pool: { size: 3, idle: 2, waiting: 0 },
-  recovering_since: null
+  recovering_since: null,
+  secret_change: null
 }
 const good: Health = {
   at: AT,

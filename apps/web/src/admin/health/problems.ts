@@ -129,6 +129,12 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
     t('health.problem.recovering', { since: `${since?.slice(0, 16).replace('T', ' ')} UTC` }),
     payments
   )
+  const change = database?.secret_change ?? null
+  if (change) {
+    const { left, removable_at: at } = change
+    tell(left > 0, t('health.problem.secrets', { count: left }))
+    tell(at !== null, t('health.problem.secretPrevious', { at: `${at?.slice(0, 16).replace('T', ' ')} UTC` }))
+  }
   for (const { address } of http?.untrusted_proxies ?? []) tell(true, t('health.problem.proxy', { address }))
   return found
 }

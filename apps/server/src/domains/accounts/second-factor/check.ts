@@ -72,11 +72,11 @@ function opened({ secrets, log }: Pick<AppContext, 'secrets' | 'log'>, sealed: B
 
 async function recover(
   unit: Unit,
-  { config }: Pick<AppContext, 'config'>,
+  { secrets }: Pick<AppContext, 'secrets'>,
   user: Owner,
   code: string
 ): Promise<boolean> {
-  if (!(await useRecoveryCode(unit, config, user.id, code))) return false
+  if (!(await useRecoveryCode(unit, secrets, user.id, code))) return false
   const left = await unusedCodes(unit.tx, user.id)
   tellOwner(unit, user, 'code_used', String(left))
   unit.audit('user.use_recovery_code', user.id, { after: { left } })

@@ -98,7 +98,7 @@ export async function confirmSecondFactor(
       .values({ ...proven, userId: user.id, kind, name: name ?? NAMES[kind], createdAt: now })
       .returning()
     if (!added) throw new Error('the second factor was not added')
-    const codes = (await hasRecoveryCodes(tx, user.id)) ? null : await makeRecoveryCodes(unit, ctx.config, user.id)
+    const codes = (await hasRecoveryCodes(tx, user.id)) ? null : await makeRecoveryCodes(unit, ctx.secrets, user.id)
     tellOwner(unit, user, 'added', added.name)
     unit.audit('user.add_second_factor', user.id, { after: { method: kind, name: added.name } })
     unit.publish('user', user.id, user.id)

@@ -9,11 +9,10 @@ import { eq } from '../../../infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { Actor, UserActor, VisitorActor } from '../../../infra/actor.ts'
 import { command, type Unit } from '../../../infra/command.ts'
-import type { Config } from '../../../infra/config.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { fieldRefusal } from '../../../infra/refusals.ts'
 import { ok, type Result } from '../../../infra/result.ts'
-import { hashToken } from '../../../infra/secrets.ts'
+import { hashToken, type Secrets } from '../../../infra/secrets.ts'
 import { beginAttempt, FAILURE_WINDOW } from '../attempts.ts'
 import { knownDevice } from '../device-cookie.ts'
 import { countClientAsk } from '../forwarded-limits.ts'
@@ -41,7 +40,7 @@ export type SecondStep = { second_factor: SecondFactorMethod[]; ticket: string }
 /** Opens the session of a user whose first step was right, or asks for the second factor if the account has one. */
 export async function openOrAsk(
   unit: Unit,
-  config: Pick<Config, 'appSecret'>,
+  secrets: Secrets,
   first: FirstStep,
   browser: Browser
 ): Promise<Result<LoggedIn | SecondStep>> {
@@ -49,7 +48,7 @@ export async function openOrAsk(
   const user = await lockToLogIn(unit, first)
   if (!user.ok) return user
   const methods = await methodsOf(unit.tx, first.userId)
-  if (methods.length === 0) return openSession(unit, config, first, browser)
+  if (methods.length === 0) return openSession(unit, secrets, first, browser)
   const { userId, method } = first
   return ok({ second_factor: methods, ticket: await openTicket(unit, 'log_in', { userId, method }) })
 }
@@ -91,7 +90,7 @@ export async function finishLogIn(
         .where(eq(users.id, waiting.userId))
     : []
   if (!owner) return refuse('login_ticket_over')
-  const key = `second-factor:${owner.id}#${knownDevice(ctx.config, browser.device, owner) ?? ''}`
+  const key = `second-factor:${owner.id}#${knownDevice(ctx.secrets, browser.device, owner) ?? ''}`
   const attempt = await beginAttempt(ctx, by, [key])
   const tries = attempt.counts.get(key) ?? 0
   const ticket = tries > MAX_WRONG ? undefined : await takeTry(ctx, by, hash, 'log_in')
@@ -105,7 +104,7 @@ export async function finishLogIn(
     if (!user.ok) return user
     if (!(await useTicket(unit, hash))) return refuse('login_ticket_over')
     if (!(await useProof(unit, ctx, user.data, proof, ticket))) return wrong
-    return openSession(unit, ctx.config, { userId: owner.id, method: ticket.method ?? 'password' }, browser)
+    return openSession(unit, ctx.secrets, { userId: owner.id, method: ticket.method ?? 'password' }, browser)
   })
   if (opened !== wrong) await attempt.discard()
   else {
@@ -157,6 +156,6 @@ export async function logInByPasskey(
     if (!user.ok || !passkey) return user.ok ? refuse('wrong_passkey') : user
     if (!(await usePasskey(unit, passkey, assertion, ticket, { checksOwner: true }))) return refuse('wrong_passkey')
     if (!(await countLogin(unit, passkey.userId))) return refuse('too_many')
-    return openSession(unit, ctx.config, { userId: passkey.userId, method: 'passkey' }, browser)
+    return openSession(unit, ctx.secrets, { userId: passkey.userId, method: 'passkey' }, browser)
   })
 }

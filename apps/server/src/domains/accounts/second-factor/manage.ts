@@ -103,7 +103,7 @@ export async function renewRecoveryCodes(
     const user = await lockConfirmed(unit, confirmed.data)
     if (!user) return refuse('unauthorized')
     if ((await factorsOf(unit.tx, user.id)).length === 0) return refuse('no_second_factor')
-    const codes = await makeRecoveryCodes(unit, ctx.config, user.id)
+    const codes = await makeRecoveryCodes(unit, ctx.secrets, user.id)
     tellOwner(unit, user, 'codes_made')
     unit.audit('user.make_recovery_codes', user.id, { after: { left: codes.length } })
     return ok({ recovery_codes: codes })

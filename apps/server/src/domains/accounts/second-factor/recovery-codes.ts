@@ -1,17 +1,14 @@
-import { createHmac } from 'node:crypto'
 import { RECOVERY_CODES } from '@netlet/contract'
-import { and, eq, isNull } from '../../../infra/db/drizzle.ts'
+import { and, eq, inArray, isNull } from '../../../infra/db/drizzle.ts'
 import type { Unit } from '../../../infra/command.ts'
-import type { Config } from '../../../infra/config.ts'
 import type { Executor } from '../../../infra/db/client.ts'
-import { randomCode } from '../../../infra/secrets.ts'
+import { randomCode, type Secrets } from '../../../infra/secrets.ts'
 import { recoveryCodes } from './tables.ts'
 
 const LENGTH = 10
 
 /** A code has 50 random bits, so a stolen database alone must not suffice to find it. */
-const hashOf = ({ appSecret }: Pick<Config, 'appSecret'>, userId: number, code: string): Buffer =>
-  createHmac('sha256', appSecret).update(`recovery code ${userId} ${code}`).digest()
+const hashed = (userId: number, code: string): string => `recovery code ${userId} ${code}`
 
 /** Does the account have codes, used ones included? */
 export const hasRecoveryCodes = async (db: Executor, userId: number): Promise<boolean> =>
@@ -21,21 +18,17 @@ export const unusedCodes = (db: Executor, userId: number): Promise<number> =>
   db.$count(recoveryCodes, and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.usedAt)))
 
 /** Gives a locked user ten recovery codes instead of those before. @returns them; the database has their hashes */
-export async function makeRecoveryCodes(
-  { tx }: Unit,
-  config: Pick<Config, 'appSecret'>,
-  userId: number
-): Promise<string[]> {
+export async function makeRecoveryCodes({ tx }: Unit, secrets: Secrets, userId: number): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, () => randomCode(LENGTH))
   await tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))
-  await tx.insert(recoveryCodes).values(codes.map(code => ({ userId, codeHash: hashOf(config, userId, code) })))
+  await tx.insert(recoveryCodes).values(codes.map(code => ({ userId, codeHash: secrets.mac(hashed(userId, code)) })))
   return codes.map(code => `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`)
 }
 
 /** Uses a code up; false if it is wrong or was used. @param code without spaces and dashes, lowercase */
 export async function useRecoveryCode(
   { tx, now }: Unit,
-  config: Pick<Config, 'appSecret'>,
+  secrets: Secrets,
   userId: number,
   code: string
 ): Promise<boolean> {
@@ -45,7 +38,7 @@ export async function useRecoveryCode(
     .where(
       and(
         eq(recoveryCodes.userId, userId),
-        eq(recoveryCodes.codeHash, hashOf(config, userId, code)),
+        inArray(recoveryCodes.codeHash, secrets.macs(hashed(userId, code))),
         isNull(recoveryCodes.usedAt)
       )
     )

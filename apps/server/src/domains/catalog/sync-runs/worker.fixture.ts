@@ -20,7 +20,7 @@ const ctx: AppContext = {
   jobs: await openJobs({ db, listenUrl: null, log, queues: [syncQueue] }),
   changes: await openChangeFeed({ databaseUrl: config.databaseUrl, db, log }),
   now: systemClock,
-  secrets: createSecrets(config.appSecret)
+  secrets: createSecrets(config.appSecret, config.formerAppSecret)
 }
 await workOnSync(ctx, Number(process.argv[2]))
 process.exit(0)
