@@ -50,7 +50,7 @@ import { serveWeb } from './infra/http/web.ts'
 import { createLog } from './infra/log.ts'
 import { noticePorts, ownsAddresses } from './notice-ports.ts'
 import { auditNames, namingOrders } from './order-names.ts'
-import { pageAbout, searchEngineRoutes } from './pages/index.ts'
+import { pageAbout, searchEngineRoutes, wellKnownRoutes } from './pages/index.ts'
 import { accountPorts } from './ports.ts'
 import { retention } from './retention.ts'
 import { shopMetrics } from './shop-metrics.ts'
@@ -118,6 +118,7 @@ export async function createHttpApp(ctx: AppContext): Promise<FastifyInstance> {
   bulkRoutes(mount, ctx, bulkActions)
   documentationRoutes(mount, ctx)
   searchEngineRoutes(app, ctx)
+  wellKnownRoutes(app, ctx)
   await serveWeb(app, ctx.config, { about: pageAbout(ctx) })
   return app
 }

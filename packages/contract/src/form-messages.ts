@@ -11,6 +11,7 @@ export const formMessages = {
   too_many_ids: 'Too many ids',
   at_most_characters: 'At most {max} characters',
   forbidden_character: 'Contains a character that is not allowed',
+  must_be_contact: 'Must be an email address, or an address that starts with https://',
   must_be_currency: 'Must be a currency of three letters, such as USD',
   must_have_cents: 'Must be a currency with cents: money is counted in hundredths here',
   must_be_amount: 'Must be an amount with at most 2 decimals',

@@ -267,6 +267,14 @@ export const Settings = z.object({
   operator_confirm_minutes: whole(1, 525_600).default(10),
   /** Refunds from this amount on ask for a confirmation, in the shop's currency. */
   confirm_refunds_from: amount(0, 1_000_000).default(100),
+  /** Where to report vulnerabilities, for /.well-known/security.txt: an email address or an https:// address; '': none. */
+  security_contact: z
+    .string()
+    .trim()
+    .max(255, message('at_most_characters', { max: 255 }))
+    .regex(/^(?:https:\/\/[^\s/]+\S*|[^\s@<>:]+@[^\s@<>]+\.[^\s@<>]+)?$/, message('must_be_contact'))
+    .refine(storable, message('forbidden_character'))
+    .default(''),
   /** May webhooks go to http: addresses? Anyone on the way can then read them. */
   webhooks_allow_http: z.boolean({ error: message('must_be_yes_or_no') }).default(false),
   /** RFC 8805 lines. */

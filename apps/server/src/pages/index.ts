@@ -1,6 +1,8 @@
+import { pagePaths } from '@netlet/contract/pages'
 import type { FastifyInstance } from 'fastify'
 import { advertisedProduct, productsOnSale } from '../domains/catalog/index.ts'
-import { readSettings } from '../domains/settings/index.ts'
+import { readSettings, readSome } from '../domains/settings/index.ts'
+import { DAY } from '../infra/clock.ts'
 import type { AppContext } from '../infra/context.ts'
 import type { PageHead } from '../infra/http/web.ts'
 import { aboutPage, LISTED } from './about.ts'
@@ -52,6 +54,28 @@ export function searchEngineRoutes(app: FastifyInstance, ctx: AppContext): void 
         `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join('\n')}\n</urlset>\n`
       )
   })
+}
+
+const LANGUAGE_TAGS = 'en, zh'
+
+/** Below the year that RFC 9116 allows, and far above the day for which programs may keep the file. */
+const CONTACT_VALID = 180 * DAY
+
+/** What security researchers and password managers ask for: where to report, and where to change a password. */
+export function wellKnownRoutes(app: FastifyInstance, ctx: AppContext): void {
+  const base = baseOf(ctx)
+  const path = '/.well-known/security.txt'
+  app.get(path, async (_request, reply) => {
+    const { security_contact: contact } = await readSome(ctx.db, ['security_contact'])
+    void reply.type('text/plain; charset=utf-8')
+    if (contact === '') return reply.code(404).send('This shop names no contact for security reports.\n')
+    const uri = contact.startsWith('https://') ? contact : `mailto:${contact}`
+    const expires = new Date(ctx.now().getTime() + CONTACT_VALID).toISOString()
+    return reply.send(
+      `Contact: ${uri}\nExpires: ${expires}\nPreferred-Languages: ${LANGUAGE_TAGS}\nCanonical: ${base}${path}\n`
+    )
+  })
+  app.get('/.well-known/change-password', (_request, reply) => reply.redirect(`${base}${pagePaths.userSettings}`, 302))
 }
 
 const baseOf = ({ config }: AppContext) => config.publicUrl.replace(/\/$/, '')

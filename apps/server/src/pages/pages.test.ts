@@ -7,11 +7,14 @@ import { sql } from '../infra/db/drizzle.ts'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Settings } from '@netlet/contract'
+import { DAY } from '../infra/clock.ts'
+import { writeSettings } from '../domains/settings/index.ts'
 import { products } from '../domains/catalog/tables.ts'
 import { createApp } from '../infra/http/app.ts'
 import { serveWeb } from '../infra/http/web.ts'
 import { startStockedShop, type StockedShop } from '../api/stocked-shop.fixture.ts'
-import { pageAbout, searchEngineRoutes } from './index.ts'
+import { pageAbout, searchEngineRoutes, wellKnownRoutes } from './index.ts'
 
 const BUILT = `<!doctype html><html><head><meta charset="utf-8" />
     <meta name="description" content="built" />
@@ -29,6 +32,7 @@ beforeAll(async () => {
   await copyFile(fileURLToPath(new URL('../../../web/public/share.png', import.meta.url)), join(folder, 'share.png'))
   app = await createApp({ log: pino({ level: 'silent' }), trustProxy: false })
   searchEngineRoutes(app, shop.ctx)
+  wellKnownRoutes(app, shop.ctx)
   await serveWeb(app, { demo: false, secureCookies: false }, { about: pageAbout(shop.ctx), folder })
   base = shop.ctx.config.publicUrl.replace(/\/$/, '')
   const [product] = await shop.ctx.db.select({ id: products.id }).from(products).limit(1)
@@ -150,6 +154,39 @@ test('search engines are led to the sitemap, and away from calls and dashboards'
     'Disallow: /dashboard',
     `Sitemap: ${base}/sitemap.xml`
   ])
+})
+
+test('researchers find the contact that the shop names, and password managers the page', async () => {
+  const read = () => app.inject({ url: '/.well-known/security.txt' })
+  expect((await read()).statusCode).toBe(404)
+  await writeSettings(shop.ctx, { security_contact: 'security@example.com' })
+  const { statusCode, headers, body } = await read()
+  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8'])
+  const lines = Object.fromEntries(body.split('\n').map(line => line.split(': ')))
+  expect(lines).toMatchObject({
+    Contact: 'mailto:security@example.com',
+    'Preferred-Languages': 'en, zh',
+    Canonical: `${base}/.well-known/security.txt`
+  })
+  const left = Date.parse(lines['Expires'] ?? '') - shop.ctx.now().getTime()
+  expect([left > 30 * DAY, left < 365 * DAY]).toEqual([true, true])
+  await writeSettings(shop.ctx, { security_contact: 'https://example.com/report' })
+  expect((await read()).body).toContain('Contact: https://example.com/report\n')
+  const changed = await app.inject({ url: '/.well-known/change-password' })
+  expect([changed.statusCode, changed.headers.location]).toEqual([302, `${base}/dashboard/index/setting`])
+})
+
+test.each([
+  ['security@example.com', true],
+  ['https://example.com/report', true],
+  ['', true],
+  ['http://example.com', false],
+  ['somebody', false],
+  ['a@example.com\nContact: b@example.com', false],
+  ['https://', false],
+  ['javascript:alert(1)@a.b', false]
+])('the contact %j is taken: %j', (contact, taken) => {
+  expect(Settings.shape.security_contact.safeParse(contact).success).toBe(taken)
 })
 
 test('the picture that a page names for its links is there, as a picture', async () => {

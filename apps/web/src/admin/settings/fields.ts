@@ -123,7 +123,8 @@ export const TABS: readonly Tab[] = [
           number('operator_session_hours', 'hours'),
           number('customer_session_days', 'days'),
           number('operator_confirm_minutes', 'minutes'),
-          number('confirm_refunds_from')
+          number('confirm_refunds_from'),
+          text('security_contact')
         ]
       },
       { title: 'webhooks', fields: [{ name: 'webhooks_allow_http', kind: 'flag' }] },
