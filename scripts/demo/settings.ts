@@ -43,7 +43,8 @@ export const isStartError = (error: unknown): error is Error =>
 export function makeDataDir(env: NodeJS.ProcessEnv): string {
   const dataDir = resolve(env['DATA_DIR'] || './data')
   try {
-    mkdirSync(dataDir, { recursive: true })
+    // Others may pass through but not list it: the database's account may be another. What is inside is private.
+    mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   } catch (error) {
     throw new StartProblem(
       `The data folder ${dataDir} cannot be made: ${(error as Error).message}. Set DATA_DIR to another one.`

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export type Store<T> = {
@@ -19,7 +19,9 @@ export async function openStore<T extends { version: number }>(
   fresh: () => T,
   { onlyAtClose = false }: { onlyAtClose?: boolean } = {}
 ): Promise<Store<T>> {
-  await mkdir(dirname(file), { recursive: true })
+  // Its mails have links and codes that open accounts.
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await chmod(dirname(file), 0o700)
   const begun = fresh()
   const data = (await readStore<T>(file, begun.version)) ?? begun
   let queued: Promise<void> | null = null
@@ -28,8 +30,10 @@ export async function openStore<T extends { version: number }>(
   async function write() {
     await writing.catch(() => {})
     queued = null
-    const handle = await open(`${file}.new`, 'w')
+    const handle = await open(`${file}.new`, 'w', 0o600)
     try {
+      // One that a stopped process left may have another mode.
+      await handle.chmod(0o600)
       await handle.writeFile(JSON.stringify(data))
       await handle.sync()
     } finally {

@@ -122,7 +122,7 @@ export async function openReportKey(dir: string): Promise<KeyObject> {
   } catch {
     // Missing, or someone edited it.
   }
-  await mkdir(dir, { recursive: true })
+  await mkdir(dir, { recursive: true, mode: 0o700 })
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   await writeFile(`${file}.new`, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   // `mode` applies only if the write creates the file.
