@@ -3,7 +3,7 @@ import { EXCEPTION_MARK } from '@netlet/contract/agent'
 import { AccessTable } from '../../apps/agent/src/proxy/access-table.ts'
 import { formatV4, parseAddress } from '../../apps/agent/src/net/ip.ts'
 import { parseBasic } from '../../apps/agent/src/proxy/request-head.ts'
-import type { Op } from '../../apps/agent/src/state/ops.ts'
+import type { Op } from '../../apps/agent/src/state/definitions.ts'
 
 const users = 10_000
 const addresses = 65_536

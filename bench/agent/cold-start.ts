@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import type { Op } from '../../apps/agent/src/state/ops.ts'
+import type { Op } from '../../apps/agent/src/state/definitions.ts'
 import { Store } from '../../apps/agent/src/state/store.ts'
 import { type Setup, startAgentSubject } from './subjects.ts'
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { lockDataDir } from './lock.ts'
-import { freePort } from './settings.ts'
+import { freePort, lockDataDir } from './settings.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -38,7 +37,7 @@ test('a second start on a folder says so in one line and touches nothing', async
 })
 
 test('a folder is free again when its process has ended, even if it was killed', async () => {
-  const lock = join(import.meta.dirname, 'lock.ts')
+  const lock = join(import.meta.dirname, 'settings.ts')
   const source = `import { lockDataDir } from ${JSON.stringify(lock)}
     lockDataDir(${JSON.stringify(folder)}); console.log('locked'); setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {

@@ -2,23 +2,22 @@
 // under DATA_DIR. `main.ts dev` is the same for developers: vite serves the web app, and programs restart when their
 // files change.
 import { restartOnChange } from '../dev/restart.ts'
-import { keepDatabase } from './database.ts'
-import { lockDataDir } from './lock.ts'
-import type { HistoryOrder } from './make-history.ts'
-import { preparationOf } from './preparation.ts'
-import { startProgram, untilAnswers, type Program } from './programs.ts'
-import { agentEnvironment } from './agent-environment.ts'
-import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-texts.ts'
+import { keepDatabase, preparationOf } from './database.ts'
 import {
-  type DemoSettings,
-  NO_HISTORY,
-  StartProblem,
+  agentEnvironment,
   checkPorts,
+  type DemoSettings,
   freePort,
   isStartError,
+  lockDataDir,
   makeDataDir,
-  readSettings
+  NO_HISTORY,
+  readSettings,
+  StartProblem
 } from './settings.ts'
+import type { HistoryOrder } from './make-history.ts'
+import { type Program, startProgram, untilAnswers } from './programs.ts'
+import { DEMO_ADMIN, DEMO_CUSTOMER } from './demo-texts.ts'
 
 type Stop = () => Promise<void>
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { preparationOf } from './preparation.ts'
+import { preparationOf } from './database.ts'
 
 let folder = ''
 beforeEach(() => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 /** Created once and kept in the data folder: stored secrets cannot be decrypted without them. */
 export type DemoSecrets = {
@@ -140,4 +141,55 @@ export function freePort(): Promise<number> {
       server.close(() => found(typeof address === 'object' && address ? address.port : 0))
     })
   })
+}
+
+/** The environment of the demo's node agent. */
+export const agentEnvironment = (
+  { agentPort, proxyPort, secrets }: Pick<DemoSettings, 'agentPort' | 'proxyPort' | 'secrets'>,
+  dataDir: string
+) => ({
+  AGENT_HOST: '127.0.0.1',
+  AGENT_PORT: String(agentPort),
+  PROXY_PORT: String(proxyPort),
+  PROXY_HOST: '0.0.0.0',
+  AGENT_TOKEN: secrets.agentToken,
+  // The demo's addresses and targets are on this machine.
+  AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+  DATA_DIR: dataDir
+})
+
+const SQLITE_BUSY = 5
+
+/** A reference that keeps the garbage collector from closing the file and releasing its lock. */
+const held = new Set<DatabaseSync>()
+
+/**
+ * Locks the data folder until the process ends or releases it. The lock is on an empty SQLite file: the system releases
+ * it however the process ends, and it needs no disk space.
+ * @returns releases the folder
+ * @throws StartProblem if another start holds it
+ */
+export function lockDataDir(dataDir: string): () => void {
+  const folder = realpathSync(dataDir)
+  let file: DatabaseSync | undefined
+  try {
+    file = new DatabaseSync(join(folder, 'lock'))
+    // Nothing is written, so it needs no journal file.
+    file.exec('pragma journal_mode = memory')
+    file.exec('begin exclusive')
+  } catch (error) {
+    file?.close()
+    const { errcode, message } = error as { errcode?: number; message: string }
+    throw new StartProblem(
+      errcode === SQLITE_BUSY
+        ? `Another start already uses the data folder ${folder}. Stop it, or set DATA_DIR to another folder.`
+        : `The data folder ${folder} cannot be used: ${message}. Set DATA_DIR to another one.`
+    )
+  }
+  const lock = file
+  held.add(lock)
+  return () => {
+    held.delete(lock)
+    lock.close()
+  }
 }

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sourcesIn } from './plain-words.ts'
-import type { Violation } from './violation.ts'
+import { sourcesIn, type Violation } from './plain-words.ts'
 
 const SERVER = 'apps/server/src'
 const DATABASE_CLOCK =

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { needsDatabase } from './needs-database.ts'
-import { select } from './selection.ts'
+import { needsDatabase, select } from './selection.ts'
 
 const STAGES = ['types', 'lint', 'unit', 'browser']
 const FILES: Record<string, string> = {

@@ -1,5 +1,6 @@
-import { isAbsolute, relative, sep } from 'node:path'
-import { parseSync, Visitor, type Node } from 'oxc-parser'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { type Node, parseSync, Visitor } from 'oxc-parser'
+import { readFileSync } from 'node:fs'
 
 /** The test files, as paths below the root with forward slashes. */
 export type TestFiles = {
@@ -86,3 +87,27 @@ const nothing = (name: string, stages: string[]): string =>
 Stages: ${stages.join(', ')}.
 Or give (a part of) a path:        npm test -- apps/server/src/domains/orders/states.test.ts
 Or a part of the name of a test:   npm test -- "a paid order"`
+
+/** Does one of these files, or a file it imports, use the run's database? */
+export function needsDatabase(files: string[]): boolean {
+  const seen = new Set<string>()
+  const queue = [...files]
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (seen.has(file) || !/\.tsx?$/.test(file)) continue
+    seen.add(file)
+    const text = readFileSync(file, 'utf8')
+    const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module
+    const asksRun = staticImports.some(
+      ({ moduleRequest, entries }) =>
+        moduleRequest.value === 'vitest' && entries.some(({ importName }) => importName.name === 'inject')
+    )
+    if (asksRun) return true
+    const specifiers = [
+      ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...staticExports.flatMap(({ entries }) => entries.flatMap(entry => entry.moduleRequest?.value ?? [])),
+      ...dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1))
+    ]
+    for (const specifier of specifiers) if (specifier.startsWith('.')) queue.push(resolve(dirname(file), specifier))
+  }
+  return false
+}

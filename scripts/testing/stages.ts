@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { needsDatabase } from './needs-database.ts'
+import { needsDatabase, type Selection } from './selection.ts'
 import {
   type Count,
   countPlaywright,
@@ -10,7 +10,6 @@ import {
   settleRetry,
   type VitestReport
 } from './reports.ts'
-import type { Selection } from './selection.ts'
 import { UNHANDLED_ERRORS_FILE } from './unhandled-errors.ts'
 
 /** How a program ended: its exit code (null after a signal) and the end of its output. */

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { certificateNames } from '@netlet/contract/agent-proxy-tls'
+import { certificateNames } from '@netlet/contract/proxy-tls'
 
 /** A certificate chain and its key, as PEM. */
 export type Pem = { cert: string; key: string }

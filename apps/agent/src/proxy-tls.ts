@@ -1,11 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  type AgentProxyTls,
-  agentProxyTls,
-  type AgentProxyTlsState,
-  proxyTlsHash
-} from '@netlet/contract/agent-proxy-tls'
+import { type AgentProxyTls, agentProxyTls, type AgentProxyTlsState, proxyTlsHash } from '@netlet/contract/proxy-tls'
 import { Certificate, type Pem, requirePair } from './certificate.ts'
 import { SmallFile } from './state/replace-file.ts'
 

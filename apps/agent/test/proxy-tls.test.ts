@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AgentProxyTls, proxyTlsHash } from '@netlet/contract/agent-proxy-tls'
+import { type AgentProxyTls, proxyTlsHash } from '@netlet/contract/proxy-tls'
 import { newCertificate } from './certificates.ts'
 import { servingAgent } from './takeovers.ts'
 import {

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { isLong } from '../../../scripts/testing/tier.ts'
 import { putPrefixes, putUser } from '../src/state/commands.ts'
 import { Journal } from '../src/state/journal.ts'
-import type { Op } from '../src/state/ops.ts'
+import type { Op } from '../src/state/definitions.ts'
 import { Store } from '../src/state/store.ts'
 import { tempFolder } from './test-agent.ts'
 

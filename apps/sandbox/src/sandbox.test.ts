@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { OutboxMail } from './outbox/outbox.ts'
+import type { OutboxMail } from './outbox/reports.ts'
 import type { Sandbox } from './sandbox.ts'
 import { control, launch, newDataDir, removeDataDir } from './testing/harness.ts'
 

@@ -1,7 +1,7 @@
 import { getTableName, sql } from './infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { knownDevice, signDevice } from './domains/accounts/device-cookie.ts'
-import { makeRecoveryCodes, useRecoveryCode } from './domains/accounts/second-factor/recovery-codes.ts'
+import { makeRecoveryCodes, useRecoveryCode } from './domains/accounts/second-factor/check.ts'
 import { secondFactors, secondFactorTickets } from './domains/accounts/second-factor/tables.ts'
 import { formerWebhookSecrets, platformTokens } from './domains/commerce/tables.ts'
 import { noticeChannels } from './domains/notices/tables.ts'

@@ -11,7 +11,7 @@ import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { untrustedProxies } from './infra/http/client-address.ts'
 import { sealedTables } from './sealed-tables.ts'
-import { queueFigures } from './infra/job-figures.ts'
+import { queueFigures } from './infra/job-schedules.ts'
 
 /** How long a check of the servers may take, in milliseconds. */
 const SERVERS_MS = 8000

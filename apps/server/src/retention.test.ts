@@ -7,7 +7,7 @@ import { addGroup, addOrders, addRule, addServer, inTransaction } from './domain
 import { activate, assignCidrs, release, reserve, addressHolders } from './domains/inventory/index.ts'
 import { orderEvents, orders } from './domains/orders/tables.ts'
 import { applyRetention } from './domains/retention/figures.ts'
-import { retentionJobs } from './domains/retention/jobs.ts'
+import { retentionJobs } from './domains/retention/index.ts'
 import { DAY } from './infra/clock.ts'
 import type { Job } from './infra/job.ts'
 import { auditLog } from './infra/tables.ts'

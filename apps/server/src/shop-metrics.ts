@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import { checkInvariants } from './backup/checks.ts'
+import { checkInvariants } from './backup/dump.ts'
 import { countLowStock } from './domains/catalog/index.ts'
 import { waitingEvents } from './domains/commerce/index.ts'
 import { readStockMap, sharedRead } from './domains/home/index.ts'
@@ -12,7 +12,7 @@ import { MINUTE } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { readOrTimeOut } from './infra/db/client.ts'
 import { and, count, eq, min, ne, sql } from './infra/db/drizzle.ts'
-import { queueFigures } from './infra/job-figures.ts'
+import { queueFigures } from './infra/job-schedules.ts'
 
 /** Milliseconds for which all scrapes of this process share one read. */
 const BRIEF = 5_000

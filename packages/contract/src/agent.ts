@@ -5,13 +5,13 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
-import { EgressMode } from './address-family.ts'
+import { EgressMode } from './order.ts'
 import { foreignList, foreignText } from './foreign.ts'
-import { agentOwner } from './agent-owner.ts'
+import { agentOwner } from './agent-takeover.ts'
 
-export * from './agent-owner.ts'
+export * from './agent-takeover.ts'
 import { agentAlarm } from './agent-live.ts'
-import { agentProxyTlsState, MOST_NAMES } from './agent-proxy-tls.ts'
+import { agentProxyTlsState, MOST_NAMES } from './proxy-tls.ts'
 import { agentProgram } from './agent-takeover.ts'
 
 /** The texts of refusals. Operators' scripts compare the first two literally. */

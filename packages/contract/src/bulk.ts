@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BULK_ACTIONS, RUN_ACTIONS } from './run-actions.ts'
+import { BULK_ACTIONS, RUN_ACTIONS } from './permissions.ts'
 import { message } from './form-messages.ts'
 import { Paging, listQuery, page } from './list.ts'
 import { route } from './route.ts'

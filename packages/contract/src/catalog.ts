@@ -1,29 +1,113 @@
 import { z } from 'zod'
-import { message } from './form-messages.ts'
-import { OccupancyPicture, OfferedRule } from './advertising.ts'
-import { AddressFamily } from './address-family.ts'
-import { PriceDrift, ShownPrices } from './health.ts'
-import { route } from './route.ts'
-import { listQuery, page } from './list.ts'
-import { CART_STEPS, Done, Id, IdList, IdParams, RuleId, Search, formVersion } from './shapes.ts'
 import {
+  CART_STEPS,
+  Done,
+  formVersion,
+  Id,
+  IdList,
+  IdParams,
+  Money,
+  ReasonParams,
+  RuleId,
+  Search,
+  Time
+} from './shapes.ts'
+import { Translations } from './translations.ts'
+import {
+  CatalogPreview,
   Collection,
-  Tag,
-  Product,
-  PlatformProduct,
-  ProductForm,
-  ProductUpdate,
-  OptionSelected,
-  Selection,
-  RuleStock,
-  VariantInfo,
   CollectionForm,
   GroupStock,
   LastSync,
+  OptionSelected,
+  PlatformProduct,
+  Product,
+  ProductForm,
+  ProductUpdate,
+  RuleStock,
+  Selection,
   SYNC_KINDS,
-  TagForm
+  SyncPreview,
+  Tag,
+  TagForm,
+  VariantInfo
 } from './products.ts'
-import { SyncPlan, SyncRun } from './sync-runs.ts'
+import { message } from './form-messages.ts'
+import { AddressFamily } from './order.ts'
+import { PriceDrift, ShownPrices } from './health.ts'
+import { route } from './route.ts'
+import { listQuery, page } from './list.ts'
+
+// What visitors see of the catalogue before they choose a product.
+
+/** An access rule as advertised in the shop. */
+export const OfferedRule = z.object({
+  acl_id: z.number(),
+  acl_name: z.string(),
+  /** Added to the price of each address. */
+  price: Money,
+  /** The first sites by name; `domain_count` is the total. */
+  domains: z.array(z.string()),
+  domain_count: z.number(),
+  /** Products on sale with addresses under it now. */
+  product_count: z.number(),
+  translations: Translations
+})
+export type OfferedRule = z.infer<typeof OfferedRule>
+
+/** Largest number of cells in a product's picture. */
+export const PICTURE_CELLS = 240
+/** The level of a full cell; an empty one is 0. */
+export const PICTURE_LEVELS = 4
+
+/** How much of a product's addresses is leased, as a picture of equal blocks of at least 16 addresses. */
+export const OccupancyPicture = z.object({
+  /** Each block's leased part, rounded to quarters: 0 to 4. Empty if there is too little to draw. */
+  cells: z.array(z.int().min(0).max(PICTURE_LEVELS)).max(PICTURE_CELLS)
+})
+export type OccupancyPicture = z.infer<typeof OccupancyPicture>
+
+/** `ready`: read and compared; an operator must apply or cancel the plan. */
+export const SYNC_STATES = ['reading', 'ready', 'applying', 'applied', 'failed', 'cancelled'] as const
+export type SyncState = (typeof SYNC_STATES)[number]
+
+/** The step of a running sync. `single`: products missing from all pages, requested one by one. */
+export const SYNC_STEPS = ['waiting', 'groupings', 'products', 'single', 'comparing', 'applying'] as const
+export type SyncStep = (typeof SYNC_STEPS)[number]
+
+/** Milliseconds for which a plan can be applied; afterwards the platform must be read again. */
+export const SYNC_PLAN_MS = 3_600_000
+
+/** A sync with the platform, from the first page to its changes. */
+export const SyncRun = z.object({
+  id: z.number(),
+  what: z.enum(SYNC_KINDS),
+  state: z.enum(SYNC_STATES),
+  step: z.enum(SYNC_STEPS),
+  /** Progress of the step in products; `done` 0 and `total` null if it is not counted. */
+  done: z.number(),
+  total: z.number().nullable(),
+  /** Who started the reading, then who applied it. */
+  username: z.string(),
+  created_at: Time,
+  /** When its plan was ready. */
+  ready_at: Time.nullable(),
+  ended_at: Time.nullable(),
+  /** What it changed; null before that. */
+  counts: z.object({ created: z.number(), updated: z.number(), removed: z.number() }).nullable(),
+  /** Why it failed: a reason of the catalogue with its parameters, and the sentence. */
+  reason: z.string().nullable(),
+  params: ReasonParams,
+  msg: z.string().nullable()
+})
+export type SyncRun = z.infer<typeof SyncRun>
+
+/** What a sync would do. */
+export const SyncPlan = z.union([
+  CatalogPreview.extend({ what: z.literal('catalogue') }),
+  SyncPreview.extend({ what: z.enum(['collections', 'tags']) })
+])
+export type SyncPlan = z.infer<typeof SyncPlan>
 
 const P = '/api/products'
 

@@ -1,7 +1,6 @@
 /** What a server's agent is doing now, and the signs of abuse that agents reported. */
 import { z } from 'zod'
-import { ABUSE_KINDS } from './abuse.ts'
-import { agentConnections, agentEnded, agentLogLines } from './agent-live.ts'
+import { ABUSE_KINDS, agentConnections, agentEnded, agentLogLines } from './agent-live.ts'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { Id, IdParams, queryInt, Time } from './shapes.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inLanguage, planName, wordsInLanguage } from './in-language.ts'
+import { inLanguage, planName, wordsInLanguage } from './languages.ts'
 
 const row = {
   translations: {

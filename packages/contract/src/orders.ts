@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { clientAccess } from './client-access.ts'
 import { message } from './form-messages.ts'
-import { CHECK_SITES, MOST_RENEWALS, PROXY_STATUSES } from './limits.ts'
+import { CHECK_SITES, DELIVERED_IN, MOST_RENEWALS, ORDER_STATES, PROXY_STATUSES } from './states.ts'
 import { Selection } from './products.ts'
 import { MoveForm } from './servers.ts'
 import { orderPage } from './order-page.ts'
-import { receiptRoutes } from './receipts.ts'
+import { OrderTraffic, receiptRoutes, Traffic, TrafficQuery } from './receipts.ts'
 import { LevelDiscount } from './platform-codes.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'
 import { Day, Done, Id, IdList, IdParams, Money, Month, ReasonParams, Search, Task, Time } from './shapes.ts'
 import {
+  ExtendForm,
   LARGE_REFUND,
   Order,
   OrderFail,
@@ -19,13 +20,10 @@ import {
   ProductOrders,
   Proxy,
   ProxyLines,
-  Statistics,
-  ExtendForm,
   RefundForm,
-  RefundPlan
+  RefundPlan,
+  Statistics
 } from './order.ts'
-import { DELIVERED_IN, ORDER_STATES } from './states.ts'
-import { OrderTraffic, Traffic, TrafficQuery } from './traffic.ts'
 
 const O = '/api/orders/order_list'
 /** Each attribute of a checkout may have 100,000 characters, and an order hundreds of lines. One refused for its size is lost. */

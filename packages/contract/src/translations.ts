@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
-import type { Translations as Texts } from './in-language.ts'
+import type { Translations as Texts } from './languages.ts'
 import { optionalText, storable } from './shapes.ts'
 
 /** Largest number of option words of a product: the values of its options, their names, and locations. */

@@ -1,4 +1,4 @@
-import { agentClassic, type AgentClassicProxies, agentUserName } from '@netlet/contract/agent'
+import { agentClassic, type AgentClassicProxies, type AgentReason, agentUserName } from '@netlet/contract/agent'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { randomInt } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -14,9 +14,7 @@ import {
 } from '../state/classic.ts'
 import { deleteUser, proxiesOf, proxyLine, type UserChange } from '../state/commands.ts'
 import type { Outcome } from '../state/store.ts'
-import type { AgentReason } from '@netlet/contract/agent'
-import type { Control } from './control.ts'
-import { sendRefusal } from './replies.ts'
+import { type Control, sendRefusal } from './control.ts'
 
 const PASSWORD_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789'
 const newPassword = (): string =>

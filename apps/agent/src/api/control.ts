@@ -1,9 +1,16 @@
 import type { AgentProgram } from '@netlet/contract/agent-takeover'
-import type { AgentHealth, AgentLoad, agentChangesQuery, AgentTrafficChanges } from '@netlet/contract/agent'
+import {
+  type agentChangesQuery,
+  type AgentHealth,
+  type AgentLoad,
+  type AgentOwner,
+  type AgentReason,
+  agentTexts,
+  type AgentTrafficChanges
+} from '@netlet/contract/agent'
 import type { FileHandle } from 'node:fs/promises'
 import type { z } from 'zod'
-import type { AccessLog } from '../log/access-log.ts'
-import type { LogFollower } from '../log/follower.ts'
+import type { AccessLog, LogFollower } from '../log/access-log.ts'
 import type { LivePart } from '../proxy/live-connections.ts'
 import type { Routes } from '../net/routes.ts'
 import type { ProxyTls } from '../proxy-tls.ts'
@@ -11,6 +18,7 @@ import type { OwnerFile } from '../state/owner.ts'
 import type { Alarms } from '../state/alarms.ts'
 import type { Measured } from './metrics.ts'
 import type { Store } from '../state/store.ts'
+import type { FastifyReply } from 'fastify'
 
 /** The parts of the agent that the management API uses. */
 export type Control = {
@@ -44,4 +52,49 @@ export type Control = {
   flushLog: () => Promise<void>
   /** Reads name servers and the hosts file again, and sets the routes again. */
   reload: () => Promise<void>
+}
+
+const statusOf: Record<AgentReason, number> = {
+  badUser: 400,
+  badPrefix: 400,
+  badBody: 400,
+  badPassword: 400,
+  badDomain: 400,
+  badClientIp: 400,
+  badCount: 400,
+  noClientIps: 400,
+  wideClientIp: 400,
+  tooManyClientIps: 400,
+  egressNeedsIpv6: 400,
+  outsidePrefixes: 400,
+  prefixInUse: 409,
+  tooManyAddresses: 400,
+  noFreeAddresses: 409,
+  unknownUser: 404,
+  userExists: 409,
+  unknownDenySet: 409,
+  badToken: 401,
+  unknownPath: 404,
+  tooLarge: 413,
+  notDurable: 503,
+  notServing: 503,
+  takingOver: 503,
+  proxyTlsByEnvironment: 409,
+  proxyTlsNoPair: 409,
+  foreignConsole: 409,
+  olderConsole: 409,
+  internal: 500
+}
+
+/** Sends a refusal: HTTP status, stable reason, and a sentence followed by the offending value. */
+export function sendRefusal(
+  reply: FastifyReply,
+  refusal: { reason: AgentReason; detail?: string; owner?: AgentOwner }
+): FastifyReply {
+  const status = statusOf[refusal.reason]
+  const text = agentTexts[refusal.reason]
+  const msg = refusal.detail === undefined ? text : `${text} (${refusal.detail})`
+  const { reason, owner } = refusal
+  if (reason === 'takingOver') void reply.header('retry-after', '1').header('connection', 'close')
+  return reply.code(status).send({ status, reason, msg, ...(owner === undefined ? {} : { owner }) })
 }

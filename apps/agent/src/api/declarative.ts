@@ -2,18 +2,17 @@ import {
   agentChangesQuery,
   type AgentDeleteReply,
   agentPrefixesBody,
-  agentStateQuery,
   type AgentPrefixesReply,
   type AgentState,
+  agentStateQuery,
   agentUserBody,
   agentUserName,
   type AgentUserReply
 } from '@netlet/contract/agent'
-import { agentProxyTls } from '@netlet/contract/agent-proxy-tls'
+import { agentProxyTls } from '@netlet/contract/proxy-tls'
 import type { FastifyInstance } from 'fastify'
 import { deleteUser, hashOf, proxiesOf, putPrefixes, putUser } from '../state/commands.ts'
-import type { Control } from './control.ts'
-import { sendRefusal } from './replies.ts'
+import { type Control, sendRefusal } from './control.ts'
 
 type UserPath = { Params: { user: string } }
 

@@ -6,11 +6,10 @@ import type { Logger } from 'pino'
 import type { Pem } from '../certificate.ts'
 import { parseAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { classicRoutes } from './classic.ts'
-import type { Control } from './control.ts'
+import { type Control, sendRefusal } from './control.ts'
 import { declarativeRoutes } from './declarative.ts'
 import { exitCheckRoutes, liveRoutes } from './live.ts'
-import { sendRefusal } from './replies.ts'
-import { CONSOLE_HEADER, agentClaim } from '@netlet/contract/agent'
+import { agentClaim, CONSOLE_HEADER } from '@netlet/contract/agent'
 
 /** The call by which a console claims the agent. It must work for consoles that do not own it. */
 const CLAIM = '/api/owner'

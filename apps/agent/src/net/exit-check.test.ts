@@ -1,8 +1,8 @@
-import type { Dialled } from '@netlet/contract/agent-exit-check'
+import type { Dialled } from '@netlet/contract/exit-check'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { onEnd } from '../../test/base.ts'
-import { anyAddress, checkExit, verdictOf } from './exit-check.ts'
+import { anyAddress, checkExit, verdictOf } from '../api/live.ts'
 import { parseAddress, parsePrefix, type Prefix } from './ip.ts'
 
 const prefixOf = (text: string): Prefix => {

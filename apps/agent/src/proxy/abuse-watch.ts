@@ -1,5 +1,5 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
-import type { AbuseKind } from '@netlet/contract/abuse'
+import type { AbuseKind } from '@netlet/contract/agent-live'
 import { LRUCache } from 'lru-cache'
 
 /** Events a minute that count as a sign of abuse. */

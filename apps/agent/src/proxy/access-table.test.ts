@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Address, packRanges, parseAddress, prefixesOf } from '../net/ip.ts'
-import type { UserRecord } from '../state/ops.ts'
+import type { UserRecord } from '../state/definitions.ts'
 import { AccessTable, BLACKLIST } from './access-table.ts'
 
 const addressOf = (text: string): Address => parseAddress(text) ?? expect.fail(text)

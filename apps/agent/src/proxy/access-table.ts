@@ -9,7 +9,7 @@ import {
   prefixesOf,
   RangeSet
 } from '../net/ip.ts'
-import type { Op, UserRecord } from '../state/ops.ts'
+import type { Op, UserRecord } from '../state/definitions.ts'
 import { DomainNames } from './domain-names.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'
 import { OpenClients } from './open-clients.ts'

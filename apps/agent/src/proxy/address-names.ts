@@ -49,3 +49,25 @@ function keyOf(text: string): string {
   const address = innerAddress(parsed) ?? parsed
   return address.v4 >= 0 ? formatV4(address.v4) : address.v6.toString(16)
 }
+
+/** The system delivers 32 datagrams of each in one turn of the loop, and even dropping them takes time. */
+const MOST_OF_A_USER = 512
+
+/** Counts each user's open associations in this process. */
+export class Associations {
+  readonly #open = new Map<string, number>()
+
+  hasRoom(user: string): boolean {
+    return (this.#open.get(user) ?? 0) < MOST_OF_A_USER
+  }
+
+  opened(user: string): void {
+    this.#open.set(user, (this.#open.get(user) ?? 0) + 1)
+  }
+
+  closed(user: string): void {
+    const left = (this.#open.get(user) ?? 0) - 1
+    if (left > 0) this.#open.set(user, left)
+    else this.#open.delete(user)
+  }
+}

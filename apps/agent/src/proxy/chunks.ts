@@ -1,3 +1,6 @@
+import type { Framing } from './request-head.ts'
+import type { RawSocket } from './raw-socket.ts'
+
 const states = { size: 0, extension: 1, sizeEnd: 2, data: 3, dataCr: 4, dataLf: 5, trailer: 6, done: 7 } as const
 type State = (typeof states)[keyof typeof states]
 
@@ -102,4 +105,46 @@ function hexDigit(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48
   const lower = byte | 32
   return lower >= 97 && lower <= 102 ? lower - 87 : -1
+}
+
+const lineEnd = Buffer.from('\r\n')
+const lastChunk = Buffer.from('0\r\n\r\n')
+
+/** Passes a request's body on to the target and finds its end. Chunked bodies are framed again; see `ChunkScanner`. */
+export class RequestBody {
+  #left: number
+  #scanner: ChunkScanner | null
+  done: boolean
+
+  constructor(framing: Framing) {
+    this.#left = framing.kind === 'length' ? framing.length : 0
+    this.#scanner = framing.kind === 'chunked' ? new ChunkScanner() : null
+    this.done = framing.kind === 'none'
+  }
+
+  get isChunked(): boolean {
+    return this.#scanner !== null
+  }
+
+  /** Writes the body's bytes. `rest` follows the end of the body. */
+  feed(chunk: Buffer, remote: RawSocket): { ok: true; rest: Buffer | null } | { ok: false } {
+    if (this.#scanner === null) {
+      const used = Math.min(this.#left, chunk.length)
+      this.#left -= used
+      this.done = this.#left === 0
+      if (used === chunk.length) {
+        remote.write(chunk)
+        return { ok: true, rest: null }
+      }
+      if (used > 0) remote.write(chunk.subarray(0, used))
+      return { ok: true, rest: chunk.subarray(used) }
+    }
+    const { scan, payload } = scanPayload(this.#scanner, chunk, 0)
+    const parts = payload.length > 0 ? [Buffer.from(`${payload.length.toString(16)}\r\n`), payload, lineEnd] : []
+    if (scan.ok && scan.done) parts.push(lastChunk)
+    remote.write(Buffer.concat(parts))
+    if (!scan.ok) return scan
+    this.done = scan.done
+    return { ok: true, rest: scan.used < chunk.length ? chunk.subarray(scan.used) : null }
+  }
 }

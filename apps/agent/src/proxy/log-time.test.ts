@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LogTime } from './log-time.ts'
+import { LogTime } from '../log/access-log.ts'
 
 test('times of the log equal toISOString, within a second and across seconds in both directions', () => {
   const time = new LogTime()

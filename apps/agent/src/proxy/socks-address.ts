@@ -1,5 +1,6 @@
 import { formatV4, parseAddress } from '../net/ip.ts'
 import { parseAuthority } from './request-head.ts'
+import { STATUS_CODES } from 'node:http'
 
 /** An address of a SOCKS5 message. `more`: incomplete. `type`: unknown address type. */
 export type ReadAddress = { host: string; port: number; end: number } | 'more' | 'type' | 'malformed'
@@ -47,4 +48,17 @@ function v6Text(data: Buffer, from: number): string {
   const parts: string[] = []
   for (let at = from; at < from + 16; at += 2) parts.push(data.readUInt16BE(at).toString(16))
   return parts.join(':')
+}
+
+export const established: Buffer = Buffer.from('HTTP/1.1 200 Connection established\r\n\r\n')
+
+/** A short reply of the proxy itself. `keepAlive`: what the client is told. `bodiless`: for HEAD. */
+export function reply(status: number, text: string, keepAlive: boolean, bodiless = false): string {
+  const body = `${text}\n`
+  const challenge = status === 407 ? 'Proxy-Authenticate: Basic realm="proxy"\r\n' : ''
+  return (
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${challenge}` +
+    `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+    `Connection: ${keepAlive ? 'keep-alive' : 'close'}\r\n\r\n${bodiless ? '' : body}`
+  )
 }

@@ -8,8 +8,7 @@ import {
 import { mergeRanges, parsePrefix, type Prefix, prefixesOf, rangeToPrefixes } from '../net/ip.ts'
 import { changedClients } from './client-list.ts'
 import { clientPrefix, MAX_LISTED, noDenySet, refuse, unfitClients, type UserChange, userOps } from './commands.ts'
-import type { Definitions } from './definitions.ts'
-import type { Op } from './ops.ts'
+import type { Definitions, Op } from './definitions.ts'
 import type { Plan } from './store.ts'
 
 type Planner<T> = (state: Definitions) => Plan<T, AgentReason>

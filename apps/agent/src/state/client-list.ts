@@ -1,4 +1,4 @@
-import type { UserRecord } from './ops.ts'
+import type { UserRecord } from './definitions.ts'
 
 type Clients = Pick<UserRecord, 'allowedClientIps' | 'sentClientIps'>
 

@@ -1,6 +1,6 @@
 import {
-  type AgentProxy,
   type AgentAccess,
+  type AgentProxy,
   type AgentReason,
   type agentUserBody,
   denySetHash,
@@ -21,8 +21,7 @@ import {
   prefixesOf
 } from '../net/ip.ts'
 import { resentClients, sameList, sentClients } from './client-list.ts'
-import type { Definitions, StoredUser } from './definitions.ts'
-import type { Op, UserRecord } from './ops.ts'
+import type { Definitions, Op, StoredUser, UserRecord } from './definitions.ts'
 import type { Plan } from './store.ts'
 
 type Planned<T> = Plan<T, AgentReason>

@@ -3,8 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { AccessTable } from '../proxy/access-table.ts'
 import { DomainNames } from '../proxy/domain-names.ts'
-import { Definitions, DomainList } from './definitions.ts'
-import type { Op } from './ops.ts'
+import { Definitions, DomainList, type Op } from './definitions.ts'
 import { piecesOf } from '../workers/worker-process.ts'
 
 setFlagsFromString('--expose-gc')

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import type { Op } from './ops.ts'
+import type { Op } from './definitions.ts'
 
 /** One line of the file: the changes that lead to `version`. */
 export type Entry = { version: number; ops: Op[] }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { Definitions } from './definitions.ts'
+import { Definitions, type Op } from './definitions.ts'
 import { type Entry, Journal, type Loaded, readJournal } from './journal.ts'
-import type { Op } from './ops.ts'
 import type { Quota } from './quotas.ts'
 
 /** What a change does, decided on the present state. A refusal changes nothing. */

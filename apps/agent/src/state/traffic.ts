@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentTrafficChanges } from '@netlet/contract/agent'
-import { RangeSet, parseAddress, parsePrefixes } from '../net/ip.ts'
-import { type Counter, type TrafficRow, noTraffic } from '../proxy/traffic-meter.ts'
+import { parseAddress, parsePrefixes, RangeSet } from '../net/ip.ts'
+import { type Counter, noTraffic, type TrafficRow } from '../proxy/traffic-meter.ts'
 import { nextTurn } from '../turns.ts'
-import { type Quota, Quotas } from './quotas.ts'
-import { ROW_END, type SavedRow, type TrafficFile, headOf, readTrafficFile, tailOf } from './traffic-file.ts'
+import { type Quota, Quotas, type SavedQuota } from './quotas.ts'
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
 
 type Entry<T> = { seq: number; of: T }
 
@@ -345,4 +346,50 @@ export class TrafficTotals {
 function rangesOf(texts: readonly string[] | undefined): RangeSet {
   const parsed = parsePrefixes(texts ?? [])
   return new RangeSet(parsed.ok ? parsed.prefixes : [])
+}
+
+/** A row of the file. `seq` rises with each save that changed the row. */
+export type SavedRow = Omit<Counter, 'codes'> & {
+  user: string
+  ip: string
+  since: string
+  changed: number
+  codes?: Record<string, number>
+  seq?: number
+}
+export type TrafficFile = { epoch: string; rows: SavedRow[]; quotas: SavedQuota[] }
+
+/** Text before and after the rows. No row contains it, because quotes in a row's texts are escaped. */
+const headOf = (epoch: string): string => `{"format":1,"epoch":${JSON.stringify(epoch)},"rows":[`
+const ROW_END = ',\n'
+const QUOTAS = '],"quotas":'
+const tailOf = (quotas: readonly SavedQuota[]): string => `${QUOTAS}${JSON.stringify(quotas)}}\n`
+
+const HEAD = /^\{"format":1,"epoch":("(?:[^"\\]|\\.)*"),"rows":\[/
+
+/**
+ * Reads a traffic file in pieces, because it may exceed the longest possible string.
+ * @throws Error if it is missing or incomplete
+ */
+async function readTrafficFile(path: string): Promise<TrafficFile> {
+  const rows: SavedRow[] = []
+  let epoch: string | null = null
+  let quotas: SavedQuota[] | null = null
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    let text = line
+    if (epoch === null) {
+      const [head = '', name] = HEAD.exec(line) ?? []
+      if (name === undefined) throw new Error('another format')
+      epoch = JSON.parse(name) as string
+      text = line.slice(head.length)
+    }
+    const end = text.indexOf(QUOTAS)
+    if (end >= 0) quotas = (JSON.parse(`{${text.slice(end + 2)}`) as { quotas: SavedQuota[] }).quotas
+    // Older files have no quotas.
+    else if (text.endsWith(']}')) quotas = []
+    const found = end >= 0 ? text.slice(0, end) : quotas === null ? text.replace(/,$/, '') : text.slice(0, -2)
+    for (const row of JSON.parse(`[${found}]`) as SavedRow[]) rows.push(row)
+  }
+  if (epoch === null || quotas === null) throw new Error('not whole')
+  return { epoch, rows, quotas }
 }

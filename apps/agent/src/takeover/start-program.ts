@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { withOriginalPriority } from '../priority.ts'
+import { withOriginalPriority } from '../main-process.ts'
 import { type Channel, TAKEOVER, type ToPredecessor, type ToSuccessor, channelOf } from './messages.ts'
 
 /** Signals a process of a takeover. It may have just ended, and its number been freed, before the channel reports it. */

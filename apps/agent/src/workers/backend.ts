@@ -1,5 +1,5 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
-import type { Listener } from '../net/listen-handle.ts'
+import type { Listener } from '../net/source-ports.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
 import type { Pem } from '../certificate.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
@@ -7,7 +7,7 @@ import type { LivePart } from '../proxy/live-connections.ts'
 import type { PlaneFigures } from '../proxy/plane-figures.ts'
 import type { AbuseSign } from '../proxy/abuse-watch.ts'
 import type { ProcessFigures } from './process-figures.ts'
-import type { Op } from '../state/ops.ts'
+import type { Op } from '../state/definitions.ts'
 import type { Store } from '../state/store.ts'
 
 export type Started = { ok: true; port: number } | { ok: false; host: string; code: string }

@@ -1,10 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { ChatUser } from './discord.ts'
+import { BOT_USER, CHANNELS, type ChatUser, GUILD, messagePayload, type Rooms } from './rooms.ts'
 import type { Gateway } from './gateway.ts'
 import type { Interactions } from './interactions.ts'
-import { BOT_USER, CHANNELS, GUILD, type Rooms, messagePayload } from './rooms.ts'
 
 const Command = z.object({ name: z.string().regex(/^[-_a-z0-9]{1,32}$/), description: z.string().min(1).max(100) })
 const Post = z.object({

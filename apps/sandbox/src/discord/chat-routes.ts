@@ -1,12 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { html, nothing, page, type Html } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
+import { formOf, html, type Html, nothing, page, sendPage } from '../kit/http.ts'
 import { Name } from './control-routes.ts'
-import { demoChatUsers, namedUser } from './discord.ts'
+import {
+  BOT_USER,
+  CHANNELS,
+  demoChannel,
+  demoChatUsers,
+  GUILD,
+  messagePayload,
+  namedUser,
+  type RoomMessage,
+  type Rooms
+} from './rooms.ts'
 import type { Gateway } from './gateway.ts'
 import type { Answer, Interactions } from './interactions.ts'
-import { BOT_USER, CHANNELS, demoChannel, GUILD, messagePayload, type RoomMessage, type Rooms } from './rooms.ts'
 
 /** How long the page waits for the bot's reply to a message. Most messages get none. */
 const REPLY_MS = 800

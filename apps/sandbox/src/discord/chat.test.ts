@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Sandbox } from '../sandbox.ts'
 import { control, launch, newDataDir, removeDataDir, startReceiver, until } from '../testing/harness.ts'
 import type { BotReply } from './bot-routes.ts'
-import { demoChatUsers } from './discord.ts'
+import { demoChatUsers } from './rooms.ts'
 
 let dir: string
 let shop: Awaited<ReturnType<typeof startReceiver>>

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Bot, BotReply } from './bot-routes.ts'
-import { namedUser } from './discord.ts'
-import { ApiFaultBody, type apiFaults } from './faults.ts'
-import { GATEWAY_KINDS, type Gateway } from './gateway.ts'
-import type { Interactions } from './interactions.ts'
-import { demoChannel, GUILD, messagePayload, type Author, type Rooms } from './rooms.ts'
+import { type Author, demoChannel, GUILD, messagePayload, namedUser, type Rooms } from './rooms.ts'
+import { ApiFaultBody, type apiFaults, type Interactions } from './interactions.ts'
+import { type Gateway, GATEWAY_KINDS } from './gateway.ts'
 
 export const Name = z
   .string()

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { html, page, type Html } from '../kit/html.ts'
-import { sendPage } from '../kit/http.ts'
+import { html, type Html, page, sendPage } from '../kit/http.ts'
 
 /** The platform requires content or embeds, and limits both. */
 const Message = z

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { html, page } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
-import { createGrants, demoChatUsers, namedUser } from './discord.ts'
-import { BOT_USER } from './rooms.ts'
+import { formOf, html, page, sendPage } from '../kit/http.ts'
+import { BOT_USER, createGrants, demoChatUsers, namedUser } from './rooms.ts'
 
 const NOTICE = 'A stand-in chat platform. No real account is used.'
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { html, nothing, page } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
-import type { Catcher, Caught } from './catcher.ts'
-import { FAULTS, type Fault, answerWrongly, isFault } from './faults.ts'
+import { formOf, html, nothing, page, sendPage } from '../kit/http.ts'
+import { answerWrongly, type Catcher, type Caught, type Fault, FAULTS, isFault } from './catcher.ts'
 
 const FaultBody = z.object({
   kind: z.enum(Object.keys(FAULTS) as [Fault, ...Fault[]]),

@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { answerWrongly } from '../hooks/faults.ts'
-import { type Html, html, nothing, page } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
-import type { Outbox, OutboxMail } from './outbox.ts'
-import { HAPPENED, type Happened, type Reporter } from './reports.ts'
+import { answerWrongly } from '../hooks/catcher.ts'
+import { formOf, html, type Html, nothing, page, sendPage } from '../kit/http.ts'
+import { type Happened, HAPPENED, type Outbox, type OutboxMail, type Reporter } from './reports.ts'
 
 const Address = z.object({ email: z.string().min(3), name: z.string().nullish() })
 const SendgridMail = z.object({

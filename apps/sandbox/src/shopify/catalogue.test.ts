@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toCents } from '../kit/money.ts'
+import { toCents } from '../kit/http.ts'
 import { demoCollections, demoPlans, demoRules, demoRulesProduct } from './catalogue.ts'
 import { freshState, productsOf } from './state.ts'
 

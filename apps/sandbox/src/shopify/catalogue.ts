@@ -1,4 +1,4 @@
-import { toMoney } from '../kit/money.ts'
+import { toMoney } from '../kit/http.ts'
 
 export const demoLocations = ['New York', 'London', 'Frankfurt', 'Tokyo'] as const
 type DemoLocation = (typeof demoLocations)[number]

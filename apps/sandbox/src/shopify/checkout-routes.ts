@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { type Html, html, nothing, page } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
-import { toCents, toMoney } from '../kit/money.ts'
+import { formOf, html, type Html, nothing, page, sendPage, toCents, toMoney } from '../kit/http.ts'
 import { type Checkouts, readPermalink } from './checkout.ts'
-import { type PricedCheckout, priceCheckout } from './pricing.ts'
+import { priceCheckout, type PricedCheckout } from './pricing.ts'
 import type { Checkout, PlatformOrder, PlatformState } from './state.ts'
 
 const NOTICE = 'A stand-in shop platform. No money moves here.'

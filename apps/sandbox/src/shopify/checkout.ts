@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../kit/store.ts'
-import { customerFor } from './customers.ts'
+import {
+  type Checkout,
+  customerFor,
+  nextId,
+  type PlatformOrder,
+  type PlatformProduct,
+  type PlatformState,
+  productsOf,
+  trim
+} from './state.ts'
 import { paidBy } from './order-money.ts'
 import { orderPayload } from './payloads.ts'
 import type { Deliveries } from './deliveries.ts'
 import { priceCheckout, withPrices, withStock } from './pricing.ts'
 import { productPayload } from './product-payload.ts'
-import {
-  nextId,
-  productsOf,
-  trim,
-  type Checkout,
-  type PlatformOrder,
-  type PlatformProduct,
-  type PlatformState
-} from './state.ts'
 
 export type PayOutcome =
   | { ok: true; order: PlatformOrder; paidBefore: boolean }

@@ -2,11 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Store } from '../kit/store.ts'
 import type { Checkouts } from './checkout.ts'
-import { customerFor } from './customers.ts'
+import { customerFor, nextId, type PlatformProduct, type PlatformState, PRODUCT_STATUSES, productsOf } from './state.ts'
 import type { Deliveries } from './deliveries.ts'
-import { giveBackRoutes, type GiveBack } from './give-back.ts'
+import { type GiveBack, giveBackRoutes } from './give-back.ts'
 import { productPayload } from './product-payload.ts'
-import { nextId, PRODUCT_STATUSES, productsOf, type PlatformProduct, type PlatformState } from './state.ts'
 import { emitImport, withFlags, withPrices, withStock } from './pricing.ts'
 
 const Amount = z.string().regex(/^\d{1,9}(\.\d{1,2})?$/, 'has to be an amount like "12.50"')

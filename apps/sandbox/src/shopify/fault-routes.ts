@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { type Html, html, nothing, page } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
+import { formOf, html, type Html, nothing, page, sendPage } from '../kit/http.ts'
 import type { Store } from '../kit/store.ts'
-import { type Deliveries, WEBHOOK_FAULTS, type WebhookFault, secretsOf } from './deliveries.ts'
+import { type Deliveries, secretsOf, WEBHOOK_FAULTS, type WebhookFault } from './deliveries.ts'
 import type { GiveBack } from './give-back.ts'
-import { GRAPHQL_FAULTS, type GraphqlFault, type createFaults } from './graphql-routes.ts'
+import { type createFaults, GRAPHQL_FAULTS, type GraphqlFault } from './graphql-routes.ts'
 import type { PlatformState } from './state.ts'
 
 const Count = z.coerce.number().int().min(1).max(100).default(1)

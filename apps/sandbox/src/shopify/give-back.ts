@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { toCents, toMoney } from '../kit/money.ts'
+import { toCents, toMoney } from '../kit/http.ts'
 import type { Store } from '../kit/store.ts'
 import type { Deliveries } from './deliveries.ts'
 import { leftOf, leftOfAll, partsOf, paymentsOf, spread, statusOf } from './order-money.ts'

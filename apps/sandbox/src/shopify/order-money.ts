@@ -1,4 +1,4 @@
-import { toCents, toMoney } from '../kit/money.ts'
+import { toCents, toMoney } from '../kit/http.ts'
 import type { OrderPayment, OrderRefund, PlatformOrder, RefundPart, RefundStatus } from './state.ts'
 
 const GATEWAY = 'bogus'

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { html, nothing, page, type Html } from '../kit/html.ts'
-import { formOf, sendPage } from '../kit/http.ts'
+import { formOf, html, type Html, nothing, page, sendPage } from '../kit/http.ts'
 import type { Store } from '../kit/store.ts'
 import type { GiveBack } from './give-back.ts'
 import { leftOfAll, statusOf } from './order-money.ts'

@@ -1,5 +1,5 @@
-import { html, nothing, page, type Html } from '../kit/html.ts'
-import { usesOf } from './discounts.ts'
+import { html, nothing, page, type Html } from '../kit/http.ts'
+import { usesOf } from './pricing.ts'
 import { PRODUCT_STATUSES, productsOf, type DiscountCode, type PlatformProduct, type PlatformState } from './state.ts'
 
 export const NOTICE = 'A stand-in shop platform. No money moves here.'

@@ -1,4 +1,4 @@
-import { toCents, toMoney } from '../kit/money.ts'
+import { toCents, toMoney } from '../kit/http.ts'
 import { financialStatus, isManual, partsOf, paymentsOf, refundedCents, statusOf } from './order-money.ts'
 import type { OrderDispute, OrderRefund, PlatformOrder } from './state.ts'
 

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { toCents, toMoney } from '../kit/money.ts'
+import { toCents, toMoney } from '../kit/http.ts'
 import {
   financialStatus,
   isManual,

@@ -1,8 +1,14 @@
 import type { Store } from '../kit/store.ts'
 import { connection, gid, idOf, type PageArgs, type UserError } from './present-orders.ts'
-import { customerFor, customersOf } from './customers.ts'
-import { findDiscount, statusOf, usesOf } from './discounts.ts'
-import { nextId, type DiscountCode, type PlatformCustomer, type PlatformState } from './state.ts'
+import {
+  customerFor,
+  customersOf,
+  type DiscountCode,
+  nextId,
+  type PlatformCustomer,
+  type PlatformState
+} from './state.ts'
+import { findDiscount, statusOf, usesOf } from './pricing.ts'
 
 type DiscountInput = {
   title?: string

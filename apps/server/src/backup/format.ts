@@ -1,7 +1,7 @@
 // The inside of a backup: frames of one kind byte, a length and a body, which age encrypts and authenticates as a whole.
 import { createHash, type Hash } from 'node:crypto'
 import { z } from 'zod'
-import { BackupProblem } from './problem.ts'
+import { StartupError } from '../infra/db/migrate.ts'
 
 const FORMAT = 1
 /** The most bytes of a frame. A row of the database may be longer: it is spread over several frames. */
@@ -135,4 +135,21 @@ export function compare(found: readonly Counted[], { tables }: Manifest): void {
   const wrong = tables.find((told, at) => JSON.stringify(told) !== JSON.stringify(found[at]))
   if (wrong) throw damaged(`the table ${wrong.table} is not what was written`)
   if (found.length !== tables.length) throw damaged('it has tables that are not in its list')
+}
+
+/** What a person has to solve; the message is one line. */
+export class BackupProblem extends StartupError {
+  override name = 'BackupProblem'
+}
+
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof AggregateError) return reasonOf(error.errors[0])
+  return (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
+}
+
+/** The address of another database on the same server. */
+export function withDatabase(url: string, database: string): string {
+  const other = new URL(url)
+  other.pathname = `/${encodeURIComponent(database)}`
+  return other.href
 }

@@ -9,11 +9,18 @@ import { createLog } from '../infra/log.ts'
 import { DAY } from '../infra/clock.ts'
 import { markRestored } from '../domains/settings/index.ts'
 import { allQueues } from '../workers.ts'
-import { type Checks, checkInvariants } from './checks.ts'
-import { connect } from './dump.ts'
-import { type Counted, Counter, type Header, type Manifest, type Part, compare, type Table } from './format.ts'
-import { BackupProblem, reasonOf } from './problem.ts'
-import { columnsOf, JOBS, shopTables } from './tables.ts'
+import { checkInvariants, type Checks, columnsOf, connect, JOBS, shopTables } from './dump.ts'
+import {
+  BackupProblem,
+  compare,
+  type Counted,
+  Counter,
+  type Header,
+  type Manifest,
+  type Part,
+  reasonOf,
+  type Table
+} from './format.ts'
 
 /**
  * Ids that no row gets after a restore. Rows that were added since the backup are lost here, but others may know their

@@ -7,8 +7,18 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { DAY } from '../infra/clock.ts'
-import { type Counted, Counter, type Header, type Manifest, compare, frameOf, type Part, partsOf } from './format.ts'
-import { BackupProblem, reasonOf } from './problem.ts'
+import {
+  BackupProblem,
+  compare,
+  type Counted,
+  Counter,
+  frameOf,
+  type Header,
+  type Manifest,
+  type Part,
+  partsOf,
+  reasonOf
+} from './format.ts'
 
 const SHORTEST_PASSPHRASE = 12
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MINUTE } from './clock.ts'
-import { logJobErrors } from './job-errors.ts'
+import { logJobErrors } from './jobs.ts'
 import { createLog } from './log.ts'
 
 function telling() {

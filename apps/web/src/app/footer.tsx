@@ -9,9 +9,9 @@ import { useSession } from '../api/session.ts'
 import { useT, type Key } from '../i18n/index.ts'
 import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
 import { BlockArt } from '../kit/block-art.tsx'
-import { webAddress } from '../kit/web-address.ts'
+import { webAddress } from '../kit/return-path.ts'
 import { nextPaint } from '../kit/next-paint.ts'
-import { chooseLanguage } from './choose-language.ts'
+import { chooseLanguage } from './header.tsx'
 import classes from './footer.module.css'
 
 type Props = {

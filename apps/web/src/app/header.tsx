@@ -2,15 +2,20 @@ import { pageAt } from '@netlet/contract/pages'
 import { Button, useMantineColorScheme } from '@mantine/core'
 import { IconLanguage, IconMenu2, IconMoon, IconSun, IconSunMoon, IconUserCircle, IconX } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
-import { Link, NavLink, useLocation } from 'react-router'
+import { Link, NavLink, useLocation, useNavigate } from 'react-router'
 import { useT } from '../i18n/index.ts'
-import { LANGUAGES, useLanguage, type Language } from '../i18n/language.ts'
+import { type Language, LANGUAGES, setLanguage, useLanguage } from '../i18n/language.ts'
 import { Menu } from '../kit/menu.tsx'
 import classes from './header.module.css'
-import { useSession } from '../api/session.ts'
-import { chooseLanguage } from './choose-language.ts'
+import { endSession, useSession } from '../api/session.ts'
 import { pathOf } from './manifest.ts'
-import { useLogout } from './use-logout.ts'
+import { call } from '../api/client.ts'
+import { accounts, mail } from '../api/routes.ts'
+import { failureText } from '../i18n/failures.ts'
+import { mayLeave } from '../kit/leaving.ts'
+import { notify } from '../kit/notify.ts'
+import { leaveForGood } from '../kit/return-path.ts'
+import { useMutation } from '../api/use-mutation.ts'
 
 export function Header({ isConsole }: { /** As wide as the dashboard. */ isConsole: boolean }) {
   const t = useT()
@@ -242,4 +247,31 @@ function SchemeMenu() {
       }
     </Menu>
   )
+}
+
+/** Logs out and leads to the login page. Asks first if the screen has unsaved changes. */
+export function useLogout() {
+  const t = useT()
+  const navigate = useNavigate()
+  const { pathname, search } = useLocation()
+  const leave = () => {
+    leaveForGood(pathname + search)
+    return navigate(pageAt('login'))
+  }
+  return useMutation({
+    mutationFn: async () => {
+      if (await mayLeave()) await endSession(() => call(accounts.logout), leave)
+    },
+    onError: error => notify('bad', failureText(error, t('logout.failed')))
+  })
+}
+
+/**
+ * Changes the language of the pages and of the user's mails. If saving it for the mails fails, the pages still change.
+ * @returns resolves when the pages have changed; rejects if they cannot
+ */
+export function chooseLanguage(language: Language, signedIn: boolean): Promise<void> {
+  const changed = setLanguage(language)
+  if (signedIn) void call(mail.saveLanguage, { body: { language } }).catch(() => null)
+  return changed
 }

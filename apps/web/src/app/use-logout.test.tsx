@@ -11,7 +11,7 @@ import { isUnsaved } from '../kit/leaving.ts'
 import { answer, answerRefused, hold, holdRefused, requestsOf } from '../testing/answers.ts'
 import { renderAt } from '../testing/render.tsx'
 import { admin, order, pageOf } from '../testing/shapes.ts'
-import { useLogout } from './use-logout.ts'
+import { useLogout } from './header.tsx'
 
 function Screen() {
   const { mutate } = useLogout()

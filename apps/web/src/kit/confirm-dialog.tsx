@@ -7,7 +7,7 @@ import { useT } from '../i18n/index.ts'
 import classes from './confirm-dialog.module.css'
 import type { questions } from './confirm.ts'
 import { useFocusReturn } from './focus-return.ts'
-import { numberText } from './number.ts'
+import { numberText } from './money.ts'
 
 type Props = { asked: ReturnType<typeof questions.current> }
 

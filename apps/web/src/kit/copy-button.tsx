@@ -2,7 +2,6 @@ import { ActionIcon, Button, type ButtonProps } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { useT } from '../i18n/index.ts'
-import { toClipboard } from './clipboard.ts'
 import { notify } from './notify.ts'
 
 /** Milliseconds for which the tick shows. */
@@ -65,4 +64,27 @@ export function CopySign({ text, name, done, failed }: Said & { text: Copied; na
       <Icon size={16} />
     </ActionIcon>
   )
+}
+
+/** Copies text to the clipboard; false if the browser does not allow it. */
+export async function toClipboard(text: string): Promise<boolean> {
+  try {
+    // Without TLS there is no `navigator.clipboard`. Use `execCommand` below.
+    if (navigator.clipboard) {
+      await navigator.clipboard.writeText(text)
+      return true
+    }
+  } catch {
+    // Refused, or the window lost the focus. `execCommand` may still work.
+  }
+  const field = document.createElement('textarea')
+  field.value = text
+  field.style.cssText = 'position:fixed;opacity:0'
+  document.body.append(field)
+  field.select()
+  try {
+    return document.execCommand('copy')
+  } finally {
+    field.remove()
+  }
 }

@@ -3,7 +3,6 @@ import { Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type MouseEvent, type ReactNode, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react'
 import classes from './data-table.module.css'
-import { isForRow } from './row-click.ts'
 import { useSkipTarget } from './skip-links.ts'
 import { EmptyState, ErrorState } from './states.tsx'
 import { TablePages, useShownPlace } from './table-pages.tsx'
@@ -199,3 +198,10 @@ function Cards<Row>({ label, columns, rows, rowKey, selected, onRow, problem, st
     </ul>
   )
 }
+
+/** Elements that handle their own clicks. */
+const ACTS = 'a, button, input, select, textarea, label, summary, [role="button"]'
+
+/** Whether a click on a row is meant for the row: outside its controls, and not the end of a text selection. */
+export const isForRow = (target: EventTarget | null): boolean =>
+  target instanceof Element && !target.closest(ACTS) && !window.getSelection()?.toString()

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { durationText, numberText, unitText } from './number.ts'
-import { money } from './money.ts'
+import { durationText, money, numberText, unitText } from './money.ts'
 import { relativeTime } from './time.tsx'
 import { clock, secondsLeft } from './use-countdown.ts'
 import { pageWithin } from './use-paging.ts'
-import { webAddress } from './web-address.ts'
+import { webAddress } from './return-path.ts'
 
 describe('money', () => {
   it.each([

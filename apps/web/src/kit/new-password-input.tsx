@@ -1,10 +1,9 @@
 import type { PasswordOwner, PasswordStrength } from '@netlet/contract/password-strength'
-import type { PasswordInputProps } from '@mantine/core'
+import { PasswordInput as LibraryInput, type PasswordInputProps } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { useT } from '../i18n/index.ts'
 import { formMessage } from './form.ts'
-import { PasswordInput } from './password-input.tsx'
 
 const LEVELS = { weak: 1, fair: 2, strong: 3 } as const satisfies Record<PasswordStrength, number>
 
@@ -48,3 +47,8 @@ function Strength({ password, owner: { username, email } }: { password: string; 
     </div>
   )
 }
+
+/** Unlike its other fields, the library's password field does not set `aria-invalid` itself. */
+export const PasswordInput = (props: PasswordInputProps) => (
+  <LibraryInput aria-invalid={props.error ? true : undefined} {...props} />
+)

@@ -1,4 +1,4 @@
-import type { ToastAction } from './action-toast.tsx'
+import type { ToastAction } from './show-toast.tsx'
 import { loadCode } from './load-code.ts'
 import { colors, type Kind, type Message } from './message.ts'
 
@@ -31,7 +31,7 @@ export const preloadToasts = (): void => void parts().catch(() => undefined)
 /** Shows a message with a button. It stays long enough to be reached. */
 export function notifyWith(kind: Kind, message: string, action: ToastAction): void {
   need()
-  void import('./action-toast.tsx').then(({ showActionToast }) =>
+  void import('./show-toast.tsx').then(({ showActionToast }) =>
     showActionToast({ color: colors[kind], message, action, ms: WITH_ACTION })
   )
 }

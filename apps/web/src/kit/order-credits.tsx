@@ -5,7 +5,7 @@ import { read } from '../api/query.ts'
 import { orders } from '../api/routes.ts'
 import { useLanguage } from '../i18n/language.ts'
 import { useT } from '../i18n/status.ts'
-import { durationText } from './number.ts'
+import { durationText } from './money.ts'
 import { momentText } from './time.tsx'
 
 /** Time credited to an order for outages, with the incident of each. Renders nothing if there is none. */

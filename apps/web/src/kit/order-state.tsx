@@ -1,8 +1,8 @@
 import type { Order, OrderState } from '@netlet/contract'
 import { isServed } from '@netlet/contract/states'
 import { useT as useAccountT } from '../i18n/account.ts'
-import { useClock } from './clock.ts'
-import { orderFailure } from './order-failure.ts'
+import { useClock } from './time.tsx'
+import { orderFailure } from './order-obstacles.ts'
 import classes from './order-state.module.css'
 import { StateBadge, StateWithDetails, type Tone } from './state-badge.tsx'
 

@@ -2,7 +2,7 @@ import { NativeSelect, Pagination } from '@mantine/core'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useT } from '../i18n/index.ts'
 import classes from './data-table.module.css'
-import { numberText } from './number.ts'
+import { numberText } from './money.ts'
 import { type Paging, useClampedPage } from './use-paging.ts'
 import { scrollMotion } from './scroll-motion.ts'
 

@@ -1,5 +1,5 @@
 import { Button, type TextInput } from '@mantine/core'
-import type { ComponentProps } from 'react'
+import { type ComponentProps, useEffect, useRef } from 'react'
 import { call } from '../api/client.ts'
 import { accounts } from '../api/routes.ts'
 import { useMutation } from '../api/use-mutation.ts'
@@ -10,6 +10,8 @@ import { CodeInput } from '../kit/code-input.tsx'
 import { formMessage } from '../kit/form.ts'
 import { notify } from '../kit/notify.ts'
 import { useSecondsUntil } from '../kit/use-countdown.ts'
+import { queryClient } from '../api/query.ts'
+import { sessionQuery, setSessionUser } from '../api/session.ts'
 
 /** Milliseconds before another code can be sent. */
 const WAIT = 600_000
@@ -66,4 +68,20 @@ export function SendCode({ email, type, mailed, onSent, onRefused, ...input }: P
       </Button>
     </div>
   )
+}
+
+/**
+ * Ends the current session when a page opens. Without a session it sends nothing: a logout that arrives after a login
+ * in another tab would end that session, because tabs share the cookie.
+ * @returns resolves when the session has ended; log in only then
+ */
+export function useResetSession(): () => Promise<unknown> {
+  const reset = useRef<Promise<unknown> | null>(null)
+  useEffect(() => {
+    if (queryClient.getQueryData(sessionQuery.queryKey) === null) return
+    reset.current ??= call(accounts.logout)
+      .catch(() => null)
+      .then(() => setSessionUser(null))
+  }, [])
+  return () => reset.current ?? Promise.resolve()
 }

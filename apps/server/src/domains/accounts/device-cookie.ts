@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY } from '../../infra/clock.ts'
 import type { Config } from '../../infra/config.ts'
-import { clearCookie, readCookie, readFormer, writeCookie } from './cookies.ts'
+import { clearCookie, readCookie, readFormer, writeCookie } from './sessions.ts'
 import { equalInConstantTime, randomToken, type Secrets } from '../../infra/secrets.ts'
 
 const COOKIE = { name: 'netlet_device', path: '/api' } as const

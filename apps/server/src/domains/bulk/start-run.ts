@@ -1,27 +1,32 @@
+import { queue } from '../../infra/jobs.ts'
 import {
   type BulkAction,
   type BulkPlan,
   type BulkRun,
   type BulkSelection,
   MAX_BULK_ROWS,
-  RUN_PERMISSIONS,
   type Refusal,
-  type RunAction,
-  refuse
+  refuse,
+  RUN_PERMISSIONS,
+  type RunAction
 } from '@netlet/contract'
 import { and, eq, inArray, sql } from '../../infra/db/drizzle.ts'
 import type { z } from 'zod'
-import { type UserActor, mayDo } from '../../infra/actor.ts'
+import { mayDo, type UserActor } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { type Database, type Transaction, readOrTimeOut } from '../../infra/db/client.ts'
+import { type Database, readOrTimeOut, type Transaction } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { type Result, ok } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { versionOf } from '../../infra/version.ts'
 import type { BulkActions, BulkWork, RunInput } from './actions.ts'
 import { presentRun } from './list-runs.ts'
-import { bulkRunQueue } from './queues.ts'
 import { bulkRows, bulkRuns } from './tables.ts'
+
+export const bulkRunQueue = queue<{ runId: number }>('run-bulk-action')
+export const bulkResumeQueue = queue<object>('resume-bulk-runs')
+
+export const bulkQueues = [bulkRunQueue, bulkResumeQueue]
 
 /** How long the outcomes of a confirmation may take, in milliseconds. */
 const PLAN_MS = 5_000

@@ -11,7 +11,7 @@ import { ok } from '../../infra/result.ts'
 import { createSecrets } from '../../infra/secrets.ts'
 import type { BulkWork } from './actions.ts'
 import { eachAction } from './each-action.fixture.ts'
-import { bulkQueues } from './queues.ts'
+import { bulkQueues } from './start-run.ts'
 import { workOnRun } from './work-on-run.ts'
 
 /** Marks each row in a table that accepts the same row twice, with a pause, so that a kill hits it in the middle. */

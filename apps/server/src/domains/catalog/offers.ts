@@ -1,12 +1,13 @@
-import type { OfferedRule, Translations } from '@netlet/contract'
+import type { AddressFamily, OccupancyPicture, OfferedRule, Translations } from '@netlet/contract'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { sql } from '../../infra/db/drizzle.ts'
+import { and, asc, eq, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import { translated } from '../../infra/translations.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { type Offers, blocksSold, isListed } from './list-products.ts'
-import { products } from './tables.ts'
+import { blocksSold, isListed, type Offers, onSale } from './list-products.ts'
+import { products, variants } from './tables.ts'
+import { pictureOf } from '../inventory/index.ts'
 
 const MOST = 100
 /** How many sites of a rule are named. */
@@ -121,3 +122,29 @@ export function openReplyCache(options: { ttl: number; maxEntries: number; maxBy
     }
   }
 }
+
+type Source = { groupId: number; family: AddressFamily }
+
+/** The groups and families of a product's addresses, in a stable order; undefined if it is not sold. */
+export async function rangesSoldBy(db: Executor, productId: number): Promise<Source[] | undefined> {
+  const rows = await db
+    .selectDistinct({ groupId: variants.serverGroupId, family: variants.addressFamily })
+    .from(products)
+    .leftJoin(
+      variants,
+      and(
+        eq(variants.productId, products.id),
+        variants.isActive,
+        isNull(variants.deletedAt),
+        isNotNull(variants.serverGroupId)
+      )
+    )
+    .where(and(eq(products.id, productId), isNull(products.deletedAt), onSale()))
+    .orderBy(asc(variants.serverGroupId), asc(variants.addressFamily))
+  if (rows.length === 0) return undefined
+  return rows.flatMap(({ groupId, family }) => (groupId === null || family === null ? [] : [{ groupId, family }]))
+}
+
+export const readOccupancy = async (db: Executor, sources: readonly Source[]): Promise<OccupancyPicture> => ({
+  cells: await pictureOf(db, sources)
+})

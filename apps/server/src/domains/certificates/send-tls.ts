@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { Params, Reason } from '@netlet/contract'
-import type { AgentProxyTlsState } from '@netlet/contract/agent-proxy-tls'
+import type { AgentProxyTlsState } from '@netlet/contract/proxy-tls'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AgentClient } from '../../integrations/agent/index.ts'

@@ -15,7 +15,7 @@ import {
   refusals,
   refuse
 } from '@netlet/contract'
-import { type AgentProxyTls, certificateNames, proxyTlsHash } from '@netlet/contract/agent-proxy-tls'
+import { type AgentProxyTls, certificateNames, proxyTlsHash } from '@netlet/contract/proxy-tls'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

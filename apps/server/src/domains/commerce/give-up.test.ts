@@ -10,7 +10,7 @@ import { notices } from '../notices/tables.ts'
 import { watchNotices } from '../notices/watch.ts'
 import { storeEvent } from './events.ts'
 import { handleEvent } from './handle-event.ts'
-import { commerceFinders } from './notice-finders.ts'
+import { commerceFinders } from './jobs.ts'
 import { platformEvents } from './tables.ts'
 import type { EventHandlers } from './topics.ts'
 

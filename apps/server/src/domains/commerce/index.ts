@@ -15,7 +15,7 @@ export {
   storeEvent,
   type EventRow
 } from './events.ts'
-export { forgetPayer } from './forget-payer.ts'
+export { forgetPayer } from './product-events.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
 export { countClosedCheckouts, isPaused, platformHealth, testPlatform, testWebhookSecret } from './health.ts'
 export { commerceJobs } from './jobs.ts'
@@ -28,10 +28,10 @@ export {
 } from './topics.ts'
 export { enqueueTags, openPlatform, platformRefusal } from './platform.ts'
 export { registerWebhooks, requestWebhooks } from './register-webhooks.ts'
-export { commerceRetention } from './retention.ts'
+export { commerceRetention } from './jobs.ts'
 export { commerceRoutes } from './routes.ts'
 export { countRefused } from './refused-webhooks.ts'
 export { countLateEvents, isLate } from './waiting-events.ts'
-export { commerceFinders, findRefusedTokens } from './notice-finders.ts'
+export { commerceFinders, findRefusedTokens } from './jobs.ts'
 export { keepFormerSecret } from './webhook-secrets.ts'
 export { waitingEvents } from './waiting-events.ts'

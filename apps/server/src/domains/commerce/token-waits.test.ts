@@ -6,7 +6,7 @@ import { LOCKS } from '../../infra/db/locks.ts'
 import { withSessionLock } from '../../infra/db/session-lock.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openPlatform } from './platform.ts'
-import { renewToken } from './renew-token.ts'
+import { renewToken } from './jobs.ts'
 import { platformTokens } from './tables.ts'
 import { asked, call, fails, resetTokens, sandbox, shop, startTokenShop, stopTokenShop } from './token.fixture.ts'
 

@@ -13,7 +13,7 @@ import { serverReports, servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import type { Provisioning } from '@netlet/contract'
 import { countTroubledServers } from '../servers/index.ts'
-import { serversHealth } from '../servers/servers-health.ts'
+import { serversHealth } from '../servers/routes.ts'
 
 const world = useStarted(startFleetShop)
 const agent = useStarted(startTestAgent)

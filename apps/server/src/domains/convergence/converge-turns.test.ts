@@ -18,7 +18,7 @@ import {
   wantTestUsers
 } from './fleet.fixture.ts'
 import { checkServers } from './check-servers.ts'
-import { convergenceJobs } from './jobs.ts'
+import { convergenceJobs } from './index.ts'
 import { servers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
 

@@ -3,26 +3,28 @@ import type { AgentClient } from '../../integrations/agent/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import {
+  type AgentUser,
+  convergeQueue,
+  enqueueRepair,
+  grantLimits,
   markConverged,
   markFailing,
+  readServerRow,
+  type ServerRow,
   setTrouble,
   type SyncContext,
-  withServerLock,
-  type AgentUser,
   withAccess,
-  enqueueRepair,
-  convergeQueue,
-  readServerRow,
-  type ServerRow
+  withServerLock
 } from '../servers/index.ts'
-import { applyUser, recordOutcomes, type ConfirmPort, type Outcome } from './apply-user.ts'
-import { type PlannedUser, planUsers } from './planned-users.ts'
-import { sendRanges, type RangesOutcome } from './send-ranges.ts'
+import { applyUser, type ConfirmPort, type Outcome, recordOutcomes } from './apply-user.ts'
+import { type RangesOutcome, sendRanges } from './send-ranges.ts'
 import { tryNewCredentials } from '../proofs/index.ts'
 import { sendTls } from '../certificates/index.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
 import { isRecovering } from '../settings/index.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
+import { type AgentUserLimits, denySetHash, userHash } from '@netlet/contract/agent'
+import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 
 /** How many users are planned, sent and recorded in one batch. */
 const BATCH = 64
@@ -183,3 +185,35 @@ async function tellUsers(agent: AgentClient, batch: PlannedUser[]): Promise<{ us
   }
   return told
 }
+
+export type PlannedUser = { user: AgentUser; denied: DenyLists; limits: AgentUserLimits | undefined }
+
+const NOTHING_DENIED: DenyLists = { denied: [], allowed: [] }
+
+/** Users of one server with all that their agent gets. */
+export async function planUsers(ctx: SyncContext, users: AgentUser[]): Promise<PlannedUser[]> {
+  // Read after the users: an edit of a rule in between gives them a new generation, so they come again.
+  const deniedBy = new Map<string, DenyLists>()
+  for (const user of users) {
+    const key = user.rules.join()
+    if (user.wanted && !deniedBy.has(key)) deniedBy.set(key, await deniedDomains(ctx.db, { bought: user.rules }))
+  }
+  const limits = await grantLimits(ctx, users)
+  return users.map(user => ({
+    user,
+    denied: deniedBy.get(user.rules.join()) ?? NOTHING_DENIED,
+    limits: limits.get(user.username)
+  }))
+}
+
+/** What the agent would report of the user after it was sent. */
+export const hashOf = ({ user, denied, limits }: PlannedUser): string =>
+  userHash({
+    password: user.password,
+    prefixes: user.prefixes,
+    denySet: denySetHash(denied.denied, denied.allowed),
+    allowedClientIps: user.clientIps,
+    access: user.access,
+    limits,
+    egress: user.egress
+  })

@@ -20,7 +20,7 @@ import {
   wantTestUsers
 } from './fleet.fixture.ts'
 import { checkServers } from './check-servers.ts'
-import { serversHealth } from '../servers/servers-health.ts'
+import { serversHealth } from '../servers/routes.ts'
 import { abuseAlarms } from './tables.ts'
 import { serverReports } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'

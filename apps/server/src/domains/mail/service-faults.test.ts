@@ -1,7 +1,7 @@
 import type { Health } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
+import type { OutboxMail } from '../../../../sandbox/src/outbox/reports.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import { HOUR, MINUTE } from '../../infra/clock.ts'

@@ -2,12 +2,11 @@ import type { NoticeDetail } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
-import { sendDigests } from './digest.ts'
+import { handleRaised, sendDigests } from './jobs.ts'
 import type { Found } from './found.ts'
 import { openWorld } from './notices.fixture.ts'
 import { notices, noticeSends } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { handleRaised } from './jobs.ts'
 
 const world = useStarted(openWorld)
 const boss = useStarted(() => world.shop.admin())

@@ -17,5 +17,5 @@ export {
 export { noticeJobs } from './jobs.ts'
 export { countUndeliveredNotices } from './list.ts'
 export { type NoticePorts, type Operator } from './rules.ts'
-export { noticeRetention } from './retention.ts'
+export { noticeRetention } from './jobs.ts'
 export { noticeRoutes } from './routes.ts'

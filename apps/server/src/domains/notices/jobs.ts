@@ -1,18 +1,33 @@
-import { and, asc, eq, isNull, lt, or } from '../../infra/db/drizzle.ts'
+import {
+  and,
+  asc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  notExists,
+  or,
+  sql
+} from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { sendDigests } from './digest.ts'
-import type { NoticePorts } from './rules.ts'
+import { type NoticePorts, readRules } from './rules.ts'
 import { sendNotice } from './send.ts'
-import { noticeSends, notices } from './tables.ts'
-import { enqueueSend, isMuted, openTeller, sendNoticeQueue } from './tell.ts'
+import { noticeChannels, notices, noticeSends } from './tables.ts'
+import { enqueueSend, enqueueSends, isMuted, openTeller, sendNoticeQueue } from './tell.ts'
 import { watchNotices } from './watch.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { type Raised, raiseNoticeQueue } from './found.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
+import { localTime } from './bundle.ts'
 
 /**
  * Opens a notice that a command raised, or updates the open one of the same subject. A known occurrence changes
@@ -96,5 +111,83 @@ async function askAgain(ctx: AppContext): Promise<void> {
   if (lost.length === 0) return
   await command(ctx, SYSTEM, async unit => {
     for (const { id } of lost) enqueueSend(unit, id, 0)
+  })
+}
+
+export const noticeRetention: RetentionEntry[] = [
+  {
+    what: 'notices',
+    keep: { ms: 366 * DAY },
+    why: 'Ended notices and their messages. While one is kept, the same occurrence opens no new notice.',
+    async remove(unit, before, limit) {
+      const removed = await removeRows(
+        unit,
+        notices,
+        and(isNotNull(notices.closedAt), lt(notices.closedAt, before)),
+        limit
+      )
+      const others = and(
+        isNull(noticeSends.noticeId),
+        lt(noticeSends.createdAt, before),
+        ne(noticeSends.state, 'waiting')
+      )
+      return removed + (await removeRows(unit, noticeSends, others, limit))
+    },
+    count: db => countRows(db, notices, notices.createdAt)
+  }
+]
+
+/** How many notices a digest lists, the most severe first. */
+const MOST = 50
+
+/**
+ * Once a day, at the configured hour or as soon after it as a worker runs: each channel gets what has opened, got worse
+ * or ended since its last digest, except for immediate messages. The channel's row stores the day.
+ */
+export async function sendDigests(ctx: AppContext): Promise<void> {
+  const rules = await readRules(ctx.db)
+  const { day, hour } = localTime(ctx.now(), rules.time_zone)
+  if (hour < rules.digest_hour) return
+  const isDue = and(
+    eq(noticeChannels.enabled, true),
+    eq(noticeChannels.digest, true),
+    // A change of the time zone may go back a day. Its notices then come with the next day's digest.
+    or(isNull(noticeChannels.digestDay), lt(noticeChannels.digestDay, day))
+  )
+  if ((await ctx.db.$count(noticeChannels, isDue)) === 0) return
+  await command(ctx, SYSTEM, async unit => {
+    const { tx, now } = unit
+    await lock(tx, 'notices')
+    const due = await tx.select().from(noticeChannels).where(isDue).orderBy(asc(noticeChannels.id)).for('update')
+    for (const { id: channelId, digestUntil } of due) {
+      const toldThere = tx
+        .select({ one: sql`1` })
+        .from(noticeSends)
+        .where(
+          and(
+            eq(noticeSends.noticeId, notices.id),
+            eq(noticeSends.channelId, channelId),
+            inArray(noticeSends.state, ['waiting', 'sent'])
+          )
+        )
+      const rest = and(
+        gt(notices.changedAt, digestUntil),
+        lte(notices.changedAt, now),
+        or(isNull(notices.mutedUntil), lte(notices.mutedUntil, now)),
+        notExists(toldThere)
+      )
+      const rows = await tx
+        .select({ id: notices.id })
+        .from(notices)
+        .where(rest)
+        .orderBy(sql`array_position(array['critical', 'warning', 'info'], ${notices.severity})`, asc(notices.id))
+        .limit(MOST)
+      await tx.update(noticeChannels).set({ digestDay: day, digestUntil: now }).where(eq(noticeChannels.id, channelId))
+      if (rows.length === 0) continue
+      const more = rows.length < MOST ? 0 : (await tx.$count(notices, rest)) - MOST
+      const noticeIds = rows.map(({ id }) => id)
+      const key = `digest:${day}:${channelId}`
+      await enqueueSends(unit, [{ channelId, key, telling: 'digest', noticeIds, more, dueAt: now, createdAt: now }])
+    }
   })
 }

@@ -4,11 +4,10 @@ import { beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { sendDigests } from './digest.ts'
+import { handleRaised, sendDigests } from './jobs.ts'
 import { type Found, raiseNotice } from './found.ts'
 import { openWorld } from './notices.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
-import { handleRaised } from './jobs.ts'
 
 type Digest = { data: { notices: { cause: string }[] } }
 

@@ -1,3 +1,16 @@
+import { routes } from '@netlet/contract'
+import type { Mount } from '../../infra/http/mount.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { refundOnPlatform } from './ask-refund.ts'
+import { showRefund } from './refund-plan.ts'
+import { and, asc, eq, isNull, lt, ne, notExists, sql } from '../../infra/db/drizzle.ts'
+import { countRows, type RetentionEntry } from '../../infra/retention.ts'
+import { proxies } from '../delivery/tables.ts'
+import { leases } from '../inventory/tables.ts'
+import { removeUnpaidOrders } from '../orders/index.ts'
+import { orders } from '../orders/tables.ts'
+import { payments } from './tables.ts'
+
 /**
  * Applies the platform's payments, refunds and disputes to orders. It owns `payments` and `payment_refunds`, and
  * changes orders, deliveries and points through the commands of their domains. The inbox, the statements and the
@@ -35,9 +48,57 @@ export {
   type ReportedMoney
 } from './refund-rows.ts'
 export { deliveryRefusalSql, deliveryRefusal, refusedByRefund } from './refusals.ts'
-export { paymentRetention } from './retention.ts'
-export { paymentRoutes } from './routes.ts'
 export { isPaidRenewal, markIgnored, paymentOf, rateOf, recordPayment, type PaymentRow } from './rows.ts'
 export { settlePayment } from './settle.ts'
 export { ENDED_BY_DELIVERY, paymentAllows, paymentStateOf } from './states.ts'
 export { tagOutcome } from './mails-and-tags.ts'
+
+export function paymentRoutes(mount: Mount, ctx: AppContext): void {
+  const { payments, orders } = routes
+  mount(orders.refundPlan, ({ params, query: { platform_order: named, amount } }) =>
+    showRefund(ctx, { orderId: params.id, named }, { amount })
+  )
+  mount(orders.refund, ({ params, caller, body: { platform_order: named, ...form } }) =>
+    refundOnPlatform(ctx, caller, { orderId: params.id, named }, form)
+  )
+  mount(payments.refundPlan, ({ params, query }) => showRefund(ctx, { eventId: params.id }, query))
+  mount(payments.refund, ({ params, caller, body }) => refundOnPlatform(ctx, caller, { eventId: params.id }, body))
+}
+
+const isNeverPaid = and(sql`${orders.state} in ('timed_out', 'cancelled')`, isNull(orders.paidAt))
+
+export const paymentRetention: RetentionEntry[] = [
+  {
+    what: 'unpaid_orders',
+    keep: { setting: 'keep_unpaid_orders_days' },
+    why: 'Timed-out or cancelled orders that were never paid, with their history and reservations.',
+    async remove(unit, before, limit) {
+      const one = { one: sql`1` }
+      const old = await unit.tx
+        .select({ id: orders.id })
+        .from(orders)
+        .where(
+          and(
+            isNeverPaid,
+            lt(orders.createdAt, before),
+            notExists(unit.tx.select(one).from(payments).where(eq(payments.orderId, orders.id))),
+            notExists(unit.tx.select(one).from(proxies).where(eq(proxies.orderId, orders.id))),
+            notExists(
+              unit.tx
+                .select(one)
+                .from(leases)
+                .where(and(eq(leases.orderId, orders.id), ne(leases.state, 'released')))
+            )
+          )
+        )
+        .orderBy(asc(orders.createdAt))
+        .limit(limit)
+        // A payment that is arriving now locks its order.
+        .for('update', { of: orders, skipLocked: true })
+      const ids = old.map(({ id }) => id)
+      if (ids.length > 0) await removeUnpaidOrders(unit, ids)
+      return ids.length
+    },
+    count: db => countRows(db, orders, orders.createdAt, isNeverPaid)
+  }
+]

@@ -1,4 +1,5 @@
 import { CODE_KINDS, type CodeKind } from '@netlet/contract'
+import { queue } from '../../infra/jobs.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -6,7 +7,11 @@ import type { Shopify } from '../../integrations/shopify/index.ts'
 import { openPlatform } from '../commerce/index.ts'
 import { noteCode, wantedCodes } from '../rewards/index.ts'
 import { compareDiscount } from './check-code.ts'
-import { checkCodesQueue, type CodesFrom } from './queues.ts'
+
+/** Where the comparison of codes continues: a kind, and its last compared id. */
+export type CodesFrom = { kind?: CodeKind; after?: number }
+
+export const checkCodesQueue = queue<CodesFrom>('check-platform-codes', { retryLimit: 8, expireInSeconds: 600 })
 
 /** Codes in a page: five calls to the platform. */
 const PAGE = 50

@@ -4,7 +4,7 @@ import type { Published } from '../../infra/change-feed.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { users } from '../accounts/tables.ts'
 import { writeSettings } from '../settings/index.ts'
-import { decayLevelPoints } from './decay.ts'
+import { decayLevelPoints } from './jobs.ts'
 import { levelDecays, pointRecords } from './tables.ts'
 
 let shop: TestShop

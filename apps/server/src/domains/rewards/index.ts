@@ -29,10 +29,10 @@ export {
   type CodeRef,
   type Seen
 } from './platform-codes.ts'
-export { endCodesOf, followAddress } from './follow-holder.ts'
+export { endCodesOf, followAddress } from './platform-codes.ts'
 export { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from './queues.ts'
 export { rewardsJobs } from './jobs.ts'
 export { discountCodeFor, levelCodeList, levelThresholds, seedLevelCodes } from './level-codes.ts'
 export { levelDiscount, levelDiscounts } from './level-codes.ts'
-export { rewardsRetention } from './retention.ts'
+export { rewardsRetention } from './jobs.ts'
 export { rewardsRoutes } from './routes.ts'

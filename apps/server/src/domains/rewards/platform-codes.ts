@@ -1,7 +1,7 @@
-import { CODE_KINDS, refuse, type CodeAct, type CodeDifference, type CodeKind, type CodeState } from '@netlet/contract'
+import { CODE_KINDS, type CodeAct, type CodeDifference, type CodeKind, type CodeState, refuse } from '@netlet/contract'
 import { and, asc, eq, gt, inArray, isNull, ne, not, type SQL } from '../../infra/db/drizzle.ts'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Actor } from '../../infra/actor.ts'
+import { type Actor, SYSTEM } from '../../infra/actor.ts'
 import { iso, MINUTE } from '../../infra/clock.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -11,7 +11,7 @@ import { versionOf } from '../../infra/version.ts'
 import type { WantedDiscount } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
 import { sameCode } from './codes.ts'
-import { codeQueue, endCodeQueue } from './queues.ts'
+import { codeQueue, endCodeQueue, holderCodesQueue, levelTagQueue } from './queues.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
 
 export type CodeRef = { kind: CodeKind; id: number }
@@ -263,4 +263,38 @@ export const presentSeen = (
 /** A row for the audit log, without the platform's state, which is not an administrator's decision. */
 export function withoutSeen<T extends object>(row: T): Partial<T> {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('platform'))) as Partial<T>
+}
+
+/** Call it after a user's e-mail changed. The platform finds a code's holder and the customer to tag by it. */
+export function followAddress(unit: Unit, userId: number): void {
+  unit.jobs.send(holderCodesQueue, { userId }, { key: String(userId) })
+  unit.jobs.send(levelTagQueue, { userId }, { key: String(userId) })
+}
+
+/** Codes in one transaction. */
+const BATCH = 100
+
+/** Updates the discounts of a holder's unused promo codes. Idempotent, so an interrupted run may start over. */
+export async function followCodesOf(ctx: AppContext, { userId }: { userId: number }): Promise<void> {
+  const next = (after: number) =>
+    command(ctx, SYSTEM, async unit => {
+      const rows = await unit.tx
+        .select({ id: coupons.id })
+        .from(coupons)
+        .where(and(eq(coupons.holderId, userId), not(coupons.isUsed), gt(coupons.id, after)))
+        .orderBy(asc(coupons.id))
+        .limit(BATCH)
+      for (const { id } of rows) await followCode(unit, { kind: 'coupon', id })
+      return rows.at(-1)?.id
+    })
+  for (let after: number | undefined = 0; after !== undefined;) after = await next(after)
+}
+
+/** Call it before a holder is deleted, so that the remaining codes stop working. */
+export async function endCodesOf(unit: Unit, userId: number): Promise<void> {
+  const rows = await unit.tx
+    .select({ code: coupons.code })
+    .from(coupons)
+    .where(and(eq(coupons.holderId, userId), not(coupons.isUsed)))
+  for (const { code } of rows) endCode(unit, code)
 }

@@ -21,7 +21,7 @@ import {
   takeBackForPayment,
   takeBackPart
 } from './index.ts'
-import { decayLevelPoints } from './decay.ts'
+import { decayLevelPoints } from './jobs.ts'
 import { rewardsQueues } from './queues.ts'
 import { pointRecords } from './tables.ts'
 import { runs } from '../../../../../scripts/testing/tier.ts'

@@ -109,11 +109,11 @@ export {
   usersOfServers
 } from './list-servers.ts'
 export { type Outage, findOutage, lockOutage, removeOutage, takeUnannounced } from './outages.ts'
-export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './pem.ts'
+export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './stored-settings.ts'
 export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
-export { cidrRefusal } from './refusals.ts'
+export { cidrRefusal } from './cidrs.ts'
 export { changeStatus, endReturn, markServed, markUnserved, showUnserved } from './server-status.ts'
-export { serversHealth } from './servers-health.ts'
+export { serversHealth } from './routes.ts'
 export {
   type KeptTls,
   opened,
@@ -124,6 +124,6 @@ export {
   withSettings,
   withTls
 } from './stored-settings.ts'
-export { serverFinders } from './notice-finders.ts'
+export { serverFinders } from './jobs.ts'
 export { serverJobs } from './jobs.ts'
 export { serverRoutes } from './routes.ts'

@@ -7,7 +7,7 @@
 export { statusJobs } from './jobs.ts'
 export { locationsOfServers } from './locations.ts'
 export { incidentsOfOutages, linkIncidentIn } from './incidents.ts'
-export { statusRetention } from './retention.ts'
+export { statusRetention } from './jobs.ts'
 export { figureRoutes, statusRoutes, statusUnsubscribeRoutes } from './routes.ts'
 export { sampleStatus } from './sample.ts'
 export { type ReadProxyChecks } from './states.ts'

@@ -10,6 +10,7 @@ import { createFaq, deleteFaq, faqList, restoreFaq, updateFaq } from './faqs.ts'
 import {
   answerTicket,
   closeTicket,
+  countOpenTickets,
   deleteTicket,
   readTicket,
   reopenTicket,
@@ -17,10 +18,10 @@ import {
   ticketList,
   userTicketList
 } from './tickets.ts'
+import type { NoticeFinder } from '../notices/index.ts'
 
 export { createFaq } from './faqs.ts'
 export { countOpenTickets, exportTickets, forgetSender } from './tickets.ts'
-export { supportFinders } from './notice-finders.ts'
 
 export function supportRoutes(mount: Mount, ctx: AppContext): void {
   const { support } = routes
@@ -42,3 +43,14 @@ export function supportRoutes(mount: Mount, ctx: AppContext): void {
   mount(support.reopenTicket, async call => reopenTicket(ctx, call.caller, call.params.id, call.body))
   mount(support.deleteTicket, async call => deleteTicket(ctx, call.caller, call.params.id))
 }
+
+export const supportFinders: NoticeFinder[] = [
+  {
+    cause: 'tickets',
+    every: 1,
+    async find({ db }) {
+      const count = await countOpenTickets(db)
+      return count === 0 ? [] : [{ subject: '', words: 'tickets', params: { count }, count }]
+    }
+  }
+]

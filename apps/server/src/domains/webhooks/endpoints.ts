@@ -1,8 +1,8 @@
 import {
   MAX_ENDPOINTS,
-  refuse,
   type NewWebhookEndpoint,
   type OperatorWebhookForm,
+  refuse,
   type WebhookEndpoint,
   type WebhookForm
 } from '@netlet/contract'
@@ -16,11 +16,10 @@ import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { clearEntriesOf } from '../../infra/forget-in-audit-log.ts'
 import { auditLog } from '../../infra/tables.ts'
-import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
+import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { users } from '../accounts/tables.ts'
 import type { EndpointRow } from './deliver.ts'
-import { newSecret } from './payload.ts'
-import { refusedTarget, type Owner, type WebhookPorts } from './policy.ts'
+import { newSecret, type Owner, refusedTarget, type WebhookPorts } from './payload.ts'
 import { webhookEndpoints } from './tables.ts'
 
 /** Each endpoint keeps a log, so creating and deleting them in a loop must end. */

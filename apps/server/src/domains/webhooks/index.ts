@@ -6,5 +6,5 @@
 export { type Happened, emitEvent, testEndpoint } from './emit.ts'
 export { createEndpoint, exportEndpoints, forgetEndpoints } from './endpoints.ts'
 export { webhookJobs } from './jobs.ts'
-export { webhookRetention } from './retention.ts'
+export { webhookRetention } from './jobs.ts'
 export { webhookRoutes } from './routes.ts'

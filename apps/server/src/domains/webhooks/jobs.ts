@@ -1,12 +1,13 @@
 import { and, asc, eq, lt, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { DAY, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { deliverWebhook, type Sending } from './deliver.ts'
 import { jobOptions, sendWebhookQueue, sweepWebhooksQueue } from './queues.ts'
-import { webhookDeliveries, webhookEndpoints } from './tables.ts'
+import { webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
+import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
 
 /** A delivery overdue by this time has lost its job. */
 const FORGOTTEN_MS = 10 * MINUTE
@@ -50,3 +51,32 @@ export const sweepDeliveries = (ctx: AppContext): Promise<number> =>
     for (const { id, endpoint } of due) unit.jobs.send(sendWebhookQueue, { deliveryId: id }, jobOptions(id, endpoint))
     return due.length
   })
+
+const KEPT_MS = 30 * DAY
+
+export const webhookRetention: RetentionEntry[] = [
+  {
+    what: 'webhook_events',
+    keep: { ms: KEPT_MS },
+    why: 'Events sent to webhook endpoints, with each attempt and the start of its answer. Deleted events cannot be resent.',
+    remove: (unit, before, limit) =>
+      removeRows(
+        unit,
+        webhookEvents,
+        and(
+          lt(webhookEvents.at, before),
+          sql`not exists (select from ${webhookDeliveries} where ${webhookDeliveries.eventId} = ${webhookEvents.id} and ${webhookDeliveries.state} = 'waiting')`
+        ),
+        limit
+      ),
+    count: db => countRows(db, webhookEvents, webhookEvents.at)
+  },
+  {
+    what: 'webhook_endpoints',
+    keep: { ms: KEPT_MS },
+    why: 'Deleted webhook endpoints. The log shows their addresses.',
+    remove: (unit, before, limit) => removeRows(unit, webhookEndpoints, lt(webhookEndpoints.deletedAt, before), limit),
+    count: db =>
+      countRows(db, webhookEndpoints, webhookEndpoints.deletedAt, sql`${webhookEndpoints.deletedAt} is not null`)
+  }
+]

@@ -1,13 +1,13 @@
 import {
-  refuse,
   type DeliveryState,
+  refuse,
   type WebhookDelivery,
   type WebhookDeliveryDetail,
   type WebhookEndpoint,
   type WebhookEvent,
   type WebhookFailure
 } from '@netlet/contract'
-import { and, desc, eq, isNull, isNotNull, or, sql, type SQL } from '../../infra/db/drizzle.ts'
+import { and, desc, eq, isNotNull, isNull, or, sql, type SQL } from '../../infra/db/drizzle.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { lower } from '../../infra/db/columns.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -16,8 +16,7 @@ import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { isOf, presentEndpoint } from './endpoints.ts'
-import type { Owner } from './policy.ts'
-import { payloadOf } from './payload.ts'
+import { type Owner, payloadOf } from './payload.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
 
 const MOST_ATTEMPTS = 50

@@ -1,12 +1,11 @@
 import type { Page } from '@netlet/contract'
 import { getTableConfig } from 'drizzle-orm/pg-core'
 import { type Executor, sqlState } from '../db/client.ts'
-import { type SQL, and, sql } from '../db/drizzle.ts'
+import { and, sql, type SQL } from '../db/drizzle.ts'
 import { containing } from '../db/like.ts'
-import { type Result, ok } from '../result.ts'
-import { type Place, badCursor, readCursor, writeCursor } from './cursor.ts'
-import type { List, ListInput, Match } from './list.ts'
-import { WALK, eachOf, groupsOf, orderOf, selectIds } from './select-ids.ts'
+import { ok, type Result } from '../result.ts'
+import { badCursor, type List, type ListInput, type Match, type Place, readCursor, writeCursor } from './cursor.ts'
+import { eachOf, groupsOf, orderOf, selectIds, WALK } from './select-ids.ts'
 
 /** A page of a list as sent to clients. Refuses a cursor of another list or order ('bad_cursor'). */
 export async function paginate<Q extends ListInput, Item extends { id: number }>(

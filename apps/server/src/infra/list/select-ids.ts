@@ -2,8 +2,7 @@ import { and, or, sql, type SQL } from '../db/drizzle.ts'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Executor } from '../db/client.ts'
 import { containing } from '../db/like.ts'
-import type { Place } from './cursor.ts'
-import type { Among, List, ListInput, Match, Sort } from './list.ts'
+import type { Among, List, ListInput, Match, Place, Sort } from './cursor.ts'
 
 /** How many rows are scanned in the list's order before the text index is used. */
 export const WALK = 2000

@@ -28,8 +28,8 @@ import {
   type AgentEnded,
   type AgentLogLines
 } from '@netlet/contract/agent-live'
-import { agentProxyTlsState, type AgentProxyTls, type AgentProxyTlsState } from '@netlet/contract/agent-proxy-tls'
-import { agentExitReply, type AgentExitReply, type ExitTarget } from '@netlet/contract/agent-exit-check'
+import { agentProxyTlsState, type AgentProxyTls, type AgentProxyTlsState } from '@netlet/contract/proxy-tls'
+import { agentExitReply, type AgentExitReply, type ExitTarget } from '@netlet/contract/exit-check'
 import { foreignList, foreignText } from '@netlet/contract/foreign'
 import { LRUCache } from 'lru-cache'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'

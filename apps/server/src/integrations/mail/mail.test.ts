@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { createSecureContext, createServer as createSecureServer, TLSSocket, type SecureContextOptions } from 'node:tls'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { OutboxMail } from '../../../../sandbox/src/outbox/outbox.ts'
+import type { OutboxMail } from '../../../../sandbox/src/outbox/reports.ts'
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { closedUrl, control, launchAlone } from '../../../../sandbox/src/testing/harness.ts'
 import { certificateMaker } from '../../testing/certificates.ts'

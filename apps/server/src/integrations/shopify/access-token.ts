@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { exchange, parseJson } from '../http-exchange.ts'
-import { retryAfterMs, TEMPORARY_STATUSES } from './retry-after.ts'
-import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
-import { shopBase } from './shop-base.ts'
+import {
+  done,
+  failed,
+  retryAfterMs,
+  shopBase,
+  type ShopifyFailure,
+  type ShopifyResult,
+  TEMPORARY_STATUSES
+} from './result.ts'
 
 /** Supplies the access token of a call, and renews one that expires. */
 export type AccessTokens = {

@@ -1,7 +1,7 @@
 import { assert, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkoutUrl } from './checkout-url.ts'
-import { shopBase } from './shop-base.ts'
+import { shopBase } from './result.ts'
 
 test('lines, email, note, attributes and codes are where the platform expects them', () => {
   const url = checkoutUrl({

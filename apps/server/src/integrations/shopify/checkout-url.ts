@@ -1,7 +1,6 @@
 import { documents } from './documents.ts'
-import { type ShopifyFailure, failed } from './result.ts'
+import { failed, shopBase, type ShopifyFailure } from './result.ts'
 import { ShopInfo } from './shapes.ts'
-import { shopBase } from './shop-base.ts'
 import type { Execute } from './transport.ts'
 
 export type CheckoutLine = { variantId: string; quantity: number }

@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { type CheckoutInput, checkoutUrl, orderNotShown } from './checkout-url.ts'
 import {
   type ListedCustomer,
-  type ShopifyCustomer,
   readCustomer,
   readCustomers,
   setPrices,
+  type ShopifyCustomer,
   tagCustomer
 } from './customers.ts'
 import {
   createDiscount,
   endDiscount,
+  type FoundDiscount,
   readDiscounts,
   updateDiscount,
-  type FoundDiscount,
   type WantedDiscount,
   type Written
 } from './discounts.ts'
@@ -24,31 +24,30 @@ import {
   Line,
   ListedDispute,
   Order,
+  page,
   PricedVariant,
   Product,
-  ShopInfo,
   type ShopifyCollection,
   type ShopifyDispute,
   type ShopifyOrder,
   type ShopifyPricedVariant,
   type ShopifyProduct,
   type ShopifyShop,
+  ShopInfo,
   StorePassword,
+  toGid,
   UserErrors,
-  Variant,
-  page,
-  toGid
+  Variant
 } from './shapes.ts'
 import { type ChangedOrders, type OpenPayments, readChangedOrders, readOpenPayments } from './changed-orders.ts'
 import { readOnlineStore } from './online-store.ts'
-import { readRefund, readRefundInput, refundOrder, type RefundRead, type RefundInput } from './refund.ts'
-import { done, failed, type ShopifyResult } from './result.ts'
+import { readRefund, readRefundInput, type RefundInput, refundOrder, type RefundRead } from './refund.ts'
+import { done, failed, shopBase, type ShopifyResult } from './result.ts'
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
-import { shopBase } from './shop-base.ts'
 import {
   inspectWebhooks,
-  registerWebhooks,
   type Installation,
+  registerWebhooks,
   type WebhookRegistration,
   type Webhooks
 } from './webhook-registration.ts'

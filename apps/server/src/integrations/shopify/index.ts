@@ -19,7 +19,7 @@ export { ALL_ORDERS } from './checkout-url.ts'
 export { READ_PUBLICATIONS } from './online-store.ts'
 export { type RefundOutcome, type RefundRead, type RefundInput } from './refund.ts'
 export { type ShopifyFailure, type ShopifyReason, type ShopifyResult } from './result.ts'
-export { shopBase } from './shop-base.ts'
+export { shopBase } from './result.ts'
 export { type WebhookRegistration } from './webhook-registration.ts'
 
 export {

@@ -35,3 +35,23 @@ export const failed = (reason: ShopifyReason, message: string): ShopifyFailure =
   message,
   retryable: retryableReasons.has(reason)
 })
+
+/** The wait that a 429 requests, in milliseconds; a second by default. */
+export function retryAfterMs(header: string | null): number {
+  const seconds = Number(header)
+  return header !== null && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : 1000
+}
+
+/** Timeouts, conflicts, and the platform's rejections by client address (430), which also hit honest clients. */
+export const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 430])
+
+/**
+ * The origin of the shop, without a trailing slash, or null if the setting is no address. A bare domain gets https. A
+ * whole http(s) URL is kept, so that it can name a stand-in.
+ */
+export function shopBase(shopUrl: string): string | null {
+  const given = shopUrl.trim()
+  if (given === '') return null
+  const url = URL.parse(/^https?:\/\//i.test(given) ? given : `https://${given}`)
+  return url && url.hostname !== '' && url.username === '' ? url.origin : null
+}

@@ -1,11 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
-import { exchange, parseJson, type HttpReply } from '../http-exchange.ts'
-import { fixedToken, type AccessTokens } from './access-token.ts'
+import { exchange, type HttpReply, parseJson } from '../http-exchange.ts'
+import { type AccessTokens, fixedToken } from './access-token.ts'
 import { API_VERSION, versionOf } from './documents.ts'
-import { done, failed, type ShopifyFailure, type ShopifyResult } from './result.ts'
-import { retryAfterMs, TEMPORARY_STATUSES } from './retry-after.ts'
-import { shopBase } from './shop-base.ts'
+import {
+  done,
+  failed,
+  retryAfterMs,
+  shopBase,
+  type ShopifyFailure,
+  type ShopifyResult,
+  TEMPORARY_STATUSES
+} from './result.ts'
 import { Message, Name } from '../foreign-texts.ts'
 
 export type ShopifyOptions = {

@@ -2,13 +2,11 @@ import type { Order } from '@netlet/contract'
 import { IconAlertTriangle, IconClockExclamation } from '@tabler/icons-react'
 import { useLanguage } from '../../i18n/language.ts'
 import { useT } from '../../i18n/proxies.ts'
-import { useClock } from '../../kit/clock.ts'
-import { unitText } from '../../kit/number.ts'
-import { fullText } from '../../kit/time.tsx'
+import { fullText, useClock } from '../../kit/time.tsx'
+import { unitText } from '../../kit/money.ts'
 import classes from './orders.module.css'
 import { none } from '../../kit/none.tsx'
-import { useHeldUntil } from '../../kit/payment/held-until.ts'
-import { payable } from '../../kit/payment/pending.ts'
+import { payable, useHeldUntil } from '../../kit/payment/pending.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

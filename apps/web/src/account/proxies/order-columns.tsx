@@ -4,22 +4,27 @@ import { IconCheck, IconPencil, IconRefresh, IconX } from '@tabler/icons-react'
 import type { Names } from '../../i18n/names.ts'
 import { type T, useT } from '../../i18n/proxies.ts'
 import type { Column } from '../../kit/data-table.tsx'
-import { useClock } from '../../kit/clock.ts'
-import { money } from '../../kit/money.ts'
-import { numberText } from '../../kit/number.ts'
+import { Day, useClock } from '../../kit/time.tsx'
+import { money, numberText } from '../../kit/money.ts'
 import { OrderStateBadge } from '../../kit/order-state.tsx'
 import { chargedFor, useLevelWords } from '../../kit/payment/level-price.tsx'
 import { payable, type Pending } from '../../kit/payment/pending.ts'
-import { Day } from '../../kit/time.tsx'
 import { Expiry } from './expiry.tsx'
 import classes from './orders.module.css'
-import { PayButton } from './pay-button.tsx'
+import { PayButton } from './proxy-states.tsx'
 import { renewable } from './use-renewal.ts'
-import { LABEL_LENGTH } from '@netlet/contract/limits'
-import { useOrderWords } from './use-order-words.ts'
+import { LABEL_LENGTH } from '@netlet/contract/states'
 import '../../kit/styles/forms.ts'
-import { useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { none } from '../../kit/none.tsx'
+import { call } from '../../api/client.ts'
+import { refresh } from '../../api/query.ts'
+import { orders } from '../../api/routes.ts'
+import { useMutation } from '../../api/use-mutation.ts'
+import { failureText } from '../../i18n/failures.ts'
+import { useDraft, useKeptDraft } from '../../kit/draft.ts'
+import { useFocusAfterReplace } from '../../kit/focus-return.ts'
+import { notify } from '../../kit/notify.ts'
 
 /** Names shown of a long list. */
 const SHOWN = 2
@@ -210,4 +215,52 @@ function Actions({ order, context }: { order: Order; context: Context }) {
       </Button>
     </span>
   )
+}
+
+/**
+ * A customer's label or note on an order, edited in place. `form` saves, Escape cancels, an empty text deletes. `text`
+ * is null while `button`, which opens the form, is shown. A draft survives another selection, a reload and an expired
+ * session; `takesFocus` is then false.
+ */
+export function useOrderWords(order: Order, field: 'label' | 'note') {
+  const t = useT()
+  const before = order[field] ?? ''
+  // If another browser saved other words, show those instead of overwriting them unseen.
+  const draft = useDraft(`${field}-${order.id}`, { text: '' }, before)
+  const [text, setText] = useState(draft.kept.text || null)
+  useKeptDraft(draft, { entered: text === null || text.trim() === before ? {} : { text }, version: before })
+  const [takesFocus, setTakesFocus] = useState(false)
+  const button = useFocusAfterReplace(text !== null)
+  const open = () => {
+    setTakesFocus(true)
+    setText(before)
+  }
+  const close = () => {
+    draft.forget()
+    setText(null)
+  }
+  const save = useMutation({
+    mutationFn: (words: string) => call(orders.label, { params: { id: order.id }, body: { [field]: words } }),
+    onSuccess: async () => {
+      // Refresh before the field closes, so that the old text does not flash up.
+      await refresh(orders.list, orders.proxyDetail)
+      notify('good', t(`${field}.saved`))
+      close()
+    },
+    onError: error => notify('bad', failureText(error, t(`${field}.failed`)))
+  })
+  const form = {
+    onSubmit: (event: FormEvent) => {
+      event.preventDefault()
+      if (text === null || text.trim() === before) close()
+      else save.mutate(text)
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      // Stop it from also closing the full view.
+      event.stopPropagation()
+      close()
+    }
+  }
+  return { text, change: setText, open, takesFocus, close, button, form, isSaving: save.isPending }
 }

@@ -4,7 +4,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Order } from '@netlet/contract'
-import { planName } from '@netlet/contract/in-language'
+import { planName } from '@netlet/contract/languages'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { onSessionChange } from '../../api/session.ts'
@@ -14,24 +14,25 @@ import { useT } from '../../i18n/proxies.ts'
 import { DataTable } from '../../kit/data-table.tsx'
 import { passFocus } from '../../kit/focus-return.ts'
 import { scrollMotion } from '../../kit/scroll-motion.ts'
-import { isProblem } from '../../kit/order-state.tsx'
+import { isMoving, isProblem } from '../../kit/order-state.tsx'
 import { PaymentDialog, useCancel } from '../../kit/payment/payment-dialog.tsx'
-import { useOpenPayment } from '../../kit/payment/use-open-payment.ts'
-import { type Pending, keepPayment } from '../../kit/payment/pending.ts'
+import { keepPayment, type Pending, useOpenPayment } from '../../kit/payment/pending.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { numberIn, numberOf, useAddress } from '../../kit/use-address.ts'
-import { type Renewals, begin, renewable, useRenewal, useRenewals } from './use-renewal.ts'
+import { begin, renewable, type Renewals, useRenewal, useRenewals } from './use-renewal.ts'
 import { BulkRenewal } from './bulk-renewal.tsx'
 import { orderColumns } from './order-columns.tsx'
 import classes from './orders.module.css'
 import { ProxyPanel } from './proxy-panel.tsx'
-import { useOrders } from './use-orders.ts'
-import { DEFAULT_TEMPLATE, FORMATS, type FormatChoice, MAX_TEMPLATE } from './formats.ts'
+import { DEFAULT_TEMPLATE, type FormatChoice, FORMATS, MAX_TEMPLATE } from './formats.ts'
 import { useQuery } from '@tanstack/react-query'
 import { ApiError } from '../../api/client.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
+import { usePollInterval } from '../../api/feed-connected.ts'
+import { useAddressPaging } from '../../kit/use-paging.ts'
+import { OF_ONE_ORDER } from './use-proxy-list.ts'
 
 /** Handles `?renew=ID` of reminder mails: renews that order after the customer confirms. */
 function RenewalFromMail() {
@@ -266,4 +267,61 @@ function Proxies({ collection }: { collection: number | undefined }) {
       {payment && <PaymentDialog {...payment} onClose={() => setPayment(null)} />}
     </div>
   )
+}
+
+/** Milliseconds between polls of an order with a running task, without the change feed. */
+const WATCH = 2500
+
+/**
+ * A page of the customer's orders and the selected one: that of the address (`order`), on any page, else the newest on
+ * this page that did not end unpaid. `live`: the order just paid, until it is dismissed or the page reloads.
+ */
+function useOrders(collection: number | undefined) {
+  const interval = usePollInterval(WATCH)
+  const { query, change } = useAddress()
+  const paging = useAddressPaging(5)
+  const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
+    ...read(orders.list, { query: { limit: paging.limit, offset: paging.offset, product_type: collection } }),
+    placeholderData: previous => previous,
+    refetchInterval: query => (query.state.data?.data.some(isMoving) ? interval : false)
+  })
+  const rows = data?.data
+  const chosen = numberIn(query, 'order')
+  const newest = rows?.find(order => order.state !== 'cancelled' && order.state !== 'timed_out') ?? rows?.[0]
+  // Keep the selection while this page of the list is shown, even if the order changes.
+  const place = `${paging.limit} ${paging.offset}`
+  const [auto, setAuto] = useState<{ place: string; id: number } | null>(null)
+  const kept = auto?.place === place ? rows?.find(order => order.id === auto.id) : undefined
+  if (newest && !kept && !isPlaceholderData) setAuto({ place, id: newest.id })
+  const onPage = rows?.find(order => order.id === chosen)
+  const elsewhere = chosen !== undefined && rows !== undefined && !onPage && !isPlaceholderData
+  const other = useQuery({ ...read(orders.list, { query: { id: chosen ?? 0, limit: 1 } }), enabled: elsewhere })
+  const found = elsewhere ? other.data?.data[0] : undefined
+
+  const isLive = query.get('live') === '1' && chosen !== undefined
+  const [live, setLive] = useState<number | null>(null)
+  useEffect(() => {
+    if (!isLive) return
+    setLive(chosen)
+    // A reload or a shared link is not a new payment.
+    change({ live: null })
+  }, [isLive, chosen, change])
+
+  return {
+    rows,
+    total: data?.total,
+    pending: isPending,
+    stale: isPlaceholderData,
+    error,
+    retry: () => void refetch(),
+    paging,
+    selected: chosen === undefined ? (kept ?? newest) : (onPage ?? found),
+    /** The selected order is not known yet. */
+    looking: isPending || (elsewhere && other.isPending),
+    /** There are or may be orders. */
+    hasPanel: (isPending || rows?.length !== 0 || found !== undefined) && !(error && !data),
+    select: (id: number) => change({ ...(id === chosen ? {} : OF_ONE_ORDER), order: id }, { push: true }),
+    live,
+    dismiss: () => setLive(null)
+  }
 }

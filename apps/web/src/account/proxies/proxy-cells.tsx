@@ -1,3 +1,4 @@
+import { useCallback, useState } from 'react'
 import type { Proxy } from '@netlet/contract'
 import { ActionIcon } from '@mantine/core'
 import { IconEye, IconEyeOff } from '@tabler/icons-react'
@@ -6,9 +7,50 @@ import { useT } from '../../i18n/proxies.ts'
 import { CopySign } from '../../kit/copy-button.tsx'
 import { hostPort } from '../../kit/host-port.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { type FormatChoice, MASK, formatProxies, httpsUrl } from './formats.ts'
-import type { Reveal } from './reveal.ts'
+import { type FormatChoice, formatProxies, httpsUrl, MASK } from './formats.ts'
 import classes from './table.module.css'
+
+const KEY = 'netlet-passwords-shown'
+
+function stored(): boolean {
+  try {
+    return sessionStorage.getItem(KEY) === '1'
+  } catch {
+    return false
+  }
+}
+
+/** Which passwords are visible: all, as this tab remembers, or single ones until the page closes. */
+export function useReveal() {
+  const [all, setAll] = useState(stored)
+  const [single, setSingle] = useState<ReadonlySet<number>>(new Set())
+  /** Proxies whose visibility is the opposite of `all`. */
+  const toggle = useCallback(
+    (id: number) =>
+      setSingle(before => {
+        const next = new Set(before)
+        if (!next.delete(id)) next.add(id)
+        return next
+      }),
+    []
+  )
+  return {
+    all,
+    showAll: (shown: boolean) => {
+      setAll(shown)
+      setSingle(new Set())
+      try {
+        if (shown) sessionStorage.setItem(KEY, '1')
+        else sessionStorage.removeItem(KEY)
+      } catch {
+        // Without storage it lasts until the page closes.
+      }
+    },
+    shows: (id: number) => all !== single.has(id),
+    toggle
+  }
+}
+export type Reveal = ReturnType<typeof useReveal>
 
 export const addressOf = ({ ip, port }: Proxy) => hostPort(ip, port)
 

@@ -1,16 +1,14 @@
 import type { Order } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
-import { Button } from '@mantine/core'
+import { Button, type ButtonProps } from '@mantine/core'
 import { Link } from 'react-router'
 import { useT } from '../../i18n/proxies.ts'
 import { isMoving } from '../../kit/order-state.tsx'
-import { useClock } from '../../kit/clock.ts'
-import { useHeldUntil } from '../../kit/payment/held-until.ts'
-import { type Pending, payable } from '../../kit/payment/pending.ts'
+import { useClock } from '../../kit/time.tsx'
+import { payable, type Pending, useHeldUntil } from '../../kit/payment/pending.ts'
 import { useLevelWords } from '../../kit/payment/level-price.tsx'
 import { EmptyState } from '../../kit/states.tsx'
 import classes from './orders.module.css'
-import { PayButton } from './pay-button.tsx'
 import { renewable, useRenewal } from './use-renewal.ts'
 
 type Props = {
@@ -108,3 +106,22 @@ const LinkButton = ({ to, children }: { to: string; children: string }) => (
     {children}
   </Button>
 )
+
+type PayButtonProps = ButtonProps & { pending: Pending; onPay: (pending: Pending) => void }
+
+/** Opens an order's checkout in a new tab; `onPay` starts watching the payment. */
+export function PayButton({ pending, onPay, ...button }: PayButtonProps) {
+  const t = useT()
+  return (
+    <Button
+      component="a"
+      href={pending.checkoutUrl}
+      target="_blank"
+      rel="noopener"
+      {...button}
+      onClick={() => onPay(pending)}
+    >
+      {t('orders.pay')}
+    </Button>
+  )
+}

@@ -9,9 +9,9 @@ import { t, useT } from '../../i18n/proxies.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { useDraft } from '../../kit/draft.ts'
 import { notify } from '../../kit/notify.ts'
-import { type CheckoutTab, checkoutTab } from '../../kit/payment/checkout-tab.ts'
+import { type CheckoutTab, checkoutTab } from '../../kit/payment/pending.ts'
 import { useLevelWords } from '../../kit/payment/level-price.tsx'
-import { webAddress } from '../../kit/web-address.ts'
+import { webAddress } from '../../kit/return-path.ts'
 
 /** Paid orders can be renewed until their grace period ends, but not failed or refunded ones. The server decides. */
 export function renewable(order: Order | undefined): boolean {

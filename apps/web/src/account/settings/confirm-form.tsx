@@ -13,7 +13,7 @@ import { CodeInput } from '../../kit/code-input.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
 import { hasPasskeys, usePasskey as askPasskey } from '../../kit/passkeys.ts'
-import { PasswordInput } from '../../kit/password-input.tsx'
+import { PasswordInput } from '../../kit/new-password-input.tsx'
 import { ConfirmBody } from '../../kit/schemas.ts'
 
 type Props = {

@@ -1,6 +1,6 @@
 // Styles of the select's arrow.
 import '@mantine/core/styles/Combobox.layer.css'
-import { Button, NativeSelect, Skeleton, type NativeSelectProps } from '@mantine/core'
+import { Button, NativeSelect, type NativeSelectProps, Skeleton } from '@mantine/core'
 import type { ApiKey } from '@netlet/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -10,12 +10,11 @@ import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
 import { useT } from '../../i18n/account.ts'
 import { failureText } from '../../i18n/failures.ts'
-import { useClock } from '../../kit/clock.ts'
+import { Ago, Day, useClock } from '../../kit/time.tsx'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { ErrorState } from '../../kit/states.tsx'
-import { Ago, Day } from '../../kit/time.tsx'
 import classes from './api-keys.module.css'
 
 type Props = {

@@ -6,7 +6,7 @@ import { useMay } from '../../api/session.ts'
 import { read } from '../../api/query.ts'
 import { fleet, home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import { Ago } from '../../kit/time.tsx'
 import { type Column, ListSection, useCommand, WorkButton } from '../kit/index.ts'
 

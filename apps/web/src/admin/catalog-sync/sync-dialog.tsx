@@ -11,9 +11,18 @@ import { passFocus } from '../../kit/focus-return.ts'
 import { notify } from '../../kit/notify.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { UnavailableHint, WorkButton, useCommand } from '../kit/index.ts'
-import { SHOWN, type StartSync, countsOf, goesOn, showRun, stepOf, useSyncRuns } from './runs.ts'
-import { CancelSync, SyncProgress } from './sync-progress.tsx'
+import { UnavailableHint, useCommand, WorkButton } from '../kit/index.ts'
+import {
+  CancelSync,
+  countsOf,
+  goesOn,
+  SHOWN,
+  showRun,
+  type StartSync,
+  stepOf,
+  SyncProgress,
+  useSyncRuns
+} from './sync-progress.tsx'
 import classes from './sync.module.css'
 
 function LastSyncLine({ onUndone }: { onUndone: () => void }) {

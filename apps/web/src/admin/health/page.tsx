@@ -8,9 +8,8 @@ import { catalog, settings } from '../../api/routes.ts'
 import { useMay } from '../../api/session.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
-import { money } from '../../kit/money.ts'
+import { money, numberText, unitText } from '../../kit/money.ts'
 import { none } from '../../kit/none.tsx'
-import { numberText, unitText } from '../../kit/number.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { Ago, Moment } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
@@ -23,12 +22,12 @@ import {
   ListSection,
   May,
   type T,
-  WorkButton,
-  useCommand
+  useCommand,
+  WorkButton
 } from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import { ProofAlarms } from '../proofs/alarms.tsx'
-import { nameOf } from '../tasks/name.ts'
+import { nameOf } from '../tasks/dead-letters.tsx'
 import classes from './health.module.css'
 import { problemsOf } from './problems.ts'
 import '../kit/styles.ts'

@@ -1,4 +1,4 @@
-import type { DeliveryTimes, Endings, SetupStep } from '@netlet/contract'
+import type { AttentionItem, DeliveryTimes, Endings, ReplyOf, SetupStep } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { IconCheck, IconChevronRight } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -9,10 +9,9 @@ import { home } from '../../api/routes.ts'
 import { useMay } from '../../api/session.ts'
 import { useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
-import { durationText, numberText } from '../../kit/number.ts'
+import { durationText, numberText } from '../../kit/money.ts'
 import { gridStyle } from '../../kit/grid-style.ts'
 import { Ago } from '../../kit/time.tsx'
-import { AttentionPanel } from './attention.tsx'
 import classes from './home.module.css'
 import { EVERY, Panel } from './panel.tsx'
 import { SalesPanel } from './sales.tsx'
@@ -200,5 +199,62 @@ function Times({ times }: { times: DeliveryTimes }) {
         </>
       )}
     </>
+  )
+}
+
+/** The list, filtered to exactly the rows counted. */
+const ATTENTION_PATHS: Record<AttentionItem, string> = {
+  undelivered: `${pageAt('Orders')}?problem=1`,
+  payments: `${pageAt('payments')}?unresolved=1`,
+  store_password: pageAt('health'),
+  webhooks: pageAt('health'),
+  late_events: `${pageAt('payments')}?late=1`,
+  servers: `${pageAt('servers')}?state=trouble`,
+  upgrades: pageAt('servers'),
+  abuse: `${pageAt('health')}#abuse`,
+  proofs: `${pageAt('health')}#proofs`,
+  dead_letters: `${pageAt('tasks')}?tab=dead`,
+  mails: `${pageAt('mails')}?state=failed`,
+  notices: `${pageAt('notices')}?state=failed`,
+  prices: `${pageAt('health')}#prices`,
+  stock: `${pageAt('productManager')}?low_stock=1`,
+  tickets: `${pageAt('tickets')}?state=open`
+}
+
+export function AttentionPanel() {
+  const t = useT()
+  return (
+    <Panel title={t('home.attention')} route={home.attention} wide>
+      {list => <AttentionList list={list} />}
+    </Panel>
+  )
+}
+
+function AttentionList({ list }: { list: ReplyOf<typeof home.attention> }) {
+  const t = useT()
+  const open = list.filter(({ count }) => count !== 0)
+  if (open.length === 0) return <p className={classes.quiet}>{t('home.nothing')}</p>
+  return (
+    <ul className={classes.items} style={gridStyle('17rem', '0.5rem')}>
+      {open.map(({ what, count }) => (
+        <li key={what}>
+          <Link to={ATTENTION_PATHS[what]} className={classes.item}>
+            <strong className="num size-title" style={{ fontWeight: 650 }}>
+              {count === null ? '?' : numberText(count)}
+            </strong>
+            <span>
+              {t(`home.attention.${what}`)}
+              {count === null && <span className="dim"> ({t('home.uncounted')})</span>}
+            </span>
+            <IconChevronRight size={16} aria-hidden />
+          </Link>
+          {what === 'servers' && (
+            <Link to={`${pageAt('outages')}?state=lasts`} className="size-table" style={{ padding: '0.3rem 0.7rem 0' }}>
+              {t('home.outages')}
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }

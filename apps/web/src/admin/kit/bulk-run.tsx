@@ -17,8 +17,7 @@ import classes from './bulk-run.module.css'
 import { RESULTS } from './list-state.ts'
 import type { T } from './resource.ts'
 import { useCommand } from './use-command.ts'
-import { figures } from './words.ts'
-import { WorkButton } from './work-button.tsx'
+import { figures, WorkButton } from './words.tsx'
 
 /** Milliseconds between polls of an active run. */
 const WATCH = 1000

@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { settings } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import classes from './facts.module.css'
-import { May } from './may.tsx'
+import { May } from './words.tsx'
 
 /** A title and its value; `wide` gives it its own line. Facts without a value are not shown. */
 export type Fact = readonly [title: string, value: ReactNode, width?: 'wide']

@@ -2,7 +2,7 @@ import { NativeSelect, Switch, TextInput, type TextInputProps } from '@mantine/c
 import { type ReactNode, useId } from 'react'
 import { type Key, useT } from '../../i18n/admin.ts'
 import { useLanguage } from '../../i18n/language.ts'
-import { PasswordInput } from '../../kit/password-input.tsx'
+import { PasswordInput } from '../../kit/new-password-input.tsx'
 import { zoneText } from '../../kit/time.tsx'
 import classes from './allowed-fields.module.css'
 import type { Field, FieldProps, Option, TranslatedField } from './resource.ts'

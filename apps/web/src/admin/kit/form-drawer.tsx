@@ -1,6 +1,6 @@
-import { Button, Drawer } from '@mantine/core'
+import { Button, Drawer, UnstyledButton } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useEffect, useRef, useState, type ComponentType } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { ApiError, call, type Endpoint } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
@@ -8,15 +8,15 @@ import { failureText, fieldTexts } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { useFormDraft } from '../../kit/draft.ts'
 import { rules } from '../../kit/form.ts'
-import { merge, type Clash, type Path, type Taken } from '../../kit/merge.ts'
+import { type Clash, merge, type Path, type Taken } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { FormAlert } from './changed-meanwhile.tsx'
 import classes from './kit.module.css'
-import { useOpenForm } from './open-form.ts'
+import { useOpenForm } from './use-merging-form.ts'
 import type { Asking, Field, FormSchema, PlanProps } from './resource.ts'
-import { SecondLanguage } from './second-language.tsx'
 import type { Undo } from './undo.ts'
-import { WorkButton } from './work-button.tsx'
+import { WorkButton } from './words.tsx'
+import { IconChevronDown } from '@tabler/icons-react'
 
 /** What a form reads from a row and sends back. */
 type Row = Record<string, unknown>
@@ -288,5 +288,40 @@ function TaskForm({ task, labelOf, isOpen, onDirty, onSecret, isUnsaved, onCance
         </WorkButton>
       </div>
     </form>
+  )
+}
+
+type SecondLanguageProps = {
+  /** It contains text. */
+  filled: boolean
+  /** It contains an error, so it opens and stays open. */
+  wrong: boolean
+  children: ReactNode
+}
+
+/** The form's Chinese texts. The section starts open if there are any. */
+export function SecondLanguage({ filled, wrong, children }: SecondLanguageProps) {
+  const t = useT()
+  const id = useId()
+  const [open, setOpen] = useState(filled)
+  // It stays open when typing clears the error.
+  if (wrong && !open) setOpen(true)
+  return (
+    <section className={classes.second} aria-label={t('form.chinese')}>
+      <UnstyledButton
+        className={`row unwrapped strong ${classes.secondTitle}`}
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        {t('form.chinese')} <IconChevronDown size={17} aria-hidden data-open={open || undefined} />
+      </UnstyledButton>
+      {open && (
+        <div id={id} className="stack">
+          <p className="dim">{t('form.chineseHint')}</p>
+          {children}
+        </div>
+      )}
+    </section>
   )
 }

@@ -9,11 +9,10 @@ import { notify } from '../../kit/notify.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { FormDrawer, type Former, type FormTask, type Saved } from './form-drawer.tsx'
 import type { List } from './list-state.ts'
-import { useMayChange } from './may.tsx'
+import { useMayChange, useWords } from './words.tsx'
 import type { Resource, Row, RowAction, Tools } from './resource.ts'
 import type { Undo } from './undo.ts'
 import { sayDone } from './use-command.ts'
-import { useWords } from './words.ts'
 
 type Place = Pick<List, 'form' | 'go'>
 type Props<R extends Row> = {

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect } from 'react'
-import { isForRow } from '../../kit/row-click.ts'
+import { isForRow } from '../../kit/data-table.tsx'
 
 type Keys = {
   /** The element with `data-keys` whose rows have `data-row`. */

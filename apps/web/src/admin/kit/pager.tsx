@@ -2,11 +2,11 @@ import { Button, NativeSelect, Pagination } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { useT } from '../../i18n/admin.ts'
 import shared from '../../kit/data-table.module.css'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import { pageWithin } from '../../kit/use-paging.ts'
 import type { List } from './list-state.ts'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
-import { countText } from './words.ts'
+import { countText } from './words.tsx'
 
 type Props = {
   list: Pick<List, 'page' | 'size' | 'after' | 'go' | 'ask'>

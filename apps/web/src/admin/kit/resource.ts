@@ -1,5 +1,5 @@
 import type { BulkAction, CurrentUser, QueryOf, ReplyOf } from '@netlet/contract'
-import type { Translations } from '@netlet/contract/in-language'
+import type { Translations } from '@netlet/contract/languages'
 import type { ComponentType, ReactNode } from 'react'
 import type { Permission } from '@netlet/contract/permissions'
 import type { Endpoint } from '../../api/client.ts'

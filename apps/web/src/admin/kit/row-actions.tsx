@@ -1,14 +1,13 @@
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useLocation, useNavigate } from 'react-router'
 import { useMay } from '../../api/session.ts'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { notify } from '../../kit/notify.ts'
 import type { List } from './list-state.ts'
-import { useMayChange } from './may.tsx'
+import { useMayChange, useWords } from './words.tsx'
 import type { Asking, Icon, Question, Resource, Row, RowAction, Tools } from './resource.ts'
 import { deletion, perform, performed } from './use-command.ts'
-import { useWords } from './words.ts'
 
 export type Action = {
   name: string

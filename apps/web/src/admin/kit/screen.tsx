@@ -19,18 +19,18 @@ import { ColumnsMenu, ViewsMenu } from './toolbar-popover.tsx'
 import { Forms } from './forms.tsx'
 import { useListKeys, useRowClick } from './keyboard.ts'
 import classes from './kit.module.css'
-import { FIXED, type List, RESULTS, SIZES, askedOf, useListState } from './list-state.ts'
-import { useMayChange } from './may.tsx'
+import { askedOf, FIXED, type List, RESULTS, SIZES, useListState } from './list-state.ts'
+import { useMayChange, useWords } from './words.tsx'
 import { Pager, useLastPage } from './pager.tsx'
 import { arrange, useListPreferences } from './preferences.ts'
-import type { Resource, Row, Selected, Tools } from './resource.ts'
+import type { FormSchema, Named, Resource, Row, RowOf, Selected, Spec, Tools } from './resource.ts'
 import { useOpenEdit, useRowActions } from './row-actions.tsx'
 import { RowActions } from './row-menu.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Cards, Grid } from './table.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useListPage } from './use-list.ts'
-import { useWords } from './words.ts'
+import type { Endpoint } from '../../api/client.ts'
 
 /** Removes parameters from the address that nothing on the screen reads. */
 function useKnownAddress<R extends Row>({ filters, address, addressOfDrawer, addressOfDetail }: Resource<R>): void {
@@ -61,7 +61,7 @@ type Props<R extends Row> = {
   search?: string
 }
 
-export function ResourceScreen<R extends Row>(props: Props<R>) {
+function ResourceScreen<R extends Row>(props: Props<R>) {
   return (
     // `shallow: false` notifies the router of each change, so that both see the same address.
     <NuqsAdapter defaultOptions={{ shallow: false }}>
@@ -311,4 +311,19 @@ function SideDrawer({ list, title, children }: SideDrawerProps) {
       {last.current !== null && children(last.current)}
     </Drawer>
   )
+}
+
+/**
+ * Declares a screen over one list of the contract. Types check it: a column's key must be in the list's rows, a sort or
+ * filter in its query, a field in the form's schema, and each needs a word in the console's catalogue.
+ */
+export function defineResource<const K extends Named, L extends Endpoint, S extends FormSchema = FormSchema>(
+  spec: Spec<K, L, RowOf<L>, S>
+) {
+  const resource = { sort: [], filters: [], rowActions: [], ...spec } as unknown as Resource<RowOf<L> & Row>
+  /** `search`: the default search if the address has none. */
+  function ResourcePage({ search }: { search?: string }) {
+    return <ResourceScreen resource={resource} search={search} />
+  }
+  return Object.assign(ResourcePage, { resource })
 }

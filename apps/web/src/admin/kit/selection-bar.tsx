@@ -12,10 +12,10 @@ import { failureText, wordsOf } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { formMessage } from '../../kit/form.ts'
 import { notify } from '../../kit/notify.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import classes from './kit.module.css'
 import type { Batch, Question, Resource, Row, Selected, T } from './resource.ts'
-import { countText } from './words.ts'
+import { countText } from './words.tsx'
 import en from '../../i18n/admin.en.json'
 
 /** Dangerous batches on more rows than this ask the operator to type the number. */

@@ -17,7 +17,7 @@ import classes from './kit.module.css'
 import type { List } from './list-state.ts'
 import type { Column, Resource, Row } from './resource.ts'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
-import { useWords } from './words.ts'
+import { useWords } from './words.tsx'
 
 type TickProps = Omit<ComponentProps<'input'>, 'type' | 'ref' | 'className' | 'size'> & {
   label?: string | undefined

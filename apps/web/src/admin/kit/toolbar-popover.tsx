@@ -9,7 +9,7 @@ import type { List } from './list-state.ts'
 import { type ListPreferences, type PreferencesChange, type View, openView } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
 import { Anchor, useOpener } from './row-menu.tsx'
-import { useWords } from './words.ts'
+import { useWords } from './words.tsx'
 
 type Props = {
   title: Key

@@ -1,13 +1,12 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { IconDownload, IconFilter, IconPlus, IconSearch } from '@tabler/icons-react'
-import { useEffect, useState, type ReactNode, type RefObject } from 'react'
+import { type ReactNode, type RefObject, useEffect, useState } from 'react'
 import { address } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
-import { askedOf, sortOf, sortText, type List } from './list-state.ts'
-import { useMayChange } from './may.tsx'
+import { askedOf, type List, sortOf, sortText } from './list-state.ts'
+import { useMayChange, useWords } from './words.tsx'
 import type { Filter, Resource, Row } from './resource.ts'
-import { useWords } from './words.ts'
 
 type Props<R extends Row> = {
   resource: Resource<R>

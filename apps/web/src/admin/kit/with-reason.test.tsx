@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { Button, Checkbox } from '@mantine/core'
 import { renderScreen } from './screen.fixture.tsx'
 import { UnavailableHint } from '../../kit/unavailable-hint.tsx'
-import { WorkButton } from './work-button.tsx'
+import { WorkButton } from './words.tsx'
 
 describe('a control that cannot be used now', () => {
   it('is reached by the keyboard, says why in its description and a tooltip, and does nothing', async () => {

@@ -1,8 +1,8 @@
 import type { LevelCode } from '@netlet/contract'
 import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
 import { rewards } from '../../api/routes.ts'
-import { levelName, useLevelNames } from '../../i18n/levels.ts'
-import { discountText } from '../../kit/number.ts'
+import { levelName, useLevelNames } from '../../i18n/names.ts'
+import { discountText } from '../../kit/money.ts'
 import { LevelCodeForm } from '../../kit/schemas.ts'
 import {
   choiceField,

@@ -15,18 +15,17 @@ import { ErrorState } from '../../kit/states.tsx'
 import { Moment } from '../../kit/time.tsx'
 import {
   AuditLink,
-  type Fact,
-  FactList,
-  TabBar,
-  type Tools,
   column,
   defineResource,
+  type Fact,
+  FactList,
   integer,
   integerField,
-  oneOf
+  oneOf,
+  TabBar,
+  type Tools
 } from '../kit/index.ts'
-import { Cause, Failure, Severity, State, Title, Told } from './cells.tsx'
-import { NoticeChannels } from './channels.tsx'
+import { Cause, Failure, NoticeChannels, Severity, State, Title, Told } from './channels.tsx'
 import classes from './notices.module.css'
 import { NoticeRulesPart } from './rules.tsx'
 import '../kit/styles.ts'

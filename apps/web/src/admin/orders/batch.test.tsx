@@ -5,7 +5,7 @@ import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { statistics } from './order.fixture.ts'
-import OrdersPage from './page.tsx'
+import OrdersPage from './orders.tsx'
 
 const ROUTE = '/dashboard/index/orders/:username?'
 function open(at = '/dashboard/index/orders', rows = [order]) {

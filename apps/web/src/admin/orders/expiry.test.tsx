@@ -9,7 +9,7 @@ import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, renderScreen } from '../kit/screen.fixture.tsx'
 import { statistics } from './order.fixture.ts'
-import OrdersPage from './page.tsx'
+import OrdersPage from './orders.tsx'
 
 const NOW = Date.parse('2026-05-15T12:00:00Z')
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))

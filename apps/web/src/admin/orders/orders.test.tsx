@@ -6,7 +6,7 @@ import { answer, answerRefused, requestsOf } from '../../testing/answers.ts'
 import { admin, order, pageOf } from '../../testing/shapes.ts'
 import { keepNothing, offeredActions, renderScreen } from '../kit/screen.fixture.tsx'
 import { statistics } from './order.fixture.ts'
-import OrdersPage from './page.tsx'
+import OrdersPage from './orders.tsx'
 
 const ROUTE = '/dashboard/index/orders/:username?'
 const unpaid = { ...order, id: 8, order_id: '20260615-UNPAID', pay_status: 0 as const, state: 'placed' as const }

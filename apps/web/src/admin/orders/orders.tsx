@@ -8,8 +8,8 @@ import {
   IconKey,
   IconListDetails,
   IconReplace,
-  IconTrash,
   IconRotateClockwise,
+  IconTrash,
   IconTruckDelivery,
   IconX
 } from '@tabler/icons-react'
@@ -19,20 +19,14 @@ import { orders, payments } from '../../api/routes.ts'
 import { t as adminT, useT } from '../../i18n/admin.ts'
 import { t as sharedT } from '../../i18n/index.ts'
 import { t as accountT } from '../../i18n/account.ts'
-import { toClipboard } from '../../kit/clipboard.ts'
-import { money, money as amount } from '../../kit/money.ts'
+import { toClipboard } from '../../kit/copy-button.tsx'
+import { money, money as amount, numberText } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
-import { orderFailure } from '../../kit/order-failure.ts'
-import { isRunning, whyNoProxies, whyNotAsk } from '../../kit/order-obstacles.ts'
+import { isRunning, orderFailure, whyNoProxies, whyNotAsk } from '../../kit/order-obstacles.ts'
 import { isMoving, isProblem, OrderStateBadge } from '../../kit/order-state.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { MoveOrderForm } from '../../kit/schemas.ts'
 import {
-  type Selected,
-  StatList,
-  type T,
-  type Tools,
-  type WhyNot,
   column,
   date,
   dayFilter,
@@ -46,24 +40,25 @@ import {
   monthFilter,
   oneOf,
   saveFile,
+  type Selected,
   stamp,
-  textFilter
+  StatList,
+  type T,
+  textFilter,
+  type Tools,
+  type WhyNot
 } from '../kit/index.ts'
-import { useServerGroups, useServers } from '../servers/options.ts'
-import { AmountCell, OrderCell, ProductCell, UserCell, useCollections, Waited } from './cells.tsx'
-import { credit, extend } from './expiry.tsx'
-import { refund } from './refund.ts'
-import { obstacle, whyNotMove } from './why-not.ts'
+import { useServerGroups, useServers } from '../servers/state.ts'
+import { AmountCell, Facts, OrderCell, pathOfOrder, ProductCell, useCollections, UserCell, Waited } from './cells.tsx'
+import { credit, extend, obstacle, refund, whyNotMove } from './expiry.tsx'
 import { none } from '../../kit/none.tsx'
-import { pathOfOrder } from './order-link.tsx'
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { Facts } from './facts.tsx'
 import { Timeline } from './timeline.tsx'
 import { useAddress } from '../../kit/use-address.ts'
-import { numberText } from '../../kit/number.ts'
+import { useParams } from 'react-router'
 
 function StatisticsCards() {
   const t = useT()
@@ -367,3 +362,11 @@ export const Orders = defineResource({
   ],
   csv: true
 })
+
+/** The path's username is the initial search. */
+function OrdersPage() {
+  const { username = '' } = useParams()
+  return <Orders key={username} search={username} />
+}
+
+export default Object.assign(OrdersPage, { resource: Orders.resource })

@@ -13,7 +13,7 @@ import { t, useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
 import { currentLanguage, useLanguage } from '../../i18n/language.ts'
 import { confirm } from '../../kit/confirm.ts'
-import { durationText } from '../../kit/number.ts'
+import { durationText } from '../../kit/money.ts'
 import { notify } from '../../kit/notify.ts'
 import { IncidentForm, OutageIncidentForm } from '../../kit/schemas.ts'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
@@ -41,8 +41,8 @@ import {
   optional,
   textField
 } from '../kit/index.ts'
-import { OrderLink } from '../orders/order-link.tsx'
-import { useServers } from '../servers/options.ts'
+import { OrderLink } from '../orders/cells.tsx'
+import { useServers } from '../servers/state.ts'
 import {
   EndCell,
   IncidentCell,

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import type { DecisionPlan, InboxEntry, PaymentDecision } from '@netlet/contract'
+import type { DecisionPlan, InboxEntry, Payment, PaymentDecision } from '@netlet/contract'
 import { pageAt } from '@netlet/contract/pages'
 import { MONEY_OUTCOMES } from '@netlet/contract/payment-codes'
 import { IconArrowForwardUp, IconEyeOff, IconReceiptOff, IconReceiptRefund } from '@tabler/icons-react'
@@ -15,25 +15,25 @@ import type { Translate } from '../../i18n/words.ts'
 import { moneyIn, withMoney } from '../../kit/money.ts'
 import { none } from '../../kit/none.tsx'
 import { ApplyPaymentForm, PaymentNoteForm, RefundForm } from '../../kit/schemas.ts'
-import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
+import { StateBadge, StateWithDetails, type Tone } from '../../kit/state-badge.tsx'
 import { ErrorState } from '../../kit/states.tsx'
 import { momentText } from '../../kit/time.tsx'
 import {
-  type Fact,
-  FactList,
-  type T,
-  type Tools,
   code,
   column,
   defineResource,
+  type Fact,
+  FactList,
   figures,
   integer,
   moment,
   oneOf,
-  textField
+  type T,
+  textField,
+  type Tools
 } from '../kit/index.ts'
-import { OrderLink } from '../orders/order-link.tsx'
-import { askRefund, refundAmount, refundStarted } from '../orders/refund.ts'
+import { OrderLink } from '../orders/cells.tsx'
+import { askRefund, refundAmount, refundStarted } from '../orders/expiry.tsx'
 import classes from './payments.module.css'
 
 /** One event beside the list: the lines of the platform's order, and what our order is missing. */
@@ -297,3 +297,10 @@ const OrderCell = ({ entry }: { entry: InboxEntry }) =>
 /** The platform's amount in its currency. */
 const ChargedCell = ({ entry }: { entry: InboxEntry }) =>
   entry.charged === null ? none : <span className="num">{moneyIn(entry.charged, entry.currency)}</span>
+
+const TONES: Record<Payment['state'], Tone> = { accepted: 'good', held: 'bad', ignored: 'off', refunded: 'off' }
+
+export function PaymentStateBadge({ state }: { state: Payment['state'] }) {
+  const t = useT()
+  return <StateBadge tone={TONES[state]}>{t(`payments.now.${state}`)}</StateBadge>
+}

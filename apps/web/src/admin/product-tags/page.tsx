@@ -3,8 +3,7 @@ import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { TagForm } from '../../kit/schemas.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { clip } from '../catalog-sync/clipped-text.tsx'
-import { SyncButton } from '../catalog-sync/sync-button.tsx'
+import { clip, SyncButton } from '../catalog-sync/sync-button.tsx'
 import { areaField, column, defineResource, inChinese, integer, optional, textField } from '../kit/index.ts'
 
 const name = textField('tag_name')

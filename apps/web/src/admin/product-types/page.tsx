@@ -3,9 +3,8 @@ import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { catalog } from '../../api/routes.ts'
 import { CollectionForm } from '../../kit/schemas.ts'
-import { SyncButton } from '../catalog-sync/sync-button.tsx'
+import { clip, SyncButton } from '../catalog-sync/sync-button.tsx'
 import { areaField, column, defineResource, inChinese, integer, optional, textField } from '../kit/index.ts'
-import { clip } from '../catalog-sync/clipped-text.tsx'
 
 const name = textField('collection_name')
 const desc = optional(areaField('collection_desc'))

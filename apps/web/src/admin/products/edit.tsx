@@ -12,12 +12,10 @@ import { isSame } from '../../kit/merge.ts'
 import { notify } from '../../kit/notify.ts'
 import { ProductUpdate } from '../../kit/schemas.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
-import type { Undo } from '../kit/index.ts'
-import { WorkButton } from '../kit/index.ts'
-import { draftOf, newVariant, updateBody, type Draft, type VariantDraft } from './draft.ts'
+import { type Undo, WorkButton } from '../kit/index.ts'
+import { type Draft, draftOf, newVariant, updateBody, type VariantDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
-import { useBack } from './paths.ts'
-import { countedThere, shippedThere, whyInvalid } from './trouble.ts'
+import { countedThere, shippedThere, useBack, whyInvalid } from './checkbox-list.tsx'
 
 const checkForm = rules(ProductUpdate)
 

@@ -7,13 +7,21 @@ import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { catalog, orders } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
 import { SyncButton } from '../catalog-sync/sync-button.tsx'
-import { column, date, defineResource, May, idFilter, integer, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
+import { column, date, defineResource, idFilter, integer, May, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
-import { ADD, editPath } from './paths.ts'
-import { countedThere, driftsOf, hasProblem, shippedThere, whyInvalid, withoutGroup } from './trouble.ts'
+import {
+  ADD,
+  countedThere,
+  driftsOf,
+  editPath,
+  hasProblem,
+  shippedThere,
+  whyInvalid,
+  withoutGroup
+} from './checkbox-list.tsx'
 import { none } from '../../kit/none.tsx'
 
 /** The platform's products added to the shop, with open decisions. */

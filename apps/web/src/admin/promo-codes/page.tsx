@@ -2,7 +2,7 @@ import type { Coupon } from '@netlet/contract'
 import { IconCloudSearch, IconCloudUpload } from '@tabler/icons-react'
 import { rewards } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { discountText } from '../../kit/number.ts'
+import { discountText } from '../../kit/money.ts'
 import { CouponForm } from '../../kit/schemas.ts'
 import {
   choiceField,

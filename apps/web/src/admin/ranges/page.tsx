@@ -11,7 +11,7 @@ import { failureText } from '../../i18n/failures.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { none } from '../../kit/none.tsx'
 import { notify } from '../../kit/notify.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import { CidrForm } from '../../kit/schemas.ts'
 import {
   type PlanProps,
@@ -29,8 +29,8 @@ import {
   useSettled
 } from '../kit/index.ts'
 import { useRules } from '../rules/use-rules.ts'
-import { ServersCell } from '../server-groups/cells.tsx'
-import { useServerGroups, useServers } from '../servers/options.ts'
+import { ServersCell } from '../server-groups/page.tsx'
+import { useServerGroups, useServers } from '../servers/state.ts'
 import { RangeOccupancy } from './occupancy.tsx'
 import classes from './ranges.module.css'
 

@@ -9,13 +9,10 @@ import { catalog, inventory } from '../../api/routes.ts'
 import { useMay } from '../../api/session.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText } from '../../i18n/failures.ts'
-import { money } from '../../kit/money.ts'
+import { money, numberText } from '../../kit/money.ts'
 import { none } from '../../kit/none.tsx'
-import { numberText } from '../../kit/number.ts'
 import { AclRuleForm } from '../../kit/schemas.ts'
 import {
-  type PlanProps,
-  type T,
   areaField,
   code,
   column,
@@ -25,12 +22,13 @@ import {
   inChinese,
   integer,
   moneyField,
+  type PlanProps,
+  type T,
   textField,
   useSettled
 } from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
-import { blockedText, removalText } from './effect.tsx'
-import { RulePlan } from './plan.tsx'
+import { blockedText, removalText, RulePlan } from './plan.tsx'
 
 /** The title, the number of rules, and their undecided overlaps. */
 function RulesHead() {

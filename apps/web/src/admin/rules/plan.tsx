@@ -1,13 +1,12 @@
 import { NativeSelect } from '@mantine/core'
-import type { OverlapDecision, OverlapWinner, RuleCheck, RuleOverlap } from '@netlet/contract'
+import type { OverlapDecision, OverlapWinner, RuleCheck, RuleEffect, RuleOverlap } from '@netlet/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ApiError } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { inventory } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { failureText, wordsOf } from '../../i18n/failures.ts'
-import { type PlanProps, useSettled } from '../kit/index.ts'
-import { EffectLines } from './effect.tsx'
+import { figures, type PlanProps, type T, useSettled } from '../kit/index.ts'
 import classes from './rules.module.css'
 
 /** The number of orders named per pair of rules. */
@@ -207,5 +206,45 @@ function WithRule({ id, overlaps, orders, onDecide }: WithRuleProps) {
       </ul>
       {overlaps.length > LISTED && <p className="dim">{t('rules.more', { count: overlaps.length - LISTED })}</p>}
     </div>
+  )
+}
+
+/** What saving a rule does to stock, orders and agents, one sentence each. */
+function effectLines(t: T, effect: RuleEffect, isNew: boolean): string[] {
+  const { groups: _, ...numbers } = effect
+  const { orders, added, removed, agents } = numbers
+  const values = figures(numbers)
+  const lines = []
+  if (isNew) lines.push(t('rules.effectNew', values))
+  else if (orders > 0) lines.push(t('rules.effectOrders', values))
+  else lines.push(t('rules.effectNoOrders', values))
+  if (added > 0) lines.push(t('rules.effectAdded', values))
+  if (removed > 0) lines.push(t('rules.effectRemoved', values))
+  if (agents > 0) lines.push(t('rules.effectAgents', values))
+  return lines
+}
+
+export function removalText(t: T, name: string, effect: RuleEffect): string {
+  const { groups, ...numbers } = effect
+  const { agents } = numbers
+  const values = figures(numbers)
+  const lines = [t('list.deleteBody'), t('rules.removal', { name, ...values })]
+  if (agents > 0) lines.push(t('rules.effectAgents', values))
+  if (groups.length > 0) lines.push(t('rules.removalGroups', { groups: groups.map(group => group.name).join(', ') }))
+  return lines.join('\n')
+}
+
+/** Why a rule cannot be deleted: it has orders. */
+export const blockedText = (t: T, { orders, addresses }: RuleEffect): string =>
+  t('rules.removalRefused', figures({ orders, addresses }))
+
+function EffectLines({ effect, isNew }: { effect: RuleEffect; isNew: boolean }) {
+  const t = useT()
+  return (
+    <ul className="stack" style={{ gap: '0.2rem' }} aria-label={t('rules.effect')}>
+      {effectLines(t, effect, isNew).map(line => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
   )
 }

@@ -5,8 +5,16 @@ import { Link, useLocation } from 'react-router'
 import { useMay } from '../../api/session.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { countsOf, goesOn, isReady, SCREENS, stepOf, useSyncRuns } from '../catalog-sync/runs.ts'
-import { CancelSync, SyncProgress } from '../catalog-sync/sync-progress.tsx'
+import {
+  CancelSync,
+  countsOf,
+  goesOn,
+  isReady,
+  SCREENS,
+  stepOf,
+  SyncProgress,
+  useSyncRuns
+} from '../catalog-sync/sync-progress.tsx'
 import classes from './running-work.module.css'
 
 /** Syncs that run or await a decision, except where their dialog is open. */

@@ -2,10 +2,11 @@ import type { ServerGroup } from '@netlet/contract'
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import { ServerGroupForm } from '../../kit/schemas.ts'
-import { column, defineResource, idsField, areaField, textField, type Question, type T } from '../kit/index.ts'
+import { areaField, column, defineResource, idsField, type Question, type T, textField } from '../kit/index.ts'
 import { stockLines } from '../servers/plans.ts'
-import { useServers } from '../servers/options.ts'
-import { ServersCell } from './cells.tsx'
+import { useServers } from '../servers/state.ts'
+import { pageAt } from '@netlet/contract/pages'
+import { Link } from 'react-router'
 
 /** The number of plans named in a question. */
 const NAMED = 8
@@ -73,3 +74,16 @@ export default defineResource({
   remove: { route: fleet.deleteGroup, confirm: deleteQuestion },
   csv: true
 })
+
+/** Each links to the server. */
+export const ServersCell = ({ servers }: Pick<ServerGroup, 'servers'>) => (
+  <ul className="row stretch" style={{ gap: '0.15rem 0.75rem' }}>
+    {servers.map(({ id, name }) => (
+      <li key={id}>
+        <Link className="plain" to={`${pageAt('servers')}?open=${id}`}>
+          {name}
+        </Link>
+      </li>
+    ))}
+  </ul>
+)

@@ -11,7 +11,7 @@ import { rules } from '../../kit/form.ts'
 import { Moment } from '../../kit/time.tsx'
 import { WorkButton } from '../kit/index.ts'
 import { type Handle, type HandleField, type HandleName, type Values, handles, linesOf } from './handles.ts'
-import { useRuleGroups } from './options.ts'
+import { useRuleGroups } from './state.ts'
 import classes from './servers.module.css'
 
 type Props = {

@@ -1,7 +1,7 @@
 import type { Ipv6Check } from '@netlet/contract'
 import type { Endpoint } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import {
   AgentCallForm,
   CheckIpv6Form,

@@ -3,7 +3,7 @@ import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import { confirm } from '../../kit/confirm.ts'
 import { notify } from '../../kit/notify.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import { risky, type T, type Tools } from '../kit/index.ts'
 
 /** The number of names of each kind in the question. The drawer lists all that are stored. */

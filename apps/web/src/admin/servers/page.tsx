@@ -23,11 +23,11 @@ import { fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { MoveForm, OutageForm, ServerForm } from '../../kit/schemas.ts'
 import {
+  areaField,
   column,
   defineResource,
   idField,
   instantField,
-  areaField,
   numberField,
   oneOf,
   optional,
@@ -42,11 +42,10 @@ import { AgentCell, ConnectedCell, HealthCell, NameCell, RangesCell, StateCell, 
 import { ServerDrawer } from './drawer.tsx'
 import { acceptHostKey, installAgent } from './steps.tsx'
 import { ManageServer } from './manage.tsx'
-import { useServerGroups, useServers } from './options.ts'
+import { installs, isChanging, isInstalling, needsAttention, useServerGroups, useServers } from './state.ts'
 import { approvePlan, takeOver } from './ownership.ts'
 import { editQuestion, planQuestion } from './plans.ts'
-import { UpgradeDialog, chosenText } from './upgrade/dialog.tsx'
-import { installs, isChanging, isInstalling, needsAttention } from './state.ts'
+import { chosenText, UpgradeDialog } from './upgrade/dialog.tsx'
 import { UpgradePanel } from './upgrade/panel.tsx'
 
 /** Above the list of servers: the current or last upgrade, and the dialog that starts one. */

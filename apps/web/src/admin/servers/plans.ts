@@ -2,7 +2,7 @@ import type { PlannedAction, Server, ServerEditPlan, ServerPlan, StockChange } f
 import { call } from '../../api/client.ts'
 import { fleet } from '../../api/routes.ts'
 import type { Key } from '../../i18n/admin.ts'
-import { numberText } from '../../kit/number.ts'
+import { numberText } from '../../kit/money.ts'
 import { risky, type Question, type T } from '../kit/index.ts'
 
 /** The number of groups in a question, and of rules per group. */

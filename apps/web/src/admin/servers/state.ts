@@ -3,6 +3,9 @@ import en from '../../i18n/admin.en.json'
 import type { Key } from '../../i18n/admin.ts'
 import type { Tone } from '../../kit/state-badge.tsx'
 import type { T } from '../kit/index.ts'
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../api/query.ts'
+import { fleet, inventory } from '../../api/routes.ts'
 
 /** The server's state, set by an operator or by its silence. */
 export function stateOf({ status, sells, server_status }: Server): { key: Key; tone: Tone } {
@@ -45,3 +48,15 @@ export const problemTexts = (t: T, { agent }: Server): string[] =>
     const key = `servers.problem.${code}`
     return key in en ? t(key as Key) : code
   })
+
+// The limits that the specification gives for each picker.
+const SERVERS = 250
+const GROUPS = 10_000
+
+const optionsOf = (rows: readonly { id: number; name: string }[] | undefined) =>
+  (rows ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+
+export const useServers = () => optionsOf(useQuery(read(fleet.serverNames, { query: { limit: SERVERS } })).data?.data)
+export const useServerGroups = () => optionsOf(useQuery(read(fleet.groups, { query: { limit: GROUPS } })).data?.data)
+/** ACL groups. */
+export const useRuleGroups = () => optionsOf(useQuery(read(inventory.groups, { query: { limit: GROUPS } })).data?.data)

@@ -2,7 +2,7 @@ import { Button, Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/co
 import { useEffect, useState } from 'react'
 import en from '../../i18n/admin.en.json'
 import { useT, type Key } from '../../i18n/admin.ts'
-import { PasswordInput } from '../../kit/password-input.tsx'
+import { PasswordInput } from '../../kit/new-password-input.tsx'
 import { SECRET_KEPT } from '../../kit/schemas.ts'
 import type { SettingField } from './fields.ts'
 import classes from './settings.module.css'

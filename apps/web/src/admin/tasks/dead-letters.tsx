@@ -6,12 +6,12 @@ import { useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { settings } from '../../api/routes.ts'
-import { useT } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { KeyboardRows, risky, useCommand, UnavailableHint, WorkButton } from '../kit/index.ts'
-import { nameOf } from './name.ts'
+import { KeyboardRows, risky, type T, UnavailableHint, useCommand, WorkButton } from '../kit/index.ts'
 import classes from './tasks.module.css'
+import en from '../../i18n/admin.en.json'
 
 const CHANGED = [settings.deadLetters, settings.tasks, settings.health, settings.audit]
 
@@ -138,4 +138,10 @@ function Actions({ ids, name }: { ids: readonly string[]; name: string }) {
       </UnavailableHint>
     </span>
   )
+}
+
+/** A queue's name; the technical name if it is unknown. */
+export function nameOf(t: T, queue: string): string {
+  const key = `tasks.name.${queue}`
+  return key in en ? t(key as Key) : queue
 }

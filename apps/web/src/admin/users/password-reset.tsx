@@ -5,7 +5,7 @@ import { useT } from '../../i18n/admin.ts'
 import { rules } from '../../kit/form.ts'
 import { AdminPasswordBody } from '../../kit/schemas.ts'
 import { useCommand, WorkButton } from '../kit/index.ts'
-import { PasswordInput } from '../../kit/password-input.tsx'
+import { PasswordInput } from '../../kit/new-password-input.tsx'
 import classes from './users.module.css'
 
 const check = rules(AdminPasswordBody)

@@ -4,7 +4,7 @@ import type { AuditEntry, PointRecord, UserApiKey, UserDetail, WebhookEndpoint }
 import { pageAt } from '@netlet/contract/pages'
 import { Tabs } from '@mantine/core'
 import { parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs'
-import { type ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Endpoint } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
@@ -14,23 +14,32 @@ import { useT } from '../../i18n/admin.ts'
 import { TrafficPanel } from '../../kit/traffic/traffic-panel.tsx'
 import { DeliveryLog, NO_LOG } from '../../kit/webhooks/log.tsx'
 import { useTitle } from '../../kit/use-title.ts'
-import { type Column, DataTable, KeyboardRows, RowPage, RowPageHead, RowTools, StatList, TabBar } from '../kit/index.ts'
-import { StatusBadge } from './cells.tsx'
+import {
+  type Column,
+  DataTable,
+  type Fact,
+  FactList,
+  KeyboardRows,
+  RowPage,
+  RowPageHead,
+  RowTools,
+  StatList,
+  TabBar
+} from '../kit/index.ts'
+import { Address, Country, LastLogin, pathOfUser, StatusBadge } from './cells.tsx'
 import { LoginsTab, OrdersTab, PagedTable, PaymentsTab, TicketsTab } from './lists.tsx'
 import Users from './page.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
-import { Summary } from './summary.tsx'
-import { TABS, type TabName } from './tabs.ts'
-import { useClock } from '../../kit/clock.ts'
-import { Ago, Day } from '../../kit/time.tsx'
+import { type TabName, TABS } from './tabs.ts'
+import { Ago, Day, Moment, useClock } from '../../kit/time.tsx'
 import { actionText } from '../audit/labels.ts'
 import { Changes } from '../audit/cells.tsx'
 import { none } from '../../kit/none.tsx'
 import { useQuery } from '@tanstack/react-query'
-import { StateBadge } from '../../kit/state-badge.tsx'
-import { numberText } from '../../kit/number.ts'
+import { StateBadge, StateWithDetails } from '../../kit/state-badge.tsx'
+import { money, numberText } from '../../kit/money.ts'
 import { usePointReason } from '../../kit/point-reason.ts'
-import { EndpointState } from '../../kit/webhooks/cells.tsx'
+import { EndpointState } from '../../kit/webhooks/delivery.tsx'
 
 /** More than a customer may have. */
 const MOST = 50
@@ -274,5 +283,71 @@ function Panels({ user }: { user: UserDetail }) {
         </Tabs.Panel>
       ))}
     </Tabs>
+  )
+}
+
+/** A user at a glance. Each figure links to its rows. */
+export function Summary({ user }: { user: UserDetail }) {
+  const t = useT()
+  const { figures } = user
+  const tab = (name: TabName) => `?tab=${name}`
+  const stats: [string, string, string][] = [
+    [t('users.figure.orders'), tab('orders'), numberText(figures.orders)],
+    [t('users.figure.live'), `${tab('orders')}&orders_are=live`, numberText(figures.live_orders)],
+    [t('users.figure.unpaid'), `${tab('orders')}&orders_are=unpaid`, numberText(figures.unpaid_orders)],
+    [t('users.figure.paid'), tab('payments'), money(figures.paid)],
+    [t('users.reward_points'), tab('points'), numberText(user.reward_points)],
+    [t('users.tab.keys'), tab('keys'), numberText(user.api_keys)],
+    [t('users.tab.sessions'), tab('sessions'), numberText(user.sessions)]
+  ]
+  const facts: Fact[] = [
+    [t('users.id'), user.id],
+    [t('users.email'), <Email of={user} />],
+    [t('users.chat'), user.discord_name ?? t('users.noChat')],
+    [t('users.secondFactors'), numberText(user.second_factors)],
+    [t('users.language'), user.language],
+    [t('users.created_at'), <Moment at={user.created_at} ago />],
+    [t('users.level'), user.level],
+    [t('users.level_points'), numberText(user.level_points)],
+    [t('users.invite_code'), <span className="mono">{user.invite_code}</span>],
+    [t('users.invite_count'), numberText(user.invite_count)],
+    [
+      t('users.invited_by'),
+      user.invited_by ? <Link to={pathOfUser(user.invited_by.id)}>{user.invited_by.username}</Link> : '–'
+    ],
+    [t('users.last_login'), <LastLogin at={user.last_login_time} />],
+    [t('users.last_login_ip'), <Address ip={user.last_login_ip} country={user.last_location} />],
+    [t('users.location'), <Country country={user.last_location} />]
+  ]
+  return (
+    <div className="stack">
+      <StatList
+        label={t('users.figures')}
+        stats={stats.map(([title, to, value]) => [title, <Link to={to}>{value}</Link>])}
+      />
+      <div className="card panel">
+        <FactList facts={facts} />
+      </div>
+    </div>
+  )
+}
+
+function Email({ of: { email, mail_blocked: blocked } }: { of: UserDetail }) {
+  const t = useT()
+  // Allow long addresses to wrap at '@' and '.'.
+  const broken = email.split(/(?<=[@.])/).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
+  if (!blocked) return broken
+  return (
+    <StateWithDetails>
+      <span>{broken}</span>
+      <Link to={`${pageAt('mails')}?tab=blocked&search=${encodeURIComponent(email)}`}>
+        {t(`users.mailBlocked.${blocked}`)}
+      </Link>
+    </StateWithDetails>
   )
 }

@@ -8,10 +8,9 @@ import { webhooks } from '../../api/routes.ts'
 import { useMay } from '../../api/session.ts'
 import { useT } from '../../i18n/admin.ts'
 import { operatorEndpoints } from '../../kit/webhooks/calls.ts'
-import { DeliveryState } from '../../kit/webhooks/cells.tsx'
-import { Delivery } from '../../kit/webhooks/delivery.tsx'
+import { Delivery, DeliveryState } from '../../kit/webhooks/delivery.tsx'
 import { Endpoints } from '../../kit/webhooks/endpoints.tsx'
-import { TabBar, type Tools, code, column, defineResource, integer, moment, oneOf, textFilter } from '../kit/index.ts'
+import { code, column, defineResource, integer, moment, oneOf, TabBar, textFilter, type Tools } from '../kit/index.ts'
 import '../../kit/styles/forms.ts'
 
 const LOG = pageAt('webhooks')

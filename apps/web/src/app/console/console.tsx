@@ -1,9 +1,12 @@
-import { useLocation } from 'react-router'
+import { Link, useLocation } from 'react-router'
 import { useSession } from '../../api/session.ts'
 import Palette from '../palette/palette.tsx'
 import { Preload } from './preload.ts'
 import { ConfirmSession } from './confirm-session.tsx'
-import { SecondFactorDue } from './second-factor-due.tsx'
+import { Button } from '@mantine/core'
+import { useT } from '../../i18n/account.ts'
+import { Day } from '../../kit/time.tsx'
+import { pathOf } from '../manifest.ts'
 
 /** Parts that an administrator has on every page. Without a needed second factor, the server refuses their calls. */
 export default function Console() {
@@ -17,5 +20,23 @@ export default function Console() {
       <Preload />
       <ConfirmSession />
     </>
+  )
+}
+
+/** Tells an operator by when the account needs a second factor. */
+function SecondFactorDue({ due }: { due: string }) {
+  const t = useT()
+  return (
+    <aside
+      aria-label={t('factors.title')}
+      style={{ background: 'var(--nl-accent-soft)', borderBottom: '1px solid var(--nl-line)' }}
+    >
+      <div className="wide row" style={{ paddingBlock: '0.5rem', justifyContent: 'center' }}>
+        <Day at={due}>{day => t('factors.due', { day })}</Day>
+        <Button component={Link} to={pathOf('userSettings')} size="compact-sm" variant="default">
+          {t('factors.add')}
+        </Button>
+      </div>
+    </aside>
   )
 }

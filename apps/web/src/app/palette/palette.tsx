@@ -1,5 +1,5 @@
 import '../../kit/styles/palette.ts'
-import { Spotlight, type SpotlightStore, createSpotlight, useSpotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight, type SpotlightStore, useSpotlight } from '@mantine/spotlight'
 import { IconHistory, IconSearch } from '@tabler/icons-react'
 import {
   type KeyboardEvent,
@@ -17,9 +17,8 @@ import { useT } from '../../i18n/admin.ts'
 import { mayLeave } from '../../kit/leaving.ts'
 import { offerPalette } from '../../kit/palette.ts'
 import { allowedOf, isAllowed, itemAt, menuOf } from '../shell/menu.ts'
-import { mentions, type Entry, type Group } from './entries.ts'
+import { type Entry, type Group, mentions, useActions, usePageActions, useRunNow } from './use-actions.ts'
 import classes from './palette.module.css'
-import { useActions, usePageActions, useRunNow } from './use-actions.ts'
 import { useFound } from './use-found.ts'
 import { shownTitle } from '../../kit/use-title.ts'
 import { screenAt } from '../manifest.ts'

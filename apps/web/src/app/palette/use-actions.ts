@@ -19,14 +19,13 @@ import type { Endpoint } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { read } from '../../api/query.ts'
 import { catalog, fleet, inventory, rewards, settings, support } from '../../api/routes.ts'
-import { useT, type Key } from '../../i18n/admin.ts'
+import { type Key, useT } from '../../i18n/admin.ts'
 import { useT as useSharedT } from '../../i18n/index.ts'
-import { LANGUAGES, useLanguage, type Language } from '../../i18n/language.ts'
+import { type Language, LANGUAGES, useLanguage } from '../../i18n/language.ts'
 import { paletteActions } from '../../kit/palette.ts'
-import { chooseLanguage } from '../choose-language.ts'
+import { chooseLanguage, useLogout } from '../header.tsx'
 import { pathOf, type ScreenId } from '../manifest.ts'
-import { useLogout } from '../use-logout.ts'
-import type { Entry, Group } from './entries.ts'
+import type { Icon } from '../shell/icons.ts'
 
 /** Forms that open from anywhere: label, screen, the rest of the address, and the call they make. */
 const FORMS: readonly [label: Key, screen: ScreenId, rest: string, call: Endpoint][] = [
@@ -152,4 +151,20 @@ export function usePageActions(): Group[] {
     title: title(),
     items: actions().map(action => ({ ...action, id: `page.${id}.${action.id}` }))
   }))
+}
+
+/** A palette entry leads to a page or runs an action. */
+export type Entry = { id: string; label: string; description?: string; icon?: Icon } & (
+  | { to: string }
+  | { run: () => unknown }
+)
+export type Group = { id: string; title: string; items: Entry[] }
+
+/** Does the entry contain every word of the text, in any order? */
+export function mentions(entry: Pick<Entry, 'label' | 'description'>, text: string): boolean {
+  const words = `${entry.label} ${entry.description ?? ''}`.toLowerCase()
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every(word => words.includes(word))
 }

@@ -8,7 +8,7 @@ import { read } from '../../api/query.ts'
 import { home } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { pathOf } from '../manifest.ts'
-import type { Entry, Group } from './entries.ts'
+import type { Entry, Group } from './use-actions.ts'
 
 /** Milliseconds without typing before we ask the server. */
 const PAUSE = 200

@@ -4,10 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { rewards } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
-import { useLevelNames } from '../../i18n/levels.ts'
+import { useLevelNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
-import { discountText } from '../number.ts'
-import { money } from '../money.ts'
+import { discountText, money } from '../money.ts'
 
 /** The signed-in customer's level discount at the checkout; null if there is none or it is not loaded. */
 export function useLevelDiscount(): LevelDiscount | null {

@@ -1,6 +1,11 @@
 import type { LevelDiscount, Order } from '@netlet/contract'
 import type { OrderNames } from '../../i18n/names.ts'
-import { webAddress } from '../web-address.ts'
+import { webAddress } from '../return-path.ts'
+import { useLanguage } from '../../i18n/language.ts'
+import { timeOfDay, useClock } from '../time.tsx'
+import { unitText } from '../money.ts'
+import { useEffect, useState } from 'react'
+import { onSessionChange } from '../../api/session.ts'
 
 /** What was ordered, in each language. `amount` is before the level discount. */
 type Bought = OrderNames & { quantity: number; amount: string; discount?: LevelDiscount | null }
@@ -70,5 +75,58 @@ export function keepPayment(pending: Pending | null): void {
     else sessionStorage.removeItem(KEY)
   } catch {
     // Without storage the dialog does not survive a reload. The order stays in the dashboard.
+  }
+}
+
+/**
+ * Until when an unpaid order's addresses are held, and at least how long that is from now: '2:32 PM' and '12 minutes'.
+ * @param deadline milliseconds
+ */
+export function useHeldUntil(deadline: number) {
+  const language = useLanguage()
+  const minutes = Math.max(0, Math.floor((deadline - useClock()) / 60_000))
+  return {
+    time: timeOfDay(deadline, language),
+    left: unitText(minutes, language, { unit: 'minute', unitDisplay: 'long' })
+  }
+}
+
+type OpenPayment = { pending: Pending; blocked?: boolean }
+
+/** The open payment dialog's payment, restored after a reload. It closes when the signed-in user changes. */
+export function useOpenPayment() {
+  const [payment, setPayment] = useState<OpenPayment | null>(() => {
+    const pending = pendingPayment(Date.now())
+    return pending && { pending }
+  })
+  useEffect(() => onSessionChange(() => setPayment(null)), [])
+  return [payment, setPayment] as const
+}
+
+export type CheckoutTab = { open: (url: string) => boolean; close: () => void }
+
+/**
+ * Opens a tab for the checkout. Call it in the click handler: after the server's answer the browser blocks it as a
+ * pop-up. `open` is false if the browser blocked the tab; offer a link then.
+ */
+export function checkoutTab(waiting: string): CheckoutTab {
+  const tab = window.open('', '_blank')
+  if (tab) {
+    // Like 'noopener', which would leave us no handle on the tab.
+    tab.opener = null
+    tab.document.title = waiting
+    tab.document.body.textContent = waiting
+  }
+  return {
+    open(url) {
+      const address = webAddress(url)
+      if (!tab || tab.closed || !address) {
+        tab?.close()
+        return false
+      }
+      tab.location.replace(address)
+      return true
+    },
+    close: () => tab?.close()
   }
 }

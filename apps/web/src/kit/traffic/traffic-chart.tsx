@@ -5,7 +5,7 @@ import { BarChart } from '@mantine/charts'
 import { useElementSize } from '@mantine/hooks'
 import type { Traffic } from '@netlet/contract'
 import { useT } from '../../i18n/account.ts'
-import { bytesText, numberText } from '../number.ts'
+import { bytesText, numberText } from '../money.ts'
 import classes from './traffic.module.css'
 
 /** Bytes above; requests, refusals and errors below. The hidden table has the same figures. */

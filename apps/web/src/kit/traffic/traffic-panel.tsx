@@ -1,16 +1,16 @@
 import type { OrderTraffic, Traffic, TrafficStep } from '@netlet/contract'
 import { Button, NativeSelect, Skeleton } from '@mantine/core'
-import { useQuery, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
+import { type QueryKey, useQuery, type UseQueryOptions } from '@tanstack/react-query'
 import { lazy, Suspense, useId, useRef } from 'react'
-import { useT, type Key } from '../../i18n/account.ts'
+import { type Key, useT } from '../../i18n/account.ts'
 import { useLanguage } from '../../i18n/language.ts'
-import { bytesText, numberText } from '../number.ts'
+import { bytesText, numberText } from '../money.ts'
 import { passFocus } from '../focus-return.ts'
 import { EmptyState, ErrorState } from '../states.tsx'
 import { useAddress } from '../use-address.ts'
-import { codeText } from './codes.ts'
 import classes from './traffic.module.css'
 import { gridStyle } from '../grid-style.ts'
+import { AGENT_ERRORS, AGENT_REFUSALS } from '@netlet/contract/agent-codes'
 
 // The chart library is larger than the screens that use it.
 const TrafficChart = lazy(() => import('./traffic-chart.tsx'))
@@ -217,4 +217,17 @@ function Steps({ traffic, labelOf }: { traffic: Traffic; labelOf: (at: string) =
       </table>
     </div>
   )
+}
+
+/** Codes in the agents' access log that have words. `other`: codes of newer agents. */
+const CODES = [...AGENT_REFUSALS, ...AGENT_ERRORS, 'other'] as const satisfies (Key extends infer K
+  ? K extends `traffic.code.${infer Code}`
+    ? Code
+    : never
+  : never)[]
+
+/** The meaning of a code; an unknown code unchanged. */
+export function codeText(t: ReturnType<typeof useT>, code: string): string {
+  const known = CODES.find(one => one === code)
+  return known ? t(`traffic.code.${known}`) : code
 }

@@ -6,13 +6,12 @@ import { call } from '../../api/client.ts'
 import { keyOf } from '../../api/query.ts'
 import { webhooks } from '../../api/routes.ts'
 import { useT } from '../../i18n/account.ts'
-import { DataTable, type Column } from '../data-table.tsx'
+import { type Column, DataTable } from '../data-table.tsx'
 import { Dialog } from '../dialog.tsx'
 import { Ago } from '../time.tsx'
 import { numberIn, useAddress } from '../use-address.ts'
 import { useAddressPaging } from '../use-paging.ts'
-import { DeliveryState } from './cells.tsx'
-import { Delivery } from './delivery.tsx'
+import { Delivery, DeliveryState } from './delivery.tsx'
 
 /** The log's parameters of the address, removed. For pages that switch to another log or none. */
 export const NO_LOG = { log_state: null, log_page: null, delivery: null }

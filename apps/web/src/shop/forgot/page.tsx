@@ -11,14 +11,12 @@ import { t as word, useT } from '../../i18n/index.ts'
 import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
 import { formMessage, rules } from '../../kit/form.ts'
-import { NewPasswordInput } from '../../kit/new-password-input.tsx'
+import { NewPasswordInput, PasswordInput } from '../../kit/new-password-input.tsx'
 import { notify } from '../../kit/notify.ts'
-import { PasswordInput } from '../../kit/password-input.tsx'
 import { ForgotBody, ForgotVerifyBody } from '../../kit/schemas.ts'
 import { useTitle } from '../../kit/use-title.ts'
 import { AuthCard } from '../auth-card.tsx'
-import { useResetSession } from '../reset-session.ts'
-import { type MailedCode, SendCode } from '../send-code.tsx'
+import { type MailedCode, SendCode, useResetSession } from '../send-code.tsx'
 
 type Proof = { email: string; verifyId: string }
 

@@ -7,8 +7,7 @@ import { useT } from '../../i18n/index.ts'
 import { useNames } from '../../i18n/names.ts'
 import { money } from '../../kit/money.ts'
 import { EmptyState, ErrorState } from '../../kit/states.tsx'
-import { Stock } from '../stock.tsx'
-import { productPath, stockOf } from '../product-facts.ts'
+import { productPath, Stock, stockOf } from '../stock.tsx'
 import classes from './landing.module.css'
 
 type Props = {

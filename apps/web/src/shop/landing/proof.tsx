@@ -6,7 +6,7 @@ import { read } from '../../api/query.ts'
 import { status } from '../../api/routes.ts'
 import { useT } from '../../i18n/index.ts'
 import { useLanguage, type Language } from '../../i18n/language.ts'
-import { durationText, numberText } from '../../kit/number.ts'
+import { durationText, numberText } from '../../kit/money.ts'
 import classes from './proof.module.css'
 
 /** Shared with the locations below. */

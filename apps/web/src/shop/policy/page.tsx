@@ -4,7 +4,7 @@ import { Link, useSearchParams } from 'react-router'
 import { useT } from '../../i18n/index.ts'
 import { useLanguage, type Language } from '../../i18n/language.ts'
 import { useTitle } from '../../kit/use-title.ts'
-import type { Policies } from './policies.ts'
+import type { Policies } from './policies.en.ts'
 import classes from './policy.module.css'
 
 const texts: Record<Language, () => Promise<{ policies: Policies }>> = {

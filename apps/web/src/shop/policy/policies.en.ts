@@ -1,5 +1,3 @@
-import type { Policies, Section } from './policies.ts'
-
 const section = (title: string, ...paragraphs: string[]): Section => ({ title, paragraphs })
 
 export const policies: Policies = {
@@ -162,3 +160,7 @@ export const policies: Policies = {
     ]
   }
 }
+
+export type Section = { title: string; paragraphs: string[] }
+export type Policy = { intro: string; sections: Section[] }
+export type Policies = Record<'privacy' | 'refund' | 'terms', Policy>

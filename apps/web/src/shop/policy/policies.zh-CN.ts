@@ -1,4 +1,4 @@
-import type { Policies, Section } from './policies.ts'
+import type { Policies, Section } from './policies.en.ts'
 
 const section = (title: string, ...paragraphs: string[]): Section => ({ title, paragraphs })
 

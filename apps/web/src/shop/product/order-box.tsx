@@ -7,14 +7,21 @@ import { useT as useShopT } from '../../i18n/index.ts'
 import { useNames } from '../../i18n/names.ts'
 import { useT } from '../../i18n/product.ts'
 import { passFocus } from '../../kit/focus-return.ts'
-import { money } from '../../kit/money.ts'
-import { numberText } from '../../kit/number.ts'
-import { activeVariants } from '../product-facts.ts'
-import { Stock } from '../stock.tsx'
-import { MOST_ADDRESSES, type Options, findVariant, pick, pickers, presets, typedNumber, wholeSteps } from './choice.ts'
+import { money, numberText } from '../../kit/money.ts'
+import { activeVariants, Stock } from '../stock.tsx'
+import {
+  type Choice,
+  findVariant,
+  MOST_ADDRESSES,
+  type Options,
+  pick,
+  pickers,
+  presets,
+  typedNumber,
+  wholeSteps
+} from './choice.ts'
 import classes from './order-box.module.css'
 import { Purchase } from './purchase.tsx'
-import type { Choice } from './use-choice.ts'
 import type { usePurchase } from './use-purchase.ts'
 
 type Props = {

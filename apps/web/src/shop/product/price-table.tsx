@@ -1,11 +1,9 @@
 import { Skeleton } from '@mantine/core'
 import { toCents } from '@netlet/contract/money'
 import { useT } from '../../i18n/product.ts'
-import { money } from '../../kit/money.ts'
-import { numberText } from '../../kit/number.ts'
+import { money, numberText } from '../../kit/money.ts'
 import { chargedFor, useLevelDiscount, useLevelWords } from '../../kit/payment/level-price.tsx'
-import { presets, total, withRules } from './choice.ts'
-import type { Choice } from './use-choice.ts'
+import { type Choice, presets, total, withRules } from './choice.ts'
 import classes from './price-table.module.css'
 
 /** Largest number of rows, plus one for the chosen quantity. */

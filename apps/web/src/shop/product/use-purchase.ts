@@ -1,5 +1,5 @@
-import type { BodyOf, Product } from '@netlet/contract'
-import { RESERVATION_MINUTES } from '@netlet/contract/limits'
+import type { BodyOf, Product, RuleStock } from '@netlet/contract'
+import { RESERVATION_MINUTES } from '@netlet/contract/states'
 import { onlineManager } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -9,16 +9,16 @@ import { catalog, orders } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
 import { useIdempotencyKey, useMutation } from '../../api/use-mutation.ts'
 import type { Language } from '../../i18n/language.ts'
-import { namesIn, useNames } from '../../i18n/names.ts'
-import { useT } from '../../i18n/product.ts'
-import { checkoutTab, type CheckoutTab } from '../../kit/payment/checkout-tab.ts'
-import { keepPayment, type Pending } from '../../kit/payment/pending.ts'
+import { type Names, namesIn, useNames } from '../../i18n/names.ts'
+import { type Key, useT } from '../../i18n/product.ts'
+import { checkoutTab, type CheckoutTab, keepPayment, type Pending } from '../../kit/payment/pending.ts'
 import { loginPath } from '../../kit/return-path.ts'
-import { productPath } from '../product-facts.ts'
-import { choiceQuery } from './choice.ts'
-import { orderFailureText } from './shortage.ts'
-import type { Choice } from './use-choice.ts'
+import { productPath } from '../stock.tsx'
+import { type Choice, choiceQuery } from './choice.ts'
 import { useUnpaid } from './use-unpaid.ts'
+import { failureText } from '../../i18n/failures.ts'
+import type { Translate } from '../../i18n/words.ts'
+import { numberText } from '../../kit/money.ts'
 
 export type Ordered = { pending: Pending; blocked: boolean }
 
@@ -143,3 +143,23 @@ export function usePurchase({ product, choice, onOrdered, onRulesMissing }: Prop
  */
 export const deadlineOf = (expiresAt: string, askedAt: number, now: number): number =>
   Math.min(Math.max(Date.parse(expiresAt), askedAt + HELD), now + HELD)
+
+type T = Translate<Record<Key, string>>
+
+type Short = Pick<RuleStock, 'acl_name' | 'stock' | 'translations'>
+
+/** 'Video (8 free), Social (16 free)' */
+export const shortRules = (t: T, rules: readonly Short[], names: Names): string =>
+  rules.map(rule => t('order.shortRule', { name: names.rule(rule), stock: numberText(rule.stock) })).join(', ')
+
+/**
+ * Why an order was not placed; if stock is short, for which rules, or in total.
+ * @param offered the rules as the shop lists them
+ */
+function orderFailureText(t: T, error: unknown, names: Names, offered: readonly RuleStock[] = []): string {
+  const { reason, short, stock } = error instanceof ApiError ? error.refusal : {}
+  if (reason !== 'out_of_stock') return failureText(error, t('order.failed'))
+  const listed = short?.map(rule => ({ ...offered.find(one => one.acl_id === rule.acl_id), ...rule }))
+  if (listed?.length) return t('order.short', { rules: shortRules(t, listed, names) })
+  return stock === undefined ? t('order.outOfStock') : t('order.shortTogether', { stock: numberText(stock) })
+}

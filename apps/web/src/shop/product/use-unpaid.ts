@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../../api/query.ts'
 import { orders } from '../../api/routes.ts'
 import { useSession } from '../../api/session.ts'
-import { useClock } from '../../kit/clock.ts'
+import { useClock } from '../../kit/time.tsx'
 import { payable, type Pending } from '../../kit/payment/pending.ts'
 
 /** More unpaid orders than a customer may have by default. */

@@ -1,14 +1,14 @@
-import type { SecondFactorMethod, SecondFactorProof } from '@netlet/contract'
+import { RECOVERY_CODES, type SecondFactorMethod, type SecondFactorProof } from '@netlet/contract'
 import { generateSecret, generateURI, verifySync } from 'otplib'
 import type { Unit } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
-import { and, eq, isNull, lt, or } from '../../../infra/db/drizzle.ts'
+import { and, eq, inArray, isNull, lt, or } from '../../../infra/db/drizzle.ts'
 import { SHOP_NAME } from '../../../infra/shop-name.ts'
-import { type Factor, type Owner, factorsOf, passkeyOf, tellOwner } from './factors.ts'
+import { type Factor, factorsOf, type Owner, passkeyOf, tellOwner } from './factors.ts'
 import { handleOf, readAssertion } from './passkeys.ts'
-import { unusedCodes, useRecoveryCode } from './recovery-codes.ts'
-import { secondFactors } from './tables.ts'
+import { recoveryCodes, secondFactors } from './tables.ts'
+import { randomCode, type Secrets } from '../../../infra/secrets.ts'
 
 /** How a user can prove its second factor; empty if there is none. */
 export async function methodsOf(db: Executor, userId: number): Promise<SecondFactorMethod[]> {
@@ -119,4 +119,45 @@ export function totpStep(secret: string, code: string, now: Date): number | null
   const epoch = Math.floor(now.getTime() / 1000)
   const found = verifySync({ secret, token: code, epoch, period: PERIOD, epochTolerance: PERIOD })
   return found.valid && 'timeStep' in found ? found.timeStep : null
+}
+
+const LENGTH = 10
+
+/** A code has 50 random bits, so a stolen database alone must not suffice to find it. */
+const hashed = (userId: number, code: string): string => `recovery code ${userId} ${code}`
+
+/** Does the account have codes, used ones included? */
+export const hasRecoveryCodes = async (db: Executor, userId: number): Promise<boolean> =>
+  (await db.$count(recoveryCodes, eq(recoveryCodes.userId, userId))) > 0
+
+export const unusedCodes = (db: Executor, userId: number): Promise<number> =>
+  db.$count(recoveryCodes, and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.usedAt)))
+
+/** Gives a locked user ten recovery codes instead of those before. @returns them; the database has their hashes */
+export async function makeRecoveryCodes({ tx }: Unit, secrets: Secrets, userId: number): Promise<string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => randomCode(LENGTH))
+  await tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId))
+  await tx.insert(recoveryCodes).values(codes.map(code => ({ userId, codeHash: secrets.mac(hashed(userId, code)) })))
+  return codes.map(code => `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`)
+}
+
+/** Uses a code up; false if it is wrong or was used. @param code without spaces and dashes, lowercase */
+export async function useRecoveryCode(
+  { tx, now }: Unit,
+  secrets: Secrets,
+  userId: number,
+  code: string
+): Promise<boolean> {
+  const used = await tx
+    .update(recoveryCodes)
+    .set({ usedAt: now })
+    .where(
+      and(
+        eq(recoveryCodes.userId, userId),
+        inArray(recoveryCodes.codeHash, secrets.macs(hashed(userId, code))),
+        isNull(recoveryCodes.usedAt)
+      )
+    )
+    .returning({ userId: recoveryCodes.userId })
+  return used.length > 0
 }

@@ -1,6 +1,6 @@
 import {
-  refuse,
   type PasskeyCreation,
+  refuse,
   type SecondFactor,
   type SecondFactorConfirmForm,
   type SecondFactorForm
@@ -16,10 +16,9 @@ import { lockUser } from '../balance.ts'
 import { confirmCaller, lockConfirmed } from '../confirm-caller.ts'
 import { factorsOf, presentFactor, tellOwner } from './factors.ts'
 import { creationOptions, newChallenge, passkeyPage, readAttestation } from './passkeys.ts'
-import { hasRecoveryCodes, makeRecoveryCodes } from './recovery-codes.ts'
+import { hasRecoveryCodes, makeRecoveryCodes, newTotpSecret, totpStep, totpUri } from './check.ts'
 import { secondFactors } from './tables.ts'
 import { openSessionTicket, sessionTicket, takeTry, useTicket } from './tickets.ts'
-import { newTotpSecret, totpStep, totpUri } from './check.ts'
 
 const MAX_FACTORS = 10
 const NAMES = { totp: 'Authenticator app', passkey: 'Passkey' } as const

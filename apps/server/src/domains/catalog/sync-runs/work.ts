@@ -1,27 +1,30 @@
+import { queue } from '../../../infra/jobs.ts'
 import {
+  mayOperate,
   type Refusal,
+  refuse,
   type SyncKind,
   type SyncPlan,
   type SyncRun,
-  type SyncState,
-  mayOperate,
-  refuse
+  type SyncState
 } from '@netlet/contract'
-import { SYSTEM, type UserActor, actorOf } from '../../../infra/actor.ts'
+import { actorOf, SYSTEM, type UserActor } from '../../../infra/actor.ts'
 import { command, dryRun } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { isTemporaryFailure } from '../../../infra/db/client.ts'
 import { and, eq, inArray, isNull } from '../../../infra/db/drizzle.ts'
 import { lock } from '../../../infra/db/locks.ts'
-import { type Result, done, ok } from '../../../infra/result.ts'
+import { done, ok, type Result } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
 import { presentPlan, versionOfPlan } from '../plan-sync.ts'
-import { type PlatformSource, type Report, readSource } from '../read-source.ts'
+import { type PlatformSource, readSource, type Report } from '../read-source.ts'
 import { planCatalogue, takeCatalogue } from '../sync-catalogue.ts'
 import { planOf, takeCollections, takeTags } from '../sync-groupings.ts'
-import { SMALL, findRun, isOld, presentRun, transition } from './list-runs.ts'
-import { syncQueue } from './queue.ts'
+import { findRun, isOld, presentRun, SMALL, transition } from './list-runs.ts'
 import { syncRuns } from './tables.ts'
+
+/** One hour: the platform limits how fast a shop with thousands of products can be read. */
+export const syncQueue = queue<{ runId: number }>('sync-catalogue', { expireInSeconds: 3600 })
 
 /** The least time between two writes of progress, each of which also checks for a cancellation, in milliseconds. */
 const PROGRESS_MS = 300

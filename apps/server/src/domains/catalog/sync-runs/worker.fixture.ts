@@ -7,8 +7,7 @@ import { openDatabase } from '../../../infra/db/client.ts'
 import { openJobs } from '../../../infra/jobs.ts'
 import { createLog } from '../../../infra/log.ts'
 import { createSecrets } from '../../../infra/secrets.ts'
-import { syncQueue } from './queue.ts'
-import { workOnSync } from './work.ts'
+import { syncQueue, workOnSync } from './work.ts'
 
 const config = readConfig(process.env)
 const log = createLog('test', 'silent')

@@ -11,7 +11,7 @@ import { serverCidrs } from '../../inventory/index.ts'
 import { setTrouble, type SyncContext, type ServerRow, withAccess } from '../../servers/index.ts'
 import { agentTies } from '../tables.ts'
 import { agentUsers, orderAccess } from '../../servers/tables.ts'
-import { hashOf, planUsers } from '../planned-users.ts'
+import { hashOf, planUsers } from '../converge.ts'
 
 /** At most this many names of each kind are kept and shown. */
 const SHOWN = 1000

@@ -1,18 +1,14 @@
 import type { Language } from '@netlet/contract'
-import { renderMail, type RenderedMail } from '../layout.ts'
-import { accessTemplates } from './access.ts'
-import { codeTemplates } from './codes.ts'
+import { type RenderedMail, renderMail } from '../layout.ts'
+import { accessTemplates, codeTemplates } from './account.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
 import { orderLifeTemplates, orderTemplates } from './orders.ts'
 import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
-import { secondFactorTemplates } from './second-factor.ts'
-import { securityTemplates } from './security.ts'
+import { secondFactorTemplates, securityTemplates } from './security.ts'
 import { statusTemplates } from './status.ts'
-import { supportTemplates } from './support.ts'
-import { trafficTemplates } from './traffic.ts'
-import { webhookTemplates } from './webhooks.ts'
+import { supportTemplates, trafficTemplates, webhookTemplates } from './messages.ts'
 
 export const TEMPLATES = {
   ...accessTemplates,
