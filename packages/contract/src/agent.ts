@@ -7,12 +7,11 @@ import { domainToASCII } from 'node:url'
 import { z } from 'zod'
 import { EgressMode } from './order.ts'
 import { foreignList, foreignText } from './foreign.ts'
-import { agentOwner } from './agent-takeover.ts'
-
-export * from './agent-takeover.ts'
+import { agentOwner, agentProgram } from './agent-takeover.ts'
 import { agentAlarm } from './agent-live.ts'
 import { agentProxyTlsState, MOST_NAMES } from './proxy-tls.ts'
-import { agentProgram } from './agent-takeover.ts'
+
+export * from './agent-takeover.ts'
 
 /** The texts of refusals. Operators' scripts compare the first two literally. */
 export const agentTexts = {
