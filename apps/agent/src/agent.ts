@@ -179,14 +179,14 @@ export async function startAgent(
 
   const read = await openFiles(folder.path, config, now)
   if (!read.ok) return fail(read.message)
-  const { accessLog, totals, token } = read.files
+  const { accessLog, totals } = read.files
   undo.push(() => accessLog.close())
   totals.leaseOf = user => store.leaseOf(user)
   const follower = new LogFollower()
   const alarms = new Alarms(now)
   const meter = new ProcessMeter()
   undo.push(() => meter.close())
-  const tryAgain = () => Promise.all([store, read.files.owner, proxyTls].map(file => file.tryAgain()))
+  const tryAgain = () => Promise.all([store, read.files.owner, read.files.token, proxyTls].map(file => file.tryAgain()))
   const collecting = { backend: () => backend, totals, alarms, meter, log, tryAgain, collectMs }
   const collector = new Collector(collecting, await meter.read())
   const ready = Promise.withResolvers<void>()
@@ -215,7 +215,7 @@ export async function startAgent(
   })
 
   // The management port comes first: the data plane has to know it, because no client may reach it.
-  const api = managementApi(control, token, log, https, config.allowClients)
+  const api = managementApi(control, log, https, config.allowClients)
   undo.push(() => closeApi(api))
   const management = handed?.management ?? null
   const own = management !== null && fits(management, [config.host], config.port) ? management : null
@@ -293,7 +293,7 @@ export async function startAgent(
     agent: {
       port,
       proxyPort: started.port,
-      token,
+      token: read.files.token.configured,
       routes,
       renewCertificate: () => proxyTls.renew(),
       handOver,

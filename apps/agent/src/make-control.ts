@@ -74,13 +74,14 @@ type Parts = {
 /** Builds what the management API works on. */
 export function makeControl(parts: Parts): Control {
   const { config, now, store, routes, alarms, follower, collector, handingOver, backend, ready } = parts
-  const { totals, accessLog, owner } = parts.files
+  const { totals, accessLog, owner, token } = parts.files
   const refusals = new RefusalsOfDay(now)
   const serving = (): { now: number; wanted: number } => backend()?.serving() ?? { now: 0, wanted: config.workers }
   const figures = (): BackendFigures => backend()?.figures() ?? noBackend()
   const control: Control = {
     store,
     owner,
+    token,
     proxyTls: parts.proxyTls,
     routes,
     accessLog,
@@ -104,7 +105,7 @@ export function makeControl(parts: Parts): Control {
       const observed = {
         workers,
         isDiskFailing:
-          store.figures.isFailing || [accessLog, totals, owner, parts.proxyTls].some(file => file.isFailing),
+          store.figures.isFailing || [accessLog, totals, owner, token, parts.proxyTls].some(file => file.isFailing),
         processes: [collector.manager, ...processes],
         routes: routes.state,
         isCertificateUnread: parts.proxyTls.state.fault !== null,

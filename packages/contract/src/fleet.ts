@@ -356,6 +356,14 @@ export const fleet = {
   }),
   approvePlan: action('approve_plan', 'Approve what was shown of that plan, and do it', ApprovePlanForm),
   takeOver: action('take_over', 'Take an agent over from the console that it belongs to', TakeOverForm),
+  rotateToken: route('POST', `${one}/rotate_token/`, {
+    summary: "Replace the agent's token",
+    access: 'admin',
+    permission: 'servers.change',
+    confirms: true,
+    params: IdParams,
+    reply: Done
+  }),
   applyRemovals: action(
     'apply_removals',
     'Let the agent remove more users in one go than the safety limit allows',

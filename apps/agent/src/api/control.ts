@@ -19,11 +19,13 @@ import type { Alarms } from '../state/alarms.ts'
 import type { Measured } from './metrics.ts'
 import type { Store } from '../state/store.ts'
 import type { FastifyReply } from 'fastify'
+import type { TokenFile } from '../state/token.ts'
 
 /** The parts of the agent that the management API uses. */
 export type Control = {
   store: Store
   owner: OwnerFile
+  token: TokenFile
   proxyTls: ProxyTls
   routes: Routes
   accessLog: AccessLog

@@ -10,6 +10,7 @@ import {
   type AgentUserReply
 } from '@netlet/contract/agent'
 import { agentProxyTls } from '@netlet/contract/proxy-tls'
+import { agentTokenBody } from '@netlet/contract/agent-token'
 import type { FastifyInstance } from 'fastify'
 import { deleteUser, hashOf, proxiesOf, putPrefixes, putUser } from '../state/commands.ts'
 import { type Control, sendRefusal } from './control.ts'
@@ -103,6 +104,15 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
     if (!body.success) return sendRefusal(reply, { reason: 'badBody' })
     const set = await proxyTls.set(body.data)
     return set.ok ? set.state : sendRefusal(reply, set)
+  })
+
+  app.put('/api/token', async (request, reply) => {
+    const body = agentTokenBody.safeParse(request.body)
+    // Quotes nothing from the body.
+    if (!body.success) return sendRefusal(reply, { reason: 'badBody' })
+    return (await control.token.replace(body.data.token))
+      ? { saved: true }
+      : sendRefusal(reply, { reason: 'notDurable' })
   })
 
   app.get('/api/traffic/changes', async (request, reply) => {

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -76,8 +75,6 @@ const LARGE_BODY = 256 << 10
 /** Always allowed: anyone on this machine has root, and the console's SSH tunnel ends here. */
 const LOOPBACK = new RangeSet(['127.0.0.0/8', '::1/128'].flatMap(text => parsePrefix(text) ?? []))
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
 const isLoopback = (address: string | undefined): boolean =>
   address === '::1' || /^(?:::ffff:)?127\./.test(address ?? '')
 
@@ -118,7 +115,6 @@ export async function closeApi(app: FastifyInstance): Promise<void> {
 /** The management API. It does not listen yet. */
 export function managementApi(
   control: Control,
-  token: string,
   log: Logger,
   https: Pem | null,
   allowClients: readonly Prefix[] = []
@@ -131,7 +127,6 @@ export function managementApi(
   const app: FastifyInstance = https === null ? fastify(options) : fastify({ ...options, https })
   if (allowClients.length > 0) refuseStrangers(app, new RangeSet(allowClients))
   const large = new OneAtATime<IncomingMessage>()
-  const wanted = digest(`Bearer ${token}`)
 
   app.addHook('onRequest', async (request, reply) => {
     // The reply is sent or the caller is gone, so the next large body may be parsed.
@@ -141,7 +136,7 @@ export function managementApi(
     if (path === '/healthz') return
     // The figures name no one, so a collector on this machine needs no token. They need no workers either.
     if (path === '/metrics' && isLoopback(request.socket.remoteAddress)) return
-    if (!timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) {
+    if (!control.token.accepts(request.headers.authorization)) {
       return sendRefusal(reply.header('www-authenticate', 'Bearer'), { reason: 'badToken' })
     }
     if (path === '/metrics') return

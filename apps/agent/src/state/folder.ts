@@ -5,6 +5,7 @@ import type { AgentConfig } from '../config.ts'
 import { AccessLog } from '../log/access-log.ts'
 import { type Lock, takeLock } from './lock.ts'
 import { OwnerFile } from './owner.ts'
+import { TokenFile } from './token.ts'
 import { replaceFile } from './replace-file.ts'
 import { TrafficTotals } from './traffic.ts'
 
@@ -76,7 +77,7 @@ async function readOrCreate(path: string, bytes: number, looksLike: RegExp): Pro
 }
 
 /** The files of the state folder, except the journal. */
-export type StateFiles = { token: string; accessLog: AccessLog; totals: TrafficTotals; owner: OwnerFile }
+export type StateFiles = { token: TokenFile; accessLog: AccessLog; totals: TrafficTotals; owner: OwnerFile }
 
 /** Opens these files. The caller must hold the folder's lock. */
 export async function openFiles(
@@ -88,7 +89,9 @@ export async function openFiles(
   if (!owned.ok) return owned
   const token = config.token ?? (await readOrCreateToken(path).catch((error: Error) => error))
   if (token instanceof Error) return { ok: false, message: `The token cannot be used: ${token.message}` }
+  const rotated = await TokenFile.open(path, token)
+  if (!rotated.ok) return rotated
   const totals = await TrafficTotals.open(path, now)
   const accessLog = await AccessLog.open({ folder: path, flushMs: 500, ...config.log })
-  return { ok: true, files: { token, accessLog, totals, owner: owned.file } }
+  return { ok: true, files: { token: rotated.token, accessLog, totals, owner: owned.file } }
 }

@@ -108,6 +108,7 @@ export class HandOver {
     lines.turn(null)
     await files.totals.settle()
     await files.owner.settled()
+    await files.token.settled()
     await proxyTls.settled()
     await files.accessLog.flush()
     await store.release()

@@ -254,6 +254,7 @@ POST /api/servers/servers/:id/request_api/                    401  403  403  401
 GET /api/servers/servers/:id/repair_plan/                     401  403  403  401  in   in   in   in   403  403  403  403
 POST /api/servers/servers/:id/approve_plan/                   401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/take_over/                      401  403  403  401  in   in   403  403  403  403  403  403
+POST /api/servers/servers/:id/rotate_token/                   401  403  403  401  in   in   403  403  403  403  403  403
 POST /api/servers/servers/:id/apply_removals/                 401  403  403  401  in   in   403  403  403  403  403  403
 GET /api/rewards/coupon_code/                                 401  in   in   401  in   in   in   403  403  403  403  403
 POST /api/rewards/coupon_code/                                401  403  403  401  in   in   403  403  403  403  403  403

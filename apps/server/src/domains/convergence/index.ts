@@ -16,6 +16,7 @@ import {
 } from './manage-agent.ts'
 import { createUserByPrefix, deleteAllUsers, deleteProxyUser } from './manage-users.ts'
 import { checkIpv6 } from './manage.ts'
+import { rotateToken } from './rotate-token.ts'
 import { approvePlan, findRepairPlan, takeOver } from './ownership/decide.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { convergeQueue, repairQueue } from '../servers/index.ts'
@@ -68,6 +69,7 @@ export function convergenceRoutes(mount: Mount, ctx: AppContext): void {
   mount(fleet.repairPlan, call => findRepairPlan(ctx.db, call.params.id))
   mount(fleet.approvePlan, call => approvePlan(ctx, call.caller, call.params.id, call.body.digest))
   mount(fleet.takeOver, call => takeOver(ctx, call.caller, call.params.id, call.body.owner))
+  mount(fleet.rotateToken, call => rotateToken(ctx, call.caller, call.params.id))
   mount(fleet.applyRemovals, call => applyRemovals(ctx, call.caller, call.params.id))
 }
 

@@ -1,6 +1,8 @@
 import type { TunnelEffect } from '@netlet/contract'
 import { type AgentOwner, agentOwner } from '@netlet/contract/agent'
 import { AGENT_SETTING_NAMES, readSetting } from '@netlet/contract/agent-settings'
+import { ROTATED_TOKEN_FILE, rotatedToken } from '@netlet/contract/agent-token'
+import { hashToken } from '../../infra/secrets.ts'
 import { type Layout, layoutOf, quote, unitOf } from './layout.ts'
 import { type Machine, contentOf } from './machine.ts'
 
@@ -52,7 +54,8 @@ export async function settingsKept(machine: Machine, layout: Layout): Promise<Re
 export async function readReached(machine: Machine, layout: Layout): Promise<Reached | null> {
   const settings = await settingsThere(machine, layout)
   const folder = settings.get('DATA_DIR') || layout.state
-  const token = settings.get('AGENT_TOKEN') || (await textOf(machine, `${folder}/agent/token`)).trim()
+  const configured = settings.get('AGENT_TOKEN') || (await textOf(machine, `${folder}/agent/token`)).trim()
+  const token = tokenInForce(configured, await textOf(machine, `${folder}/agent/${ROTATED_TOKEN_FILE}`))
   const certificateFile = settings.get('AGENT_TLS_CERT') ?? ''
   const certificate = certificateFile === '' ? null : await textOf(machine, certificateFile)
   const portOf = (name: string, fallback: number) => Number(settings.get(name) || fallback)
@@ -61,6 +64,21 @@ export async function readReached(machine: Machine, layout: Layout): Promise<Rea
   const isWhole = isPort(agentPort) && isPort(proxyPort) && /^[!-~]{8,512}$/.test(token)
   if (!isWhole || certificate === '') return null
   return { agentPort, proxyPort, token, certificate }
+}
+
+/** The token that the agent obeys: a console may have put another in the place of the configured one. */
+function tokenInForce(configured: string, file: string): string {
+  const rotated = rotatedToken.safeParse(readJson(file))
+  const isOfThis = rotated.data?.instead_of === hashToken(configured).toString('hex')
+  return isOfThis ? (rotated.data?.token ?? configured) : configured
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 /** Who owns the agent on a machine, as its file says. Null: no console yet, or the file cannot be read. */

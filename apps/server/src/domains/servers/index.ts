@@ -30,6 +30,7 @@ export {
   lockServer,
   publishSelling,
   readServerRow,
+  replaceAgentToken,
   saveAgentSettings,
   withServerLock
 } from './server-row.ts'

@@ -93,6 +93,18 @@ export function agentOf(
   return createAgentClient(address, timeoutMs)
 }
 
+/** Replaces the sealed token of a server's agent. @returns false if token or address changed since the row was read */
+export async function replaceAgentToken({ tx }: Unit, server: ServerRow, agentToken: Buffer): Promise<boolean> {
+  const { id, ip, agentPort } = server
+  const former = server.agentToken === null ? isNull(servers.agentToken) : eq(servers.agentToken, server.agentToken)
+  const changed = await tx
+    .update(servers)
+    .set({ agentToken })
+    .where(and(eq(servers.id, id), eq(servers.ip, ip), eq(servers.agentPort, agentPort), former))
+    .returning({ id: servers.id })
+  return changed.length > 0
+}
+
 type ServerLock = 'serverAgent' | 'serverProvisioning'
 
 /**

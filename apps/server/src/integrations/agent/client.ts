@@ -1,3 +1,4 @@
+import { agentTokenReply } from '@netlet/contract/agent-token'
 import {
   agentClaimReply,
   agentFailure,
@@ -130,6 +131,8 @@ export type AgentClient = {
   putPrefixes(prefixes: string[]): Promise<AgentResult<AgentPrefixesReply>>
   /** The TLS that proxy clients should see. Old agents answer 404. */
   putProxyTls(wanted: AgentProxyTls): Promise<AgentResult<AgentProxyTlsState>>
+  /** Replaces the token that this client uses, see `agentTokenBody`. Old agents answer 404. */
+  putToken(token: string): Promise<AgentResult<{ saved: true }>>
   state(): Promise<AgentResult<AgentState>>
   /** Claims the agent for this console, so that it accepts changes. */
   claim(claim: AgentClaim): Promise<ClaimReply>
@@ -228,6 +231,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     putPrefixes: prefixes =>
       call(agentPrefixesReply, 'PUT', '/api/prefixes', { body: { prefixes }, most: LARGEST_LIST }),
     putProxyTls: wanted => call(agentProxyTlsState, 'PUT', '/api/proxy-tls', { body: wanted }),
+    putToken: token => call(agentTokenReply, 'PUT', '/api/token', { body: { token } }),
     claim: async claim => {
       const reply = await send('PUT', '/api/owner', claim, LARGEST_REPLY)
       return reply.ok ? readClaim(reply.data) : { kind: 'failed', message: reply.message }

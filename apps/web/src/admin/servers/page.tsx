@@ -11,6 +11,7 @@ import {
   IconDropletDown,
   IconFingerprint,
   IconHistory,
+  IconKey,
   IconListCheck,
   IconPlayerPause,
   IconPlayerPlay,
@@ -251,6 +252,15 @@ export default defineResource({
       whyNot: server => (server.trouble?.code === 'foreign_console' ? undefined : 'whyNot.notForeign'),
       run: takeOver,
       needs: fleet.takeOver
+    },
+    {
+      name: 'rotate_token',
+      icon: IconKey,
+      route: fleet.rotateToken,
+      confirm: (t, server) => ({
+        title: t('servers.rotateTokenTitle', { name: server.name }),
+        body: t('servers.rotateTokenBody')
+      })
     },
     {
       name: 'give_up',
