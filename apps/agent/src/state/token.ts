@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ROTATED_TOKEN_FILE, rotatedToken } from '@netlet/contract/agent-token'
 import { SmallFile } from './replace-file.ts'
 
@@ -78,10 +78,10 @@ export class TokenFile {
     void this.#change(now => (now === ended ? ended : null))
   }
 
-  /** Changes come one after another. @param next null if there is nothing to do */
-  #change(next: (now: Rotated | null) => Rotated | null): Promise<boolean> {
+  /** Changes come one after another. @param changeOf null if there is nothing to do */
+  #change(changeOf: (now: Rotated | null) => Rotated | null): Promise<boolean> {
     const changed = this.#writing.then(async () => {
-      const rotated = next(this.#rotated)
+      const rotated = changeOf(this.#rotated)
       if (rotated === null) return true
       const done = await this.#file.replace(`${JSON.stringify(rotated)}\n`)
       if (done) this.#rotated = rotated
