@@ -360,7 +360,6 @@ export const fleet = {
     summary: "Replace the agent's token",
     access: 'admin',
     permission: 'servers.change',
-    confirms: true,
     params: IdParams,
     reply: Done
   }),
