@@ -163,6 +163,7 @@ const BY_NAME: Record<string, unknown> = {
   repassword: 'Example#2026',
   search: 'anna',
   sendgrid_webhook_key: '',
+  security_contact: 'security@example.com',
   shop_currency: 'USD',
   shopify_product_id: '720000000001',
   shopify_shop_url: 'https://shop.example.com',
