@@ -45,6 +45,8 @@ async function until(is: () => boolean): Promise<void> {
   for (const end = Date.now() + 20_000; !is(); await sleep(20)) if (Date.now() > end) throw new Error('waited in vain')
 }
 
+const pidIn = (): number => (existsSync(join(folder, 'pid')) ? Number(readFileSync(join(folder, 'pid'), 'utf8')) : 0)
+
 const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
@@ -69,9 +71,10 @@ test.for(['serve', 'worker', 'agent'])(
 test('a service ends when npm is killed', async () => {
   programOf('serve')
   const npm = spawn('npm', ['run', '-s', 'serve'], { cwd: folder, stdio: 'ignore' })
-  await until(() => existsSync(join(folder, 'pid')))
+  // The file is empty for a moment, and signals to process 0 reach the test itself.
+  await until(() => pidIn() > 0)
   npm.kill('SIGKILL')
-  const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
+  const pid = pidIn()
   await until(() => !isAlive(pid))
   expect(existsSync(join(folder, 'ended'))).toBe(true)
 })
