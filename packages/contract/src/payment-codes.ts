@@ -9,7 +9,7 @@ export const ATTENTION = {
   refund_stuck:
     'order {order_id}: the platform has begun a refund of {platform_order} ({amount}) and has had no result for two weeks; look at it there',
   refunded_twice:
-    'order {order_id}: {amount} counts as given back for {platform_order}, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
+    'order {order_id}: {amount} too much may have been given back for {platform_order}, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
   // The administrator decides what the payment is for, or refunds it.
   unknown_order: 'no order of ours is named (order_id {order_id})',
   lines_missing: 'order {order_id} was paid for less than is needed: {missing}',
@@ -45,7 +45,7 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   refund_doubtful:
     '{platform_order}（订单 {order_id}）有 {amount} 记为已退还，但平台上的状态为 {status}。请在平台上核对',
   refunded_twice:
-    '订单 {order_id}：{platform_order} 共记为退还 {amount}，但只收到 {charged}。请在平台上核对，并确认是否另行退过款',
+    '订单 {order_id}：{platform_order}（收到 {charged}）可能多退了 {amount}。请在平台上核对，并确认是否另行退过款',
   refund_stuck:
     '平台已开始退还 {platform_order}（订单 {order_id}）的款项（{amount}），但两周后仍无结果。请在平台上核对',
   unknown_order: '未对应本店的任何订单（order_id {order_id}）',

@@ -126,7 +126,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
     lines_more:
       'order NL-7 has {count} addresses, and #7 paid for more: {lines}; refund what is over, or agree with the customer',
     refunded_twice:
-      'order NL-7: 5.00 counts as given back for #7, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
+      'order NL-7: 5.00 too much may have been given back for #7, which brought {charged}; look at it on the platform, and whether it was also refunded outside it',
     partly_refunded: 'order NL-7: 5.00 of #7 were given back; decide whether its lease goes on',
     inquiry: 'order NL-7: the buyer’s bank asks about #7, or stopped a dispute of it; look at it on the platform',
     refund_failed:

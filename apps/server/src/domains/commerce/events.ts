@@ -3,7 +3,7 @@ import { and, asc, eq, inArray, isNotNull, isNull, lt, or, sql } from '../../inf
 import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { storableJson } from '../../infra/text.ts'
-import { needsAttention, type EventResult } from './topics.ts'
+import { needsAttention, type EventResult, type FurtherOutcome } from './topics.ts'
 import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
 import { platformEvents, productOf } from './tables.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -55,6 +55,10 @@ export async function storeEvent(unit: Unit, event: PlatformEvent): Promise<bool
   if (added.length > 0) enqueueEvent(unit, { ...event, about: id === null ? null : String(id) })
   return added.length > 0
 }
+
+/** Stores a second outcome of a report as an event of its own. @param key the same key is stored once */
+export const storeFurther = (unit: Unit, key: string, payload: FurtherOutcome): Promise<boolean> =>
+  storeEvent(unit, { eventId: `${RECONCILED}${key}`, topic: 'reconciled/doubt', payload })
 
 /**
  * Enqueues the handling of an event: its own job for money, one job for all events of a product.

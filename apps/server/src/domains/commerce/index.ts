@@ -13,6 +13,7 @@ export {
   resolveEvent,
   resolveEventsOf,
   storeEvent,
+  storeFurther,
   type EventRow
 } from './events.ts'
 export { forgetPayer } from './product-events.ts'
@@ -24,6 +25,7 @@ export {
   type DoubtfulRefund,
   type EventHandlers,
   type EventResult,
+  type FurtherOutcome,
   attentionSentence
 } from './topics.ts'
 export { enqueueTags, openPlatform, platformRefusal } from './platform.ts'

@@ -56,6 +56,14 @@ export const DoubtfulRefund = z.object({
 })
 export type DoubtfulRefund = z.infer<typeof DoubtfulRefund>
 
+/** A second outcome of a report, which waits for an administrator beside the first. `detail` fills its sentence. */
+export const FurtherOutcome = z.object({
+  order_id: z.string(),
+  outcome: z.enum(['refunded_twice', 'lines_more']),
+  detail: z.record(z.string(), z.union([z.string(), z.number()]))
+})
+export type FurtherOutcome = z.infer<typeof FurtherOutcome>
+
 /** The payloads of topics that have an effect. New products have none until an administrator adds them. */
 export const TOPICS = {
   'orders/create': PaidOrder,
@@ -66,7 +74,7 @@ export const TOPICS = {
   'disputes/create': DisputeEvent,
   'disputes/update': DisputeEvent,
   'reconciled/refund': ChangedRefund,
-  'reconciled/doubt': DoubtfulRefund,
+  'reconciled/doubt': z.union([FurtherOutcome, DoubtfulRefund]),
   'products/update': ProductEvent,
   'products/delete': ProductDeletedEvent
 }

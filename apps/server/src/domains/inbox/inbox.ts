@@ -49,10 +49,14 @@ const isWonBack: SQL = sql`(${platformEvents.outcome} = 'inquiry' and exists (
     and (f.key = 'dispute:' || (${platformEvents.payload} ->> 'id')
       or starts_with(f.key, 'dispute:' || (${platformEvents.payload} ->> 'id') || ':'))))`
 
-/** On a row of `payments`: no more than it brought counts as given back. Each conversion may have added a cent. */
+/**
+ * On a row of `payments`: no more than it brought counts as given back. Each conversion may have added a cent. A refund
+ * that an operator marked counts once, even if the platform made it too.
+ */
 const isBackOnce: SQL = sql`(
-  select coalesce(sum(coalesce(f.amount, p.charged)) - 0.01 * count(*), 0) from ${paymentRefunds} f
-  where f.platform_order_id = p.platform_order_id and f.state = 'counted' and not starts_with(f.key, 'reported:')) <= p.charged`
+  select coalesce(sum(coalesce(f.amount, p.charged)) - 0.01 * count(*), 0) <= p.charged
+    and not coalesce(bool_or(f.key like 'refund:%:operator:%'), false) from ${paymentRefunds} f
+  where f.platform_order_id = p.platform_order_id and f.state = 'counted' and not starts_with(f.key, 'reported:'))`
 
 /** On a row of `payments`: a part of it went back after the event. */
 const isPartBack: SQL = sql`exists (

@@ -2,7 +2,7 @@ import { fillIn, ORDER_FAILURES, toCents } from '@netlet/contract'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { enqueueTags, EventWaits, type EventResult } from '../commerce/index.ts'
+import { enqueueTags, EventWaits, storeFurther, type EventResult } from '../commerce/index.ts'
 import { restoreAddresses, reviveDelivery, startDelivery } from '../delivery/index.ts'
 import {
   addToPaid,
@@ -18,6 +18,7 @@ import {
 import { countCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
+import { refundedTwice } from './judge-refund.ts'
 import { countCodes, recordFullRefund } from './refund-payment.ts'
 import { addRefund, refundRowsOf } from './refund-rows.ts'
 import { isRefundedOrVoided } from './paid-order.ts'
@@ -51,7 +52,10 @@ export async function applyDecision(
   const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, once, even if the payment settles nothing.
   if (!known) await useCoupons(unit, order?.userId ?? null, paid)
-  if (decision.do === 'refund') await countCodes(unit, { payment, order, refunds })
+  if (decision.do !== 'refund') return result
+  await countCodes(unit, { payment, order, refunds })
+  const detail = refundedTwice({ payment, refunds })
+  if (detail) await storeFurther(unit, `twice:${paid.id}`, { order_id: paid.id, outcome: 'refunded_twice', detail })
   return result
 }
 

@@ -56,12 +56,17 @@ export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
   return { ...books, do: 'close' }
 }
 
-/** With this row, more went back than was paid. `reported:` and the refund that the status is about are the same money. */
-export function refundedTwice({ payment: { charged }, refunds }: Balance, { id }: RefundRow): Params | null {
+type Given = Pick<Balance, 'payment' | 'refunds'>
+
+/**
+ * How much more went back than was paid; null: no more, or not with this row. `reported:` and the refund that the status
+ * is about are the same money.
+ */
+export function refundedTwice({ payment: { charged }, refunds }: Given, row?: RefundRow): Params | null {
   const told = counted(refunds).filter(({ key, amount }) => !key.startsWith('reported:') && amount !== '0.00')
-  const total = totalOf(told, charged)
-  const isMore = total > toCents(charged) + CONVERTED * BigInt(told.length)
-  return isMore && told.length > 1 && told.some(one => one.id === id) ? { amount: fromCents(total), charged } : null
+  const more = totalOf(told, charged) - toCents(charged)
+  const isMore = more > CONVERTED * BigInt(told.length) && told.length > 1
+  return isMore && (!row || told.some(({ id }) => id === row.id)) ? { amount: fromCents(more), charged } : null
 }
 
 function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance<Sum>, order: OrderRow): TermEnd {

@@ -8,7 +8,7 @@ import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { termOf } from '../catalog/index.ts'
-import { EventWaits, isCancelledThere, type EventResult } from '../commerce/index.ts'
+import { EventWaits, isCancelledThere, storeFurther, type EventResult } from '../commerce/index.ts'
 import { endDelivery, expireTakenBack } from '../delivery/index.ts'
 import {
   awaitPayment,
@@ -191,15 +191,19 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   const applied: EventResult = decision
     ? await applyRefund(unit, ctx, facts, { ...report, decision, row })
     : { outcome: 'ignored' }
-  const more = applied.outcome === 'renewals_unserved' ? null : refundedTwice(facts, row)
-  const result: EventResult = more ? { outcome: 'refunded_twice', detail: { ...detail, ...more } } : applied
+  const more = refundedTwice(facts, row)
+  const twice = { outcome: 'refunded_twice', detail: { ...detail, ...more } } as const
+  // The renewals wait for a decision of their own.
+  const isBeside = applied.outcome === 'renewals_unserved'
+  if (more && isBeside) await storeFurther(unit, `twice:${key}`, { order_id: platformOrderId, ...twice })
+  const result: EventResult = more && !isBeside ? twice : applied
   await countCodes(unit, facts)
   // A deleted order is restored, so that an administrator finds it in the lists.
   if (order && result.outcome in ATTENTION && !result.resolved) await restoreDeleted(unit, order)
   return { ...result, about }
 }
 
-/** The row of a report: our own request's, or a new one. Undefined if it counts already: reading the order counts what more was made. */
+/** The row of a report: our own request's, or a new one. Undefined if it counts already: reading the order tells what more was made. */
 async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow | undefined> {
   const { key, platformOrderId, amount, foreignAmount = null } = report
   const rows = await refundRowsOf(unit.tx, platformOrderId)
@@ -211,7 +215,10 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
     awaitsRead: isListed(key),
     createdAt: unit.now
   }
-  if (rowsOf(rows, key).some(isMarked)) return undefined
+  if (rowsOf(rows, key).some(isMarked)) {
+    queueOrderRead(unit, platformOrderId)
+    return undefined
+  }
   const asked = refundIdOf(report) && !isMark(key) ? requestOf(rows, { key, amount, now: unit.now }) : undefined
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
   await moveRefund(unit, asked, 'count', told)

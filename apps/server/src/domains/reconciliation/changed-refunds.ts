@@ -1,7 +1,7 @@
 import { fromCents, toCents } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { lock } from '../../infra/db/locks.ts'
-import type { ChangedRefund, DoubtfulRefund, EventResult } from '../commerce/index.ts'
+import type { ChangedRefund, DoubtfulRefund, EventResult, FurtherOutcome } from '../commerce/index.ts'
 import {
   addRefund,
   applyReturn,
@@ -99,9 +99,11 @@ async function reverse(
 /** More counts as refunded than the platform's status allows, or a refund failed or has no result. An administrator decides. */
 export async function doubtRefund(
   unit: Unit,
-  { order_id, amount, status, days, key }: Omit<DoubtfulRefund, 'name'>
+  doubt: Omit<DoubtfulRefund, 'name'> | FurtherOutcome
 ): Promise<EventResult> {
-  const { about, detail } = await paymentAndOrderOf(unit, order_id)
+  const { about, detail } = await paymentAndOrderOf(unit, doubt.order_id)
+  if ('outcome' in doubt) return { outcome: doubt.outcome, detail: { ...detail, ...doubt.detail }, about }
+  const { amount, status, days, key } = doubt
   if (days !== undefined) return { outcome: 'refund_stuck', detail: { ...detail, amount }, about }
   if (key !== undefined) return { outcome: 'refund_failed', detail: { ...detail, amount }, about }
   return { outcome: 'refund_doubtful', detail: { ...detail, amount, status }, about }

@@ -296,12 +296,12 @@ test('a refund without a result can be marked as refunded by other means', async
 })
 
 test.for([
-  ['10.00', '10.00', []],
-  ['12.00', '12.00', ['partly_refunded']],
-  ['4.00', '10.00', ['refund_doubtful']]
+  ['10.00', '10.00', '10.00', []],
+  ['12.00', '12.00', '10.00', ['partly_refunded']],
+  ['4.00', '10.00', '4.00', []]
 ] as const)(
-  'of a stuck or failed refund of 10.00 that was marked as refunded the platform then makes %s, and %s counts',
-  async ([amount, refundedAmount, told]) => {
+  'of a stuck or failed refund of 10.00 that was marked as refunded the platform then makes %s: %s counts, and %s went back twice',
+  async ([amount, refundedAmount, twice, others]) => {
     for (const how of ['reported', 'found'] as const) {
       const { order, paid } = await b.delivered()
       const made = begin(paid, '10.00')
@@ -331,7 +331,10 @@ test.for([
       await reconcile(b)
       expect(await b.world.row(order.id)).toMatchObject({ state: 'delivered', refundedAmount })
       const later = (await b.openOf(paid)).filter(({ id }) => !before.includes(id))
-      expect(later.map(({ outcome }) => outcome)).toEqual(told)
+      const told = later.find(({ outcome }) => outcome === 'refunded_twice')
+      expect(told).toMatchObject({ params: { amount: twice, charged: '20.00', order_id: order.publicId } })
+      expect(later.filter(one => one !== told).map(({ outcome }) => outcome)).toEqual(others)
+      expect(await b.act(told, 'ignore', { note: 'the customer keeps it' })).toMatchObject({ code: 2000 })
     }
   }
 )

@@ -1,7 +1,7 @@
 import { fromCents, toCents } from '@netlet/contract/money'
 import { MINUTE } from '../../infra/clock.ts'
 import type { ShopifyOrder } from '../../integrations/shopify/index.ts'
-import type { ChangedRefund, DoubtfulRefund } from '../commerce/index.ts'
+import type { ChangedRefund, DoubtfulRefund, FurtherOutcome } from '../commerce/index.ts'
 import {
   type PaymentRow,
   type RefundRow,
@@ -25,7 +25,7 @@ const LISTED = 20
 type Compared = { payment: PaymentRow; rows: readonly RefundRow[]; now: Date }
 type Difference =
   | { eventId: string; topic: 'reconciled/refund'; payload: ChangedRefund }
-  | { eventId: string; topic: 'reconciled/doubt'; payload: DoubtfulRefund }
+  | { eventId: string; topic: 'reconciled/doubt'; payload: DoubtfulRefund | FurtherOutcome }
 
 /** The key of a full refund known by the order's status: its single refunds may add up to some cents less. */
 const reportedKey = (platformOrderId: string): string => `reported:${platformOrderId}`
@@ -45,16 +45,17 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     const isAsReported = known > 0n && foreign?.cents === 0n
     const says = isAsReported ? known : saidOf(order, key, payment)
     if (says === null) return []
-    // What an operator marked as refunded counts, whether the platform lists it or not.
+    // What an operator marked as refunded counts, whether the platform lists it or not. If it does, it was made twice.
     const marked = totalOf(own.filter(isMarked), payment.charged)
-    const isLess = says > known - marked && known - says > ROUNDED
-    if (says <= known && says >= known - marked) return isLess ? [markedDoubt(order, key, says)] : []
+    const twice = (says < known ? says : known) - known + marked
+    const doubts = marked > 0n && twice > ROUNDED ? [madeTwice(order, { key, twice, charged: payment.charged })] : []
+    if (says <= known && says >= known - marked) return doubts
     // The platform's list may lag, so a smaller amount counts only after some time.
     if (says < known && !own.every(row => isSettled(row, now))) return []
     if (says < known) return [changeOf(order, { key, known, amount: fromCents(says + marked) })]
     const isForeign = foreign && foreign.currency !== payment.currency && foreign.cents > 0n
     const more = isForeign ? `${fromCents(foreign.cents)} ${foreign.currency}` : undefined
-    return [changeOf(order, { key, known, amount: fromCents(says), foreign: more })]
+    return [changeOf(order, { key, known, amount: fromCents(says), foreign: more }), ...doubts]
   })
   if (changes.length > 0) return changes
   if (order.financialStatus === 'REFUNDED') return allBack(order, compared)
@@ -128,10 +129,13 @@ function allBack(order: ShopifyOrder, { payment, rows }: Compared): Difference[]
   return [changeOf(order, { key, known, amount: null })]
 }
 
-/** The platform made less of a refund than an operator had marked. */
-function markedDoubt({ id, name, financialStatus: status }: ShopifyOrder, key: string, cents: bigint): Difference {
-  const payload = { order_id: id, name, amount: fromCents(cents), status: status ?? '' }
-  return { eventId: `doubt:${id}:${key}:${payload.amount}`, topic: 'reconciled/doubt', payload }
+type Twice = { key: string; twice: bigint; charged: string }
+
+/** The platform made a refund, or so many cents of it, that an operator had marked as made outside the platform. */
+function madeTwice({ id }: ShopifyOrder, { key, twice, charged }: Twice): Difference {
+  const detail = { amount: fromCents(twice), charged }
+  const eventId = `doubt:${id}:${key}:${detail.amount}`
+  return { eventId, topic: 'reconciled/doubt', payload: { order_id: id, outcome: 'refunded_twice', detail } }
 }
 
 /** The refunds agree, but the status does not. An administrator decides which is right. */
