@@ -125,9 +125,8 @@ export type PaymentDecision = (typeof PAYMENT_DECISIONS)[number]
  */
 export const DecisionPlan = z.object({
   version: z.string(),
-  /** The amount the platform charged, in `currency`. */
-  charged: Money.nullable(),
-  currency: z.string().nullable(),
+  /** What is applied, ignored or recorded as refunded: one sum for each currency, or none if it is not known. */
+  money: z.array(z.object({ amount: Money, currency: z.string() })),
   /** The order's public number; null if none is affected. */
   order: z.string().nullable(),
   does: z.enum(['delivers', 'renews', 'revives', 'shortens', 'ends', 'nothing']),

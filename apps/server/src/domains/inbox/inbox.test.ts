@@ -91,7 +91,7 @@ test('a payment that names no order is applied to one that was not paid, once fo
     order: order_id,
     proxies: 8,
     days: 30,
-    charged: '18.50'
+    money: [{ amount: '18.50', currency: 'USD' }]
   })
   // The term includes days that were added before the delivery.
   const addDays = (days: number) =>

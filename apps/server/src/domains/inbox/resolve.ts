@@ -1,5 +1,5 @@
 import { type DecisionPlan, type InboxEntry, type PaymentDecision, refuse, type Resolution } from '@netlet/contract'
-import { toCents } from '@netlet/contract/money'
+import { fromCents, toCents } from '@netlet/contract/money'
 import { z } from 'zod'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, isoOrNull } from '../../infra/clock.ts'
@@ -93,12 +93,20 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
       const running = await refusedByRefund(unit.tx, one, unit.now)
       if (running) return running
     }
-    for (const { id: paymentId, platformOrderId } of back) {
+    const recorded = new Map<string, bigint>()
+    for (const { id: paymentId, platformOrderId, charged, currency } of back) {
+      const given = async () => totalOf(counted(await refundRowsOf(unit.tx, platformOrderId)), charged)
+      const before = await given()
       const key = (await endMarked(unit, platformOrderId, event)) ?? `operator:${event.id}:${paymentId}`
       await recordRefund(unit, ctx, { platformOrderId, key, amount: failedPart(event), reason: 'refund' })
+      recorded.set(currency, (recorded.get(currency) ?? 0n) + (await given()) - before)
       tagOutcome(unit, platformOrderId, 'payment_refunded', told)
     }
-    return ok({ resolution: 'refunded', note: why })
+    return ok({
+      resolution: 'refunded',
+      note: why,
+      money: [...recorded].map(([currency, cents]) => ({ amount: fromCents(cents), currency }))
+    })
   },
   /** Closes an event, and settles and refunds nothing. */
   async ignore(unit, { open: { payment }, form: { note: why = '' } }) {
@@ -159,9 +167,9 @@ async function act(
   const ended = await DECISIONS[action](unit, { ctx, open, form })
   if (!ended.ok) return ended
   const after = await orderNow(unit.tx, about)
-  const charged = action === 'refunded' ? failedPart(open.event) : null
-  const payment = open.payment && { ...open.payment, ...(charged === null ? {} : { charged }) }
-  return ok({ open, ending: ended.data, plan: planOfDecision(payment, before, after) })
+  const { charged: amount, currency } = open.payment ?? {}
+  const money = ended.data.money ?? (amount !== undefined && currency !== undefined ? [{ amount, currency }] : [])
+  return ok({ open, ending: ended.data, plan: planOfDecision(money, before, after) })
 }
 
 /** Outcomes of accepted payments that may be refunded outside the platform. */
@@ -250,7 +258,8 @@ async function takeOpen(
   return ok({ event, entry, paid, payment, isNew: true })
 }
 
-type Ending = { resolution: Resolution; note: string | null; orderPublicId?: string }
+/** `money`: what counts as refunded now and did not before; undefined: the decision is about the whole payment. */
+type Ending = { resolution: Resolution; note: string | null; orderPublicId?: string; money?: DecisionPlan['money'] }
 
 async function finish(
   unit: Unit,
@@ -286,16 +295,15 @@ async function orderNow(
 
 /** What a decision did to its order, from the order's row before and after. */
 function planOfDecision(
-  payment: Pick<PaymentRow, 'charged' | 'currency'> | null,
+  money: DecisionPlan['money'],
   before: OrderRow | undefined,
   after: OrderRow | undefined
 ): DecisionPlan {
   const effect = before && after ? effectOf(before, after) : NOTHING
   return {
     // `until` is not part of the version: the end of a delivery that starts now moves with the clock.
-    version: versionOf({ order: after?.publicId ?? null, ...effect }),
-    charged: payment?.charged ?? null,
-    currency: payment?.currency ?? null,
+    version: versionOf({ order: after?.publicId ?? null, money, ...effect }),
+    money,
     order: after?.publicId ?? null,
     ...effect,
     until: effect.does === 'nothing' ? null : isoOrNull(after?.expiredAt ?? null)

@@ -1,3 +1,4 @@
+import type { DecisionPlan, InboxEntry } from '@netlet/contract'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../infra/clock.ts'
 import { expireOrders } from '../delivery/index.ts'
@@ -8,6 +9,7 @@ import { announceDelivery } from '../delivery/jobs.ts'
 import { failLastRefund } from '../reconciliation/platform-orders.fixture.ts'
 
 let world: Books['world']
+let admin: Books['admin']
 let db: Books['db']
 let tell: Books['tell']
 let paymentFor: Books['paymentFor']
@@ -22,8 +24,9 @@ let daysLeft: Books['daysLeft']
 let chargeback: Books['chargeback']
 
 beforeAll(async () => {
-  ;({ world, db, tell, paymentFor, refund, delivered, paymentRow, books, openOf, act, reopen, daysLeft, chargeback } =
-    await startBooks())
+  const started = await startBooks()
+  ;({ world, admin, db, tell, paymentFor, refund, delivered, paymentRow } = started)
+  ;({ books, openOf, act, reopen, daysLeft, chargeback } = started)
 }, 60_000)
 afterAll(() => world?.close())
 afterEach(async () => {
@@ -31,6 +34,10 @@ afterEach(async () => {
   expect(await compareFigures(db())).toEqual([])
   await world.endAll()
 })
+
+const planOf = async (entry: InboxEntry | undefined) =>
+  (await admin.get<DecisionPlan>(`/api/payments/inbox/${entry?.id}/plan/?action=refunded`)).data
+const moneyIn = ({ money }: DecisionPlan) => money.map(({ amount, currency }) => `${amount} ${currency}`)
 
 test('renewals that a refunded purchase left unserved are closed when they are given back, by the platform or by hand', async () => {
   const both = async () => {
@@ -109,7 +116,37 @@ test('renewals that are left unserved are told with what each currency still has
   const transactions = [{ kind: 'refund', status: 'success', amount: '5.00', currency: 'EUR' }]
   expect(await tell('refunds/create', { id: 771, order_id: renewal.id, transactions })).toBe('partly_refunded')
   expect(await refund(paid, '20.00')).toBe('renewals_unserved')
-  expect(await openOf(paid)).toMatchObject([{ params: { amount: '15.00 EUR, 20.00 USD' } }])
+  const [open] = await openOf(paid)
+  expect(open).toMatchObject({ params: { amount: '15.00 EUR, 20.00 USD' } })
+  expect(moneyIn(await planOf(open))).toEqual(['20.00 USD', '15.00 EUR'])
+  expect(await act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
+  expect(await paymentRow(renewal)).toMatchObject({ refundedAt: expect.any(Date) })
+})
+
+test('a decision to mark as refunded names what it will record', async () => {
+  const { order, paid } = await delivered()
+  const again = paymentFor(order)
+  expect(await tell('orders/paid', again)).toBe('paid_twice')
+  const [held] = await openOf(again)
+  expect(moneyIn(await planOf(held))).toEqual(['20.00 USD'])
+  expect(await refund(again, '15.00')).toBe('refunded')
+  expect(moneyIn(await planOf(held))).toEqual(['5.00 USD'])
+  for (const amount of ['20.00', '30.00'])
+    expect(await tell('orders/paid', paymentFor(order, { renewal: true, amount }))).toBe('settled')
+  expect(await refund(paid, '20.00')).toBe('renewals_unserved')
+  const [unserved] = await openOf(paid)
+  expect(moneyIn(await planOf(unserved))).toEqual(['50.00 USD'])
+})
+
+test('a decision is refused if it would record another amount than was shown', async () => {
+  const { order } = await delivered()
+  const again = paymentFor(order)
+  expect(await tell('orders/paid', again)).toBe('paid_twice')
+  const [held] = await openOf(again)
+  const { version: plan } = await planOf(held)
+  expect(await refund(again, '15.00')).toBe('refunded')
+  const [now] = await openOf(again)
+  expect(await act(now, 'refunded', { note: 'by bank transfer', plan })).toMatchObject({ status: 409 })
 })
 
 test('a renewal that was given back while the order was refunded is no time that a reopening serves', async () => {

@@ -140,7 +140,7 @@ const decisionQuestion =
   async (t: T, entry: InboxEntry, { order }: Record<string, unknown>) => {
     const query = { action, ...(typeof order === 'string' ? { order: order.trim() } : {}) }
     const plan = await call(payments.plan, { params: { id: entry.id }, query })
-    const amount = plan.charged === null ? '–' : moneyIn(plan.charged, plan.currency)
+    const amount = plan.money.map(one => moneyIn(one.amount, one.currency)).join(' + ') || '–'
     const about = { payment: entry.platform_order ?? '–', amount }
     return {
       title: t(`payments.question.${action}`, about),

@@ -50,8 +50,7 @@ const short: InboxEntry = {
 
 const plan: DecisionPlan = {
   version: 'p1',
-  charged: '20.00',
-  currency: 'USD',
+  money: [{ amount: '20.00', currency: 'USD' }],
   order: null,
   does: 'nothing',
   proxies: 0,
