@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { MINUTE } from '../../infra/clock.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { work } from '../reconciliation/platform-orders.fixture.ts'
 import { compareFigures, wrongBooks } from '../statements/books-check.ts'
 
 let b: Books
@@ -67,4 +68,38 @@ test('a tip, other goods and lines that were taken off are not more; too few are
   expect(await b.tell('orders/paid', { ...paid, line_items })).toBe('settled')
   const short = b.paymentFor(await b.world.place(b.buyer), { lines: { '11': 100 } })
   expect(await b.tell('orders/paid', short)).toBe('lines_missing')
+})
+
+test('a payment for more of which a part went back before it was reported leaves both decisions open', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed, { amount: '40.00', lines: TWICE })
+  expect(await b.refund(paid, '1.00')).toBe('refunded')
+  await b.world.advance(MINUTE)
+  expect(await b.tell('orders/paid', paid)).toBe('partly_refunded')
+  await work(b.world)
+  const both = [
+    ['lines_more', 'line 1: 16, line 2: 16'],
+    ['partly_refunded', undefined]
+  ]
+  expect(await openOf(paid)).toEqual(both)
+  expect((await b.openOf(paid))[0]).toMatchObject({ order: placed.publicId, platform_order: paid.name })
+  expect(await b.tell('orders/paid', { ...paid, updated_at: b.now().toISOString() })).toBe('ignored')
+  await work(b.world)
+  expect(await openOf(paid)).toEqual(both)
+})
+
+test('a held payment for more that an administrator applies is more than its order has, too', async () => {
+  const { order } = await b.delivered()
+  const other = await b.world.place(b.buyer)
+  const [more, enough] = [b.paymentFor(order, { amount: '40.00', lines: TWICE }), b.paymentFor(order)]
+  for (const again of [more, enough]) {
+    expect(await b.tell('orders/paid', again)).toBe('paid_twice')
+    const [held] = await b.openOf(again)
+    const to = again === more ? other : await b.world.place(b.buyer)
+    expect(await b.act(held, 'apply', { order: to.publicId })).toMatchObject({ code: 2000 })
+    await work(b.world)
+    expect(await openOf(again)).toEqual(again === more ? [['lines_more', 'line 1: 16, line 2: 16']] : [])
+  }
+  expect(await b.refund(more, '20.00')).toBe('partly_refunded')
+  expect((await openOf(more)).map(([outcome]) => outcome)).toEqual(['partly_refunded'])
 })

@@ -11,8 +11,8 @@ import { lock } from '../../infra/db/locks.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf } from '../../infra/version.ts'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
-import { type EventResult, type EventRow, lockEventById, resolveEvent } from '../commerce/index.ts'
-import { lockOrder, note, type OrderRow, ourVariants } from '../orders/index.ts'
+import { type EventRow, lockEventById, resolveEvent } from '../commerce/index.ts'
+import { lockOrder, note, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import {
   applyToNamedOrder,
@@ -20,8 +20,6 @@ import {
   counted,
   hasNoResult,
   isPaidRenewal,
-  lineOf,
-  linesOf,
   markIgnored,
   moveRefund,
   paymentAllows,
@@ -35,14 +33,13 @@ import {
   refundRowsOf,
   refusedByRefund,
   rowsOf,
-  settlePayment,
   tagOutcome,
   totalOf
 } from '../payments/index.ts'
 import { payments } from '../payments/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { findEntry } from './inbox.ts'
-import { startOf } from '../../infra/text.ts'
+import { storeLinesOver } from './paid-for-more.ts'
 
 /** Versions of the event and the plan that the administrator saw, and the order or the reason. */
 type Form = {
@@ -70,7 +67,9 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
    */
   async apply(unit, { ctx, open, form: { order: publicId = '' } }) {
     const applied = await applyToNamedOrder(unit, ctx, open, publicId)
-    return applied.ok ? ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId }) : applied
+    if (!applied.ok) return applied
+    if (open.paid) await storeLinesOver(unit, open.paid)
+    return ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId })
   },
   /** Records that a payment was refunded outside the platform. */
   async refunded(unit, { ctx, open, form: { note: why = '' } }) {
@@ -332,38 +331,3 @@ function effectOf(before: OrderRow, after: OrderRow): Effect {
 /** The end of a term in days, for differences only. An undelivered order has no end yet, only its extra days. */
 const termOf = ({ expiredAt, extraDays }: OrderRow): number =>
   expiredAt ? Math.round(expiredAt.getTime() / DAY) : extraDays
-
-/**
- * `orders/paid`: settles the payment. If the buyer paid for more of our plans and rules than the order has, it counts all
- * the same, but nothing is delivered for the rest, so an administrator decides.
- */
-export async function settleReport(unit: Unit, paid: PaidOrder, ctx: AppContext): Promise<EventResult> {
-  await lock(unit.tx, 'platformOrder', paid.id)
-  const before = await paymentOf(unit.tx, paid.id)
-  const result = await settlePayment(unit, paid, ctx)
-  const payment = await paymentOf(unit.tx, paid.id)
-  const isNews = !before?.accepted || before.charged !== payment?.charged
-  if (!payment?.accepted || !payment.orderId || !isNews) return result
-  if (result.outcome !== 'settled' && result.outcome !== 'ignored') return result
-  const order = await lockOrder(unit, payment.orderId)
-  const lines = await paidLines(unit, paid)
-  const count = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-  if (!order || count <= order.quantity * (1 + order.rules.length)) return result
-  const named = lines.map(({ title, quantity }) => `${title}: ${quantity}`).join(', ')
-  const detail = {
-    order_id: order.publicId,
-    platform_order: payment.platformOrderNumber,
-    count: order.quantity,
-    lines: startOf(named, 300)
-  }
-  return { ...result, outcome: 'lines_more', detail }
-}
-
-/** The lines for plans and rules of ours that are left after edits of the platform's order. */
-async function paidLines({ tx }: Unit, paid: PaidOrder) {
-  const ours = await ourVariants(
-    tx,
-    linesOf(paid).map(({ variant }) => variant)
-  )
-  return paid.line_items.filter(({ variant_id }) => ours.has(variant_id ?? '')).map(lineOf)
-}

@@ -96,7 +96,10 @@ async function reverse(
   }
 }
 
-/** More counts as refunded than the platform's status allows, or a refund failed or has no result. An administrator decides. */
+/**
+ * More counts as refunded than the platform's status allows, a refund failed or has no result, or a report has a second
+ * outcome. An administrator decides.
+ */
 export async function doubtRefund(
   unit: Unit,
   doubt: Omit<DoubtfulRefund, 'name'> | FurtherOutcome

@@ -1,0 +1,58 @@
+import type { Params } from '@netlet/contract'
+import type { Unit } from '../../infra/command.ts'
+import type { AppContext } from '../../infra/context.ts'
+import { lock } from '../../infra/db/locks.ts'
+import { startOf } from '../../infra/text.ts'
+import type { PaidOrder } from '../../integrations/shopify/index.ts'
+import { type EventResult, storeFurther } from '../commerce/index.ts'
+import { lockOrder, ourVariants } from '../orders/index.ts'
+import { lineOf, linesOf, type PaymentRow, paymentOf, settlePayment } from '../payments/index.ts'
+
+/**
+ * `orders/paid`: settles the payment. If the buyer paid for more of our plans and rules than the order has, it counts all
+ * the same, but nothing is delivered for the rest, so an administrator decides.
+ */
+export async function settleReport(unit: Unit, paid: PaidOrder, ctx: AppContext): Promise<EventResult> {
+  await lock(unit.tx, 'platformOrder', paid.id)
+  const before = await paymentOf(unit.tx, paid.id)
+  const result = await settlePayment(unit, paid, ctx)
+  const payment = await paymentOf(unit.tx, paid.id)
+  if (before?.refundedAt || (before?.accepted && before.charged === payment?.charged)) return result
+  if (result.outcome !== 'settled' && result.outcome !== 'ignored') {
+    await storeLinesOver(unit, paid)
+    return result
+  }
+  const detail = payment && (await linesOver(unit, paid, payment))
+  return detail ? { ...result, outcome: 'lines_more', detail } : result
+}
+
+/** Tells of what a payment contains beyond the order that it settled, once, beside another outcome or a decision. */
+export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void> {
+  const payment = await paymentOf(unit.tx, paid.id)
+  const detail = payment && (await linesOver(unit, paid, payment))
+  if (detail)
+    await storeFurther(unit, `lines:${paid.id}:${payment.charged}`, {
+      order_id: paid.id,
+      outcome: 'lines_more',
+      detail
+    })
+}
+
+/** The lines for plans and rules of ours that are left after edits of the platform's order, if they are too many. */
+async function linesOver(unit: Unit, paid: PaidOrder, payment: PaymentRow): Promise<Params | null> {
+  const order = payment.accepted && payment.orderId ? await lockOrder(unit, payment.orderId) : undefined
+  if (!order) return null
+  const ours = await ourVariants(
+    unit.tx,
+    linesOf(paid).map(({ variant }) => variant)
+  )
+  const lines = paid.line_items.filter(({ variant_id }) => ours.has(variant_id ?? '')).map(lineOf)
+  const count = lines.reduce((sum, { quantity }) => sum + quantity, 0)
+  if (count <= order.quantity * (1 + order.rules.length)) return null
+  return {
+    order_id: order.publicId,
+    platform_order: payment.platformOrderNumber,
+    count: order.quantity,
+    lines: startOf(lines.map(({ title, quantity }) => `${title}: ${quantity}`).join(', '), 300)
+  }
+}
