@@ -58,10 +58,7 @@ export function judgeRefund(facts: Balance<Sum>): RefundDecision | null {
 
 type Given = Pick<Balance, 'payment' | 'refunds'>
 
-/**
- * How much more went back than was paid; null: no more, or not with this row. `reported:` and the refund that the status
- * is about are the same money.
- */
+/** How much more went back than was paid; null: no more, or not with this row. A `reported:` row repeats others. */
 export function refundedTwice({ payment: { charged }, refunds }: Given, row?: RefundRow): Params | null {
   const told = counted(refunds).filter(({ key, amount }) => !key.startsWith('reported:') && amount !== '0.00')
   const more = totalOf(told, charged) - toCents(charged)

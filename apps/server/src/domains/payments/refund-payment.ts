@@ -215,10 +215,7 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
     awaitsRead: isListed(key),
     createdAt: unit.now
   }
-  if (rowsOf(rows, key).some(isMarked)) {
-    queueOrderRead(unit, platformOrderId)
-    return undefined
-  }
+  if (rowsOf(rows, key).some(isMarked)) return undefined
   const asked = refundIdOf(report) && !isMark(key) ? requestOf(rows, { key, amount, now: unit.now }) : undefined
   if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
   await moveRefund(unit, asked, 'count', told)
@@ -312,7 +309,7 @@ async function applyRefund(
   await tx.update(payments).set({ refundedAmount, refundedAt }).where(eq(payments.id, payment.id))
   unit.publish('platform_event')
   if (!order) return { outcome: 'refunded' }
-  const { platformOrderNumber } = payment
+  const { platformOrderNumber, charged } = payment
   const disputed = reason === 'chargeback'
   const before = sumRefunds(counted(refunds.filter(({ id }) => id !== row.id)), payment.charged).sum
   const told = fromCents(decision.back - before)
@@ -366,11 +363,7 @@ async function applyRefund(
       return { outcome: 'refunded', detail }
     }
     case 'close':
-      await note(unit, order.id, 'payment_refunded', {
-        platform_order: platformOrderNumber,
-        amount: payment.charged,
-        reason
-      })
+      await note(unit, order.id, 'payment_refunded', { platform_order: platformOrderNumber, amount: charged, reason })
       unit.publish('order', order.id, order.userId)
       await tell(payment.accepted ? 'no' : 'uncounted')
       return { outcome: 'refunded', detail }
