@@ -20,10 +20,10 @@ import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { refundedTwice } from './judge-refund.ts'
 import { countCodes, recordFullRefund } from './refund-payment.ts'
-import { addRefund, refundRowsOf } from './refund-rows.ts'
+import { addRefund, counted, refundRowsOf } from './refund-rows.ts'
 import { isRefundedOrVoided } from './paid-order.ts'
 import { keptOf, minus, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
-import { mailPayer, mailReceipt, mailRenewal, mailUnsettled, tagFailed } from './mails-and-tags.ts'
+import { mailPayer, mailReceipt, mailRenewal, mailUnsettled, noticeDispute, tagFailed } from './mails-and-tags.ts'
 import { paymentAllows } from './states.ts'
 
 export type Settling = Pick<AppContext, 'secrets' | 'config'>
@@ -52,6 +52,8 @@ export async function applyDecision(
   const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, once, even if the payment settles nothing.
   if (!known) await useCoupons(unit, order?.userId ?? null, paid)
+  const disputes = known ? [] : counted(refunds).filter(({ key }) => key.startsWith('dispute:'))
+  for (const row of disputes) await noticeDispute(unit, { payment, order }, row)
   if (decision.do !== 'refund') return result
   await countCodes(unit, { payment, order, refunds })
   const detail = refundedTwice({ payment, refunds })

@@ -1,5 +1,6 @@
 /** More goes back of a payment than it brought, and an administrator hears of it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from '../../infra/db/drizzle.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { work } from '../reconciliation/platform-orders.fixture.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
@@ -121,6 +122,26 @@ test('a payment that was refunded and charged back before it was reported', asyn
   expect(await b.tell('orders/paid', paid)).toBe('refunded')
   await work(b.world)
   expect(await openOf(paid)).toEqual([['refunded_twice', '15.00', '20.00']])
+})
+
+test('operators get a notice of a chargeback once its payment is known, and only once', async () => {
+  for (const amount of ['20.00', '6.00']) {
+    const placed = await b.world.place(b.buyer)
+    const paid = b.paymentFor(placed)
+    const noticesOf = async () => {
+      const { rows } = await b.db().execute<{ params: object }>(sql`
+        select data -> 'params' as params from pgboss.job where data ->> 'words' = 'dispute' and data::text like ${`%${paid.name}"%`}`)
+      return rows.map(({ params }) => params)
+    }
+    const told = [{ payment: paid.name, money: `${amount} USD`, order: placed.publicId }]
+    await b.dispute(paid, 'needs_response', { amount })
+    expect(await noticesOf()).toEqual([])
+    await b.tell('orders/paid', paid)
+    expect(await noticesOf()).toEqual(told)
+    await b.dispute(paid, 'under_review', { amount })
+    await b.tell('orders/paid', { ...paid, updated_at: b.now().toISOString() })
+    expect(await noticesOf()).toEqual(told)
+  }
 })
 
 test('a cancellation that refunds, and the refund that it makes, are the same money', async () => {

@@ -2,11 +2,12 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { notifyAdmins } from '../accounts/index.ts'
 import { enqueueTags } from '../commerce/index.ts'
 import { ruleTexts } from '../inventory/index.ts'
 import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
 import { isOver, isServed, orderMail, rulesIn, type OrderRow } from '../orders/index.ts'
-import { partsOf, refundRowsOf } from './refund-rows.ts'
+import { partsOf, refundRowsOf, type RefundRow } from './refund-rows.ts'
 
 export type Mailing = Pick<AppContext, 'config'>
 export type MailedPayment = { platformOrderId: string; platformOrderNumber: string; charged: string; currency: string }
@@ -19,6 +20,15 @@ export function tagFailed(unit: Unit, platformOrderId: string, note: string): vo
 /** Notes on the platform's order what happened to its money later: 'Ignored: …'. */
 export function tagOutcome(unit: Unit, platformOrderId: string, tag: string, note: string): void {
   enqueueTags(unit, { platformOrderId, tags: [tag], note }, tag)
+}
+
+type Disputed = { payment: MailedPayment; order: OrderRow | null }
+
+/** The bank gives the shop a few days to respond, and nothing else reminds an operator. */
+export async function noticeDispute(unit: Unit, { payment, order }: Disputed, row: RefundRow): Promise<void> {
+  const money = row.foreignAmount ?? `${row.amount ?? payment.charged} ${payment.currency}`
+  const params = { payment: payment.platformOrderNumber, money, order: order?.publicId ?? '–' }
+  await notifyAdmins(unit, { words: 'dispute', params, key: row.key, cause: 'dispute' })
 }
 
 /** The first mail about a payment. Sends one more for each part that was refunded before. */
@@ -61,9 +71,7 @@ export async function mailReceipt(unit: Unit, ctx: Mailing, order: OrderRow, pay
   })
 }
 
-/**
- * Tells the payer of an order without an account that nothing is delivered. Only the platform's event has the address.
- */
+/** Tells the payer of an order without an account that nothing is delivered. Only the event has the address. */
 export function mailPayer(unit: Unit, paid: PaidOrder): void {
   const to = paid.email ?? paid.contact_email ?? paid.customer?.email
   if (!to) return

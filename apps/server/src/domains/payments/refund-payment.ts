@@ -6,7 +6,6 @@ import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { notifyAdmins } from '../accounts/index.ts'
 import { termOf } from '../catalog/index.ts'
 import { EventWaits, isCancelledThere, storeFurther, type EventResult } from '../commerce/index.ts'
 import { endDelivery, expireTakenBack } from '../delivery/index.ts'
@@ -61,7 +60,7 @@ import {
   type PaymentRow
 } from './rows.ts'
 import { payments } from './tables.ts'
-import { mailRefunded, type Mailing } from './mails-and-tags.ts'
+import { mailRefunded, noticeDispute, type Mailing } from './mails-and-tags.ts'
 
 export type Refunding = Mailing & Pick<AppContext, 'secrets'>
 
@@ -177,12 +176,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   if (!facts) return { outcome: 'refunded', about: { platformOrderId } }
   const { payment, order } = facts
   const { about, detail } = subjectIn(payment, order, platformOrderId)
-  if (reason === 'chargeback') {
-    const money = row.foreignAmount ?? `${row.amount ?? payment.charged} ${payment.currency}`
-    const params = { payment: payment.platformOrderNumber, money, order: order?.publicId ?? '–' }
-    // The bank gives the shop a few days to respond, and nothing else reminds an operator.
-    await notifyAdmins(unit, { words: 'dispute', params, key, cause: 'dispute' })
-  }
+  if (reason === 'chargeback') await noticeDispute(unit, facts, row)
   if (isUnconverted(row)) {
     queueOrderRead(unit, platformOrderId)
     return { outcome: 'refunded', about }
@@ -380,10 +374,7 @@ async function takeBackEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow,
   await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
 }
 
-/**
- * A payment uses its promo codes if any of its order was delivered for it, or if its money is kept or may come back by a
- * dispute.
- */
+/** A payment uses its promo codes if any of its order was delivered for it, or its money is kept or may come back. */
 export async function countCodes(
   unit: Unit,
   { payment, order, refunds }: Pick<Balance, 'payment' | 'order' | 'refunds'>
