@@ -46,7 +46,12 @@ export async function prepareHistory({
     // An interrupted history is discarded, so nothing must be durable before it is complete.
     await server.query(`alter database ${name(made)} set synchronous_commit = off`)
     const databaseUrl = withName(config.databaseUrl, made)
-    await makeHistory({ config: { ...config, databaseUrl }, settings, stateDir, ...(end ? { end } : {}) })
+    await makeHistory({
+      config: { ...config, databaseUrl, sessionUrl: databaseUrl },
+      settings,
+      stateDir,
+      ...(end ? { end } : {})
+    })
     await server.query(`alter database ${name(made)} reset synchronous_commit`)
     await server.query('begin')
     await server.query(`alter database ${name(shop)} rename to ${name(before)}`)

@@ -26,6 +26,7 @@ function open(at: string, user: typeof admin | null) {
 function openAccount() {
   answer(secondFactor.secondFactors, { factors: [], recovery_codes_left: 0, required: true, passkeys: true })
   answer(accounts.sessions, [])
+  answer(accounts.apiKeys, [])
 }
 const linksOf = (menu: HTMLElement) =>
   within(menu)

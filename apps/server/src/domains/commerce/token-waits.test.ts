@@ -1,7 +1,8 @@
 import { sql } from '../../infra/db/drizzle.ts'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../../../sandbox/src/testing/harness.ts'
 import { HOUR, SECOND } from '../../infra/clock.ts'
+import { closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { LOCKS } from '../../infra/db/locks.ts'
 import { withSessionLock } from '../../infra/db/session-lock.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -21,16 +22,18 @@ const locks = () =>
   )
 
 test('calls of one process that wait for a token poll the database as one', async () => {
-  const { db } = shop.ctx
+  const { lockSession } = shop.ctx.db
   const before = await asked()
   const looks: number[] = []
-  const look = () => void looks.push(performance.now())
-  db.$client.on('acquire', look)
-  onTestFinished(() => void db.$client.off('acquire', look))
+  const use = lockSession.use.bind(lockSession)
+  const spy = vi.spyOn(lockSession, 'use').mockImplementation(work => (looks.push(performance.now()), use(work)))
+  onTestFinished(() => spy.mockRestore())
   const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>()
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
   // Another process asks, and the platform is silent.
-  const other = withSessionLock(db, 'platformToken', 0, () => (hold(), isOver))
+  const elsewhere = openDatabase(shop.ctx.config.databaseUrl, { max: 1 })
+  onTestFinished(() => closeDatabase(elsewhere))
+  const other = withSessionLock(elsewhere, 'platformToken', 0, () => (hold(), isOver))
   await isHeld
   const calls = Array.from({ length: 20 }, () => call())
   // Together they query every 50 ms; separately, twenty times as often.

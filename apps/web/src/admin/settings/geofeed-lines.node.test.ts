@@ -1,6 +1,6 @@
 import type { GeofeedChange } from '@netlet/contract'
 import { expect, test } from 'vitest'
-import { isTaken, take } from './places.tsx'
+import { isTaken, take } from './geofeed-lines.ts'
 
 const added: GeofeedChange = { kind: 'added', prefix: 'a', saved: null, proposed: 'a,US,,,', server: 'one' }
 const changed: GeofeedChange = { kind: 'changed', prefix: 'b', saved: 'b,FR # old', proposed: 'b,GB,,,', server: 'one' }

@@ -9,7 +9,8 @@ import { useT } from '../../i18n/admin.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { StateBadge, type Tone } from '../../kit/state-badge.tsx'
 import { type Column, DataTable, figures } from '../kit/index.ts'
-import { isTaken, Places, take } from './places.tsx'
+import { isTaken, take } from './geofeed-lines.ts'
+import { Places } from './places.tsx'
 import classes from './settings.module.css'
 
 type Props = {
