@@ -229,7 +229,7 @@ test.for(['USD', 'EUR'])(
       const open = await books.openOf(paid)
       const failed = open.find(({ params }) => params['amount'] === amount)
       const plan = await books.admin.get(`/api/payments/inbox/${failed?.id}/plan/?action=refunded`)
-      expect(plan.data).toMatchObject({ charged: amount, currency, does: 'nothing' })
+      expect(plan.data).toMatchObject({ money: [{ amount, currency }], does: 'nothing' })
       return books.act(failed, 'refunded', { note: 'by bank' })
     }
     expect(await back('9.00')).toMatchObject({ code: 2000 })
