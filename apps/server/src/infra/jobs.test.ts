@@ -51,3 +51,14 @@ test('a worker removes the schedules of queues that were retired, and leaves tho
   expect(await schedulesAfter(false, [kept])).toEqual(all)
   expect(await schedulesAfter(true, [kept])).toEqual(all.slice(0, 2))
 })
+
+test('the first job of a process is sent over the only connection, that of its transaction', async () => {
+  const db = openDatabase(database.url, { max: 1 })
+  const jobs = await openJobs({ db, listenUrl: null, log: createLog('test', 'silent'), queues: [kept] })
+  try {
+    expect(await db.transaction(tx => jobs.send(tx, kept, {}))).toEqual(expect.any(String))
+  } finally {
+    await jobs.stop()
+    await closeDatabase(db)
+  }
+})

@@ -134,13 +134,9 @@ export async function openJobs(options: {
   })
   boss.on('error', logJobErrors(log))
   try {
+    await saveQueues(adapter.db, log, options.queues)
     await boss.start()
     await adapter.listening
-    await boss.createQueue(DEAD_LETTER)
-    for (const { name, options: settings } of options.queues) {
-      await boss.createQueue(name, settings)
-      await boss.updateQueue(name, withoutPolicy(settings))
-    }
     if (worker) await removeOldSchedules(boss)
   } catch (error) {
     await boss.stop({ graceful: false }).catch(() => {})
@@ -246,6 +242,25 @@ async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string
     )
     select pg_notify('pgboss_' || left(encode(sha224('pgboss'), 'hex'), 24), name) from held`)
   return rows.length > 0
+}
+
+/**
+ * Creates or updates the queues by a queue client of its own. A client forgets a queue that it updates, and its next job
+ * for that queue would look it up by a second connection while the transaction holds one.
+ */
+async function saveQueues(db: Db, log: Log, queues: JobQueue<object>[]): Promise<void> {
+  const boss = new PgBoss({ db, supervise: false, schedule: false, clock: steadyClock })
+  boss.on('error', logJobErrors(log))
+  try {
+    await boss.start()
+    await boss.createQueue(DEAD_LETTER)
+    for (const { name, options } of queues) {
+      await boss.createQueue(name, options)
+      await boss.updateQueue(name, withoutPolicy(options))
+    }
+  } finally {
+    await boss.stop({ graceful: false }).catch(() => {})
+  }
 }
 
 /** A queue's policy cannot change after its creation. */
