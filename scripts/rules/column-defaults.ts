@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sourcesIn, type Violation } from './plain-words.ts'
+import { sourcesIn } from './plain-words.ts'
+import { type Violation } from './violation.ts'
 
 const SERVER = 'apps/server/src'
 const DATABASE_CLOCK =

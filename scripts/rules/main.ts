@@ -2,8 +2,11 @@
 // clocks of columns, files that are named by path, texts of other services, the length of commit subjects, and the words of comments.
 import { fileURLToPath } from 'node:url'
 import { columnDefaultViolations, hiddenTableViolations } from './column-defaults.ts'
-import { commitViolations, plainWordViolations, unboundedTextViolations } from './plain-words.ts'
-import { importViolations, namedFileViolations, readImports } from './imports.ts'
+import { plainWordViolations } from './plain-words.ts'
+import { unboundedTextViolations } from './unbounded-texts.ts'
+import { commitViolations } from './commits.ts'
+import { importViolations, readImports } from './imports.ts'
+import { namedFileViolations } from './named-files.ts'
 import { tableWriteViolations } from './table-writes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

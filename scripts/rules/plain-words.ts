@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
+import type { Violation } from './violation.ts'
 
 const FOLDERS = ['apps', 'packages', 'scripts', 'e2e', 'bench']
 const CATALOGUES = 'apps/web/src/i18n'
@@ -74,47 +75,4 @@ function subjectsIn(root: string): Text[] {
   return git('log', '--no-merges', '--format=%h %s', `${first}..HEAD`)
     .split('\n')
     .map(line => ({ where: line.slice(0, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) }))
-}
-
-const LONGEST_SUBJECT = 72
-
-/** Commits since CONTRIBUTING.md was added whose subject is too long. Without a git history there are none. */
-export function commitViolations(root: string): Violation[] {
-  const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim() ?? ''
-  const first = git('log', '--diff-filter=A', '--format=%H', '--', 'CONTRIBUTING.md').split('\n').at(-1)
-  if (!first) return []
-  return git('log', '--no-merges', '--format=%h %s', `${first}..HEAD`)
-    .split('\n')
-    .map(line => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)] as const)
-    .filter(([, subject]) => subject.length > LONGEST_SUBJECT)
-    .map(([commit, subject]) => ({
-      rule: 'short-commit-subjects',
-      where: commit,
-      what: `has a subject of ${subject.length} characters; ${LONGEST_SUBJECT} are allowed.`
-    }))
-}
-
-/** Keys of records are as long as their text; `startOf` cuts. */
-const UNBOUNDED =
-  /(?<!z\.record\()z\s*\.string\(\)(?!(?:\s*\.min\(\d+\))?\s*\.(?:max|regex)\(|\.transform\(text => startOf\()/g
-
-/** Texts of other services whose length no schema bounds. */
-export const unboundedTextViolations = (root: string): Violation[] =>
-  sourcesIn(root)
-    .filter(({ file }) => file.startsWith('apps/server/src/integrations/') && !/\.(?:test|fixture)\./.test(file))
-    .flatMap(({ file, path }) => {
-      const text = readFileSync(path, 'utf8')
-      return [...text.matchAll(UNBOUNDED)].map(({ index }) => ({
-        rule: 'unbounded-texts',
-        where: `${file}:${text.slice(0, index).split('\n').length}`,
-        what: 'takes a text of any length from another service. Use integrations/foreign-texts.ts.'
-      }))
-    })
-
-/** A place that violates a rule. */
-export type Violation = {
-  rule: string
-  /** The file's path below the root, with the line if known. */
-  where: string
-  what: string
 }

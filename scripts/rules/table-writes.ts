@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { parseSync, Visitor, type Node, type ParseResult, type TemplateLiteral } from 'oxc-parser'
 import { NOT_SHIPPED } from './layers.ts'
-import type { Violation } from './plain-words.ts'
+import type { Violation } from './violation.ts'
 
 const SERVER = 'apps/server/src'
 const RULE = 'owner-writes-its-tables'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { LogFollower } from '../src/log/access-log.ts'
-import { RefusalsOfDay } from '../src/state/alarms.ts'
+import { RefusalsOfDay } from '../src/state/refusals.ts'
 import { agentProcess } from './process.ts'
 import { caller, echoTarget, lease, proxied, tempFolder, tunnel, until, type Call } from './test-agent.ts'
 

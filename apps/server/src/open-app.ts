@@ -1,3 +1,4 @@
+import { reasonOf } from './infra/text.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureAdmin } from './domains/accounts/index.ts'
 import { startChatBot } from './domains/chat/index.ts'
@@ -106,13 +107,6 @@ const noAnswer = (error: unknown, url: string): StartupError =>
   new StartupError(
     `The database does not answer: ${reasonOf(error)}. Check DATABASE_URL (${withoutPassword(url)}) and that PostgreSQL runs.`
   )
-
-/** The innermost reason: the query layer quotes the statement. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return reasonOf(error.errors[0])
-  if (error instanceof Error && error.cause) return reasonOf(error.cause)
-  return error instanceof Error ? error.message || error.name : String(error)
-}
 
 function withoutPassword(url: string): string {
   try {

@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import { checkInvariants } from './backup/dump.ts'
+import { checkInvariants } from './backup/checks.ts'
 import { countLowStock } from './domains/catalog/index.ts'
 import { waitingEvents } from './domains/commerce/index.ts'
 import { readStockMap, sharedRead } from './domains/home/index.ts'

@@ -5,13 +5,16 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
-import { EgressMode } from './order.ts'
+import { EgressMode } from './address-family.ts'
 import { foreignList, foreignText } from './foreign.ts'
-import { agentOwner, agentProgram } from './agent-takeover.ts'
+import { agentProgram } from './agent-takeover.ts'
+import { agentOwner } from './agent-owner.ts'
 import { agentAlarm } from './agent-live.ts'
 import { agentProxyTlsState, MOST_NAMES } from './proxy-tls.ts'
 
 export * from './agent-takeover.ts'
+export * from './agent-problems.ts'
+export * from './agent-owner.ts'
 
 /** The texts of refusals. Operators' scripts compare the first two literally. */
 export const agentTexts = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
-import { API_KEY_SCOPES, MOST_KEY_DAYS, TOKEN_DAYS } from './states.ts'
+import { API_KEY_SCOPES, MOST_KEY_DAYS, TOKEN_DAYS } from './limits.ts'
 import { TOKEN_PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { confirmation, isConfirmed, unconfirmed } from './second-factor.ts'

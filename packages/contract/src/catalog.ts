@@ -33,7 +33,7 @@ import {
   VariantInfo
 } from './products.ts'
 import { message } from './form-messages.ts'
-import { AddressFamily } from './order.ts'
+import { AddressFamily } from './address-family.ts'
 import { PriceDrift, ShownPrices } from './health.ts'
 import { route } from './route.ts'
 import { listQuery, page } from './list.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { API_KEY_SCOPES } from './states.ts'
+import { API_KEY_SCOPES } from './limits.ts'
 import { route } from './route.ts'
 
 const Field = z.object({

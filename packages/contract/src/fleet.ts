@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Traffic, TrafficQuery } from './receipts.ts'
+import { Traffic, TrafficQuery } from './traffic.ts'
 import { BulkRun } from './bulk.ts'
 import { exitCheck } from './exit-check.ts'
 import { fleetLive } from './fleet-live.ts'

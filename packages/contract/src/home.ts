@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ADDRESS_FAMILIES } from './order.ts'
+import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
 import type { Permission } from './permissions.ts'
 import { route } from './route.ts'

@@ -1,28 +1,12 @@
 import { z } from 'zod'
 import { message } from './form-messages.ts'
-import { LABEL_LENGTH, NOTE_LENGTH, ORDER_STATES } from './states.ts'
+import { ORDER_STATES } from './states.ts'
+import { LABEL_LENGTH, NOTE_LENGTH } from './limits.ts'
 import { toCents } from './money.ts'
 import { LevelDiscount } from './platform-codes.ts'
 import type { ConfirmLimits } from './route.ts'
 import { Instant, Money, MoneyInput, optionalText, ReasonParams, storable, text, Time } from './shapes.ts'
-
-/** What one address of a plan is: an IPv4 address, or an IPv6 /64 whose `::1` clients connect to. */
-export const ADDRESS_FAMILIES = ['ipv4', 'ipv6'] as const
-export const AddressFamily = z.enum(ADDRESS_FAMILIES)
-export type AddressFamily = z.infer<typeof AddressFamily>
-
-/** The family of an order. `any`: placed before plans had a family; it gets addresses of either. */
-export const OrderFamily = z.enum([...ADDRESS_FAMILIES, 'any'])
-export type OrderFamily = z.infer<typeof OrderFamily>
-
-/**
- * The source address of connections through a leased IPv6 /64. `fixed`: the address the client connects to. `request`:
- * a random address of the /64 for each. `session`: for user `USER-session-NAME` an address that belongs to NAME, else
- * like `fixed`. IPv4 is always `fixed`.
- */
-export const EGRESS_MODES = ['fixed', 'request', 'session'] as const
-export const EgressMode = z.enum(EGRESS_MODES)
-export type EgressMode = z.infer<typeof EgressMode>
+import { EgressMode, OrderFamily } from './address-family.ts'
 
 /** Why a paid order has a problem, as sentences for `fillIn`. */
 export const ORDER_FAILURES = {

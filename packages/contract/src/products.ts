@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AddressFamily, EgressMode } from './order.ts'
+import { AddressFamily, EgressMode } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { CART_STEPS, Id, IdName, Money, MoneyInput, PlatformStock, Time, optionalText, text } from './shapes.ts'
 import { Translations, translationsForm, wordsForm } from './translations.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Permission } from './permissions.ts'
-import type { Resource } from './audit.ts'
+import type { Resource } from './resources.ts'
 
 /** Who may call: anyone, anyone signed in, or administrators. */
 export type Access = 'public' | 'user' | 'admin'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ADDRESS_FAMILIES } from './order.ts'
+import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
 import { serverTroubles, type ServerTrouble } from './messages.ts'
 import { PROVISIONING_STEPS, provisioningMessages, type ProvisioningCode } from './provisioning.ts'

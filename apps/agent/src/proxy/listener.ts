@@ -1,5 +1,5 @@
 import type { Server } from 'node:net'
-import { BACKLOG, type ListenHandle, type Listener } from '../net/source-ports.ts'
+import { BACKLOG, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import type { SecureContext } from 'node:tls'
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import { helloState } from './client-hello.ts'

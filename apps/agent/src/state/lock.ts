@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { handleOf, type ListenHandle } from '../net/source-ports.ts'
+import { handleOf, type ListenHandle } from '../net/listen-handle.ts'
 
 /** The lock that gives a state folder to one process at a time. */
 export type Lock = {

@@ -6,7 +6,7 @@ import { addFigures, noFigures, type PlaneFigures } from '../proxy/plane-figures
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { Pem } from '../certificate.ts'
 import type { AbuseSign } from '../proxy/abuse-watch.ts'
-import type { Listener } from '../net/source-ports.ts'
+import type { Listener } from '../net/listen-handle.ts'
 import type { Op } from '../state/definitions.ts'
 import type { Store } from '../state/store.ts'
 import type { Backend, BackendFigures, Lent, Started } from '../workers/backend.ts'

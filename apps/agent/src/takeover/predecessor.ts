@@ -1,5 +1,5 @@
 import { type AgentDraining, MOST_DRAINING, TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
-import { borrowed, type ListenHandle, type Listener } from '../net/source-ports.ts'
+import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import type { AbuseSign } from '../proxy/abuse-watch.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
 import type { LivePart } from '../proxy/live-connections.ts'

@@ -1,5 +1,5 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
-import type { Listener } from '../net/source-ports.ts'
+import type { Listener } from '../net/listen-handle.ts'
 import type { Shares } from '../proxy/connection-limits.ts'
 import type { Pem } from '../certificate.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'

@@ -1,5 +1,5 @@
 import type { ChildProcess, SendHandle } from 'node:child_process'
-import { borrowed, type ListenHandle, type Listener } from '../net/source-ports.ts'
+import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import type { Op } from '../state/definitions.ts'
 import type { Lent } from './backend.ts'
 import type { FromWorker, ToWorker, WorkerTold } from './messages.ts'

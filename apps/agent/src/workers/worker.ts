@@ -1,6 +1,6 @@
 // A worker: it serves proxies on the shared port, by the state that the managing process sends.
 import type { SendHandle } from 'node:child_process'
-import { borrowed, type ListenHandle, type Listener } from '../net/source-ports.ts'
+import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import { piecesOf } from '../proxy/traffic-meter.ts'
 import { endConnections, lookAt } from '../proxy/live-connections.ts'
 import { noFigures } from '../proxy/plane-figures.ts'

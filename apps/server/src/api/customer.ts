@@ -1,5 +1,5 @@
 import { MAX_LIMIT, type Method, type Reference, type ReferenceCall, type Scope } from '@netlet/contract'
-import { API_KEY_CALLS_A_MINUTE } from '@netlet/contract/states'
+import { API_KEY_CALLS_A_MINUTE } from '@netlet/contract/limits'
 import { type ApiCall, DOMAIN_TITLES, describeCalls } from './calls.ts'
 import { type Components, type JsonSchema, exampleOf, fieldsOf, resolve } from './schemas.ts'
 import { operationId, operationOf, refusal, refusedWith } from './openapi.ts'

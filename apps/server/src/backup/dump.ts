@@ -2,21 +2,13 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { Client, escapeIdentifier } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { appliedMigration, knownMigrations } from '../infra/db/migrate.ts'
-import { type Executor, SESSION_OPTIONS } from '../infra/db/client.ts'
+import { SESSION_OPTIONS } from '../infra/db/client.ts'
 import type { Secrets } from '../infra/secrets.ts'
 import { opensSecrets } from '../domains/settings/index.ts'
-import {
-  BackupProblem,
-  type Counted,
-  Counter,
-  FRAME_BYTES,
-  type Header,
-  type Manifest,
-  type Part,
-  reasonOf
-} from './format.ts'
-import { audit } from '../domains/inventory/index.ts'
-import { compareFigures, wrongBooks } from '../domains/statements/index.ts'
+import { BackupProblem, type Counted, Counter, FRAME_BYTES, type Header, type Manifest, type Part } from './format.ts'
+import { reasonOf } from '../infra/text.ts'
+
+import { checkInvariants } from './checks.ts'
 
 /** A connection for statements that take as long as they need. @throws BackupProblem */
 export async function connect(databaseUrl: string): Promise<Client> {
@@ -84,20 +76,6 @@ export async function* dump(
   await client.query('commit')
   told(manifest)
   yield { kind: 'end', manifest }
-}
-
-/** What must never differ in a shop, and in how many places it does. */
-export type Checks = Record<string, number>
-
-/** Counts what contradicts the invariants of the inventory and of the books. It reads whole tables. */
-export async function checkInvariants(db: Executor): Promise<Checks> {
-  const { differences, doubleLeased } = await audit(db)
-  return {
-    'addresses leased twice': doubleLeased,
-    'rows of the inventory that differ from its leases': differences,
-    'days whose revenue differs from the payments': (await compareFigures(db)).length,
-    'balances and payments that differ from their records': (await wrongBooks(db)).length
-  }
 }
 
 /**

@@ -141,15 +141,3 @@ export function compare(found: readonly Counted[], { tables }: Manifest): void {
 export class BackupProblem extends StartupError {
   override name = 'BackupProblem'
 }
-
-export const reasonOf = (error: unknown): string => {
-  if (error instanceof AggregateError) return reasonOf(error.errors[0])
-  return (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
-}
-
-/** The address of another database on the same server. */
-export function withDatabase(url: string, database: string): string {
-  const other = new URL(url)
-  other.pathname = `/${encodeURIComponent(database)}`
-  return other.href
-}

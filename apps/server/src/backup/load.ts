@@ -1,3 +1,4 @@
+import { reasonOf } from '../infra/text.ts'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { type Client, escapeIdentifier } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -9,7 +10,8 @@ import { createLog } from '../infra/log.ts'
 import { DAY } from '../infra/clock.ts'
 import { markRestored } from '../domains/settings/index.ts'
 import { allQueues } from '../workers.ts'
-import { checkInvariants, type Checks, columnsOf, connect, JOBS, shopTables } from './dump.ts'
+import { columnsOf, connect, JOBS, shopTables } from './dump.ts'
+import { checkInvariants, type Checks } from './checks.ts'
 import {
   BackupProblem,
   compare,
@@ -18,7 +20,6 @@ import {
   type Header,
   type Manifest,
   type Part,
-  reasonOf,
   type Table
 } from './format.ts'
 

@@ -1,4 +1,5 @@
 // Compression and encryption of a backup: zstd within age, with a passphrase or the key of a recipient.
+import { reasonOf } from '../infra/text.ts'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
 import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
@@ -16,8 +17,7 @@ import {
   type Header,
   type Manifest,
   type Part,
-  partsOf,
-  reasonOf
+  partsOf
 } from './format.ts'
 
 const SHORTEST_PASSPHRASE = 12

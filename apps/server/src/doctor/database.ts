@@ -3,7 +3,8 @@ import type { Config } from '../infra/config.ts'
 import { closeDatabase, openDatabase } from '../infra/db/client.ts'
 import { appliedMigration, knownMigrations, StartupError } from '../infra/db/migrate.ts'
 import { checkPooler } from '../infra/db/pooler.ts'
-import { fine, note, reasonOf, wrong, type Finding } from './finding.ts'
+import { reasonOf } from '../infra/text.ts'
+import { fine, note, wrong, type Finding } from './finding.ts'
 
 const OLDEST_VERSION = 15
 const ANSWER_MS = 10_000

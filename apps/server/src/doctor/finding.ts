@@ -4,8 +4,3 @@ export type Finding = { level: 'ok' | 'note' | 'wrong'; text: string }
 export const fine = (text: string): Finding => ({ level: 'ok', text })
 export const note = (text: string): Finding => ({ level: 'note', text })
 export const wrong = (text: string): Finding => ({ level: 'wrong', text })
-
-export const reasonOf = (error: unknown): string => {
-  if (error instanceof AggregateError) return reasonOf(error.errors[0])
-  return error instanceof Error ? error.message || error.name : String(error)
-}

@@ -4,7 +4,8 @@ import { createServer } from 'node:net'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../infra/config.ts'
-import { fine, note, reasonOf, wrong, type Finding } from './finding.ts'
+import { reasonOf } from '../infra/text.ts'
+import { fine, note, wrong, type Finding } from './finding.ts'
 
 const run = promisify(execFile)
 const webApp = fileURLToPath(new URL('../../../web/dist/index.html', import.meta.url))

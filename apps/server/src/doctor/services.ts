@@ -9,7 +9,8 @@ import { closeDatabase, openDatabase } from '../infra/db/client.ts'
 import { openJobs } from '../infra/jobs.ts'
 import { createLog } from '../infra/log.ts'
 import { createSecrets } from '../infra/secrets.ts'
-import { fine, note, reasonOf, wrong, type Finding } from './finding.ts'
+import { reasonOf } from '../infra/text.ts'
+import { fine, note, wrong, type Finding } from './finding.ts'
 
 const ANSWER_MS = 10_000
 

@@ -1,3 +1,10 @@
+/** The first line of an error's innermost message: the query layer, which wraps it, quotes the statement. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return reasonOf(error.errors[0])
+  if (error instanceof Error && error.cause) return reasonOf(error.cause)
+  return (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
+}
+
 /** The text without NUL and unpaired surrogates, which PostgreSQL refuses. */
 export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 

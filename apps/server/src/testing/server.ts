@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-export { withDatabase as databaseUrl } from '../backup/format.ts'
+export { withDatabase as databaseUrl } from '../backup/database-url.ts'
 
 /** Runs `work` with its own connection to the server's maintenance database. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

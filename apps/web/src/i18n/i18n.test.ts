@@ -1,5 +1,5 @@
 import { formMessages, refusals } from '@netlet/contract'
-import { LEVEL_NAMES } from '@netlet/contract/states'
+import { LEVEL_NAMES } from '@netlet/contract/limits'
 import { POINT_REASONS } from '@netlet/contract/rewards'
 import { describe, expect, it } from 'vitest'
 import accountEn from './account.en.json'

@@ -1,5 +1,3 @@
-import { useLayoutEffect, useRef } from 'react'
-
 /**
  * `yes` and `no` label the buttons (default YES and NO). `typed`: a number to type before YES. `blocked`: the action
  * would be refused, as the body says, so the dialog can only be closed. `session`: the operator confirms the session, in
@@ -47,13 +45,4 @@ export function confirm(question: Question): Promise<boolean> {
     asked = mine
     changed()
   })
-}
-
-/** The latest value, for code that continues after a call during which the user may have typed. */
-export function useLatest<V>(value: V): { readonly current: V } {
-  const latest = useRef(value)
-  useLayoutEffect(() => {
-    latest.current = value
-  })
-  return latest
 }

@@ -2,7 +2,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { queryClient } from '../api/query.ts'
 import { sessionQuery } from '../api/session.ts'
-import { useLatest } from './confirm.ts'
+import { useLatest } from './use-latest.ts'
 
 /** Milliseconds after its last change for which a draft is kept. */
 const LIFE = 3_600_000

@@ -3,7 +3,7 @@ import { durationText, money, numberText, unitText } from './money.ts'
 import { relativeTime } from './time.tsx'
 import { clock, secondsLeft } from './use-countdown.ts'
 import { pageWithin } from './use-paging.ts'
-import { webAddress } from './return-path.ts'
+import { webAddress } from './web-address.ts'
 
 describe('money', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { refuse, type Refusal, type Route } from '@netlet/contract'
-import { API_KEY_CALLS_A_MINUTE as CALLS_A_MINUTE } from '@netlet/contract/states'
+import { API_KEY_CALLS_A_MINUTE as CALLS_A_MINUTE } from '@netlet/contract/limits'
 import { and, eq, isNull, ne, or, sql } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
 import { DAY, MINUTE } from '../../infra/clock.ts'

@@ -71,7 +71,7 @@ test('what a token changes stands in the audit log as the token’s', async () =
   expect(entry).toMatchObject({ actorName: boss.user.username, via: 'deploy' })
 })
 
-test('nobody makes a token with more than the own role allows, for longer than a year, or by a token', async () => {
+test('a token has no more rights than its maker, lasts a year at most, and makes no other token', async () => {
   const boss = await shop.admin()
   await shop.ctx.db.update(users).set({ operatorRole: 'support' }).where(eq(users.id, boss.user.id))
   const refused = await boss.post(TOKENS, { name: 'more', permissions: ['orders.view', 'users.change'] })

@@ -16,7 +16,7 @@ export {
   storeFurther,
   type EventRow
 } from './events.ts'
-export { forgetPayer } from './product-events.ts'
+export { forgetPayer } from './forget-payer.ts'
 export { EventWaits, handleEvent } from './handle-event.ts'
 export { countClosedCheckouts, isPaused, platformHealth, testPlatform, testWebhookSecret } from './health.ts'
 export { commerceJobs } from './jobs.ts'

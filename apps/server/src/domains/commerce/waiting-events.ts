@@ -1,3 +1,4 @@
+import { reasonOf, startOf } from '../../infra/text.ts'
 import { and, asc, count, eq, isNull, lt, min, sql } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
@@ -18,7 +19,7 @@ const MOST_FAILURES = 5
  * @returns whether the event has ended
  */
 export async function giveUpEvent(ctx: AppContext, eventId: string, error: unknown): Promise<boolean> {
-  const reason = reasonOf(error)
+  const reason = shortReason(error)
   const ended = await command(ctx, SYSTEM, async unit => {
     const event = await lockEvent(unit, eventId)
     if (!event) return true
@@ -58,12 +59,7 @@ export const isFaultOfDatabase = (error: unknown): boolean =>
 /** Class 22, data exception, such as a number that is too large: it fails every time. */
 const isBadValue = (error: unknown): boolean => sqlState(error)?.startsWith('22') === true
 
-/** The innermost cause: the database's message, without the statement and its values. */
-function reasonOf(error: unknown): string {
-  let inner = error
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause
-  return (inner instanceof Error ? inner.message : String(inner)).slice(0, 200)
-}
+const shortReason = (error: unknown): string => startOf(reasonOf(error), 200)
 
 /** Short faults are over after this time. An event that still waits needs an administrator. */
 const LATE = HOUR
@@ -73,7 +69,7 @@ export const isLate = (now: Date) =>
 
 /** Records what an event waits for. If even that fails, the database reports it in its own log. */
 export async function noteWaiting(ctx: AppContext, eventId: string, error: unknown): Promise<void> {
-  const waitsFor = reasonOf(error)
+  const waitsFor = shortReason(error)
   try {
     await command(ctx, SYSTEM, async ({ tx }) => {
       await tx

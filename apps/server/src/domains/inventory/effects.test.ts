@@ -4,7 +4,7 @@ import type { TestClient } from '../../testing/client.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { addStock, ruleCalls } from './rule-calls.fixture.ts'
 import { activate, reserve } from './leasing.ts'
-import { inventoryRoutes } from './jobs.ts'
+import { inventoryRoutes } from './routes.ts'
 
 let world: TestShop
 let admin: TestClient

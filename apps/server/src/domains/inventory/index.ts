@@ -63,7 +63,7 @@ export {
   takeRulePrice
 } from './priced-rules.ts'
 export { createRule, deleteRule, liveRules, lockVariants, rulesSoldAs, updateRule } from './rules.ts'
-export { inventoryRoutes } from './jobs.ts'
+export { inventoryRoutes } from './routes.ts'
 export { deniedDomains } from './overlaps.ts'
 export type { DenyLists } from './deny-lists.ts'
 export { familyOf } from './ranges.ts'

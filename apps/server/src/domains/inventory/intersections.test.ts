@@ -5,7 +5,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { addRule } from './fixtures.ts'
 import { audit, deniedDomains, stockByRule, stockForRules, release, reserve } from './index.ts'
 import { sharedAddresses } from './overlaps.ts'
-import { inventoryRoutes } from './jobs.ts'
+import { inventoryRoutes } from './routes.ts'
 import { addStock, ruleCalls } from './rule-calls.fixture.ts'
 
 let world: TestShop

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditLog } from '../../infra/tables.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { audit, deniedDomains, release, reserve } from './index.ts'
-import { inventoryRoutes } from './jobs.ts'
+import { inventoryRoutes } from './routes.ts'
 import { addStock, type Decision, ruleCalls } from './rule-calls.fixture.ts'
 import { aclRules, ruleIntersections, ruleOverlaps } from './tables.ts'
 

@@ -7,7 +7,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { assignCidrs } from './cidr-commands.ts'
 import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
 import { reserve } from './leasing.ts'
-import { inventoryRoutes } from './jobs.ts'
+import { inventoryRoutes } from './routes.ts'
 import { variantOf } from './rule-calls.fixture.ts'
 
 let world: TestShop

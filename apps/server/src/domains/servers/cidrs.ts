@@ -1,5 +1,5 @@
-import { type Cidr, type Occupancy, type Refusal, refuse } from '@netlet/contract'
-import { and, asc, eq, gt, inArray, isNotNull, isNull, ne, sql } from '../../infra/db/drizzle.ts'
+import { type Cidr, type Occupancy, refuse } from '@netlet/contract'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
@@ -12,10 +12,8 @@ import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import {
   addressCount,
-  type CidrRefusal,
   cleanUnused,
   excludeRules,
-  leasedBy,
   lockInventory,
   occupancyOf,
   ruleNames,
@@ -23,7 +21,6 @@ import {
 } from '../inventory/index.ts'
 import { cidrs } from '../inventory/tables.ts'
 import { servers } from './tables.ts'
-import type { ServerRow } from './server-row.ts'
 
 /** A plan names at most this many ranges. */
 const NAMED = 200
@@ -201,38 +198,3 @@ async function present(db: Executor, rows: CidrRow[]): Promise<Cidr[]> {
 
 /** What the form of a range shows: the rules that it is never sold with. */
 const fieldsOf = (rules: readonly number[]) => ({ exclude_acl: [...new Set(rules)].toSorted((a, b) => a - b) })
-
-export const nameTaken = fieldRefusal('name', 'name_taken')
-
-/**
- * Refuses a second server for one agent, because each would remove what the other wants. Call it under the inventory's
- * lock, which every save of a server holds.
- */
-export async function agentTaken(
-  db: Executor,
-  { id, ip, agentPort }: Pick<ServerRow, 'id' | 'ip' | 'agentPort'>
-): Promise<Refusal | null> {
-  const [other] = await db
-    .select({ name: servers.name })
-    .from(servers)
-    .where(and(eq(servers.ip, ip), eq(servers.agentPort, agentPort), ne(servers.id, id), isNull(servers.deletedAt)))
-    .limit(1)
-  return other ? fieldRefusal('ip', 'agent_taken', { server: other.name }) : null
-}
-
-/** Names the ranges, servers and orders that are in the way. */
-export async function cidrRefusal(db: Executor, refusal: CidrRefusal): Promise<Refusal> {
-  if (refusal.reason === 'invalid') {
-    return fieldRefusal('cidr', 'invalid_lines', { problem: refusal.lines.map(line => line.message).join('; ') })
-  }
-  const { cidr } = refusal
-  if (refusal.reason === 'leased') return leasedBy('cidr', refusal.orders, { cidr })
-  const [owner] =
-    refusal.serverId === null
-      ? []
-      : await db.select({ name: servers.name }).from(servers).where(eq(servers.id, refusal.serverId))
-  const params = { cidr, other: refusal.with }
-  return owner
-    ? fieldRefusal('cidr', 'cidr_overlaps_server', { ...params, server: owner.name })
-    : fieldRefusal('cidr', 'cidr_overlaps', params)
-}

@@ -110,9 +110,9 @@ export {
   usersOfServers
 } from './list-servers.ts'
 export { type Outage, findOutage, lockOutage, removeOutage, takeUnannounced } from './outages.ts'
-export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './stored-settings.ts'
+export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './pem.ts'
 export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
-export { cidrRefusal } from './cidrs.ts'
+export { cidrRefusal } from './refusals.ts'
 export { changeStatus, endReturn, markServed, markUnserved, showUnserved } from './server-status.ts'
 export { serversHealth } from './routes.ts'
 export {

@@ -15,7 +15,7 @@ import { and, asc, eq, isNull, ne, sql } from '../../infra/db/drizzle.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import type { ServerRow } from './server-row.ts'
-import { daysLeft } from './stored-settings.ts'
+import { daysLeft } from './pem.ts'
 import { serverReports, servers } from './tables.ts'
 
 export type ServerPorts = { variantsSellingFrom: VariantsSellingFrom }

@@ -5,7 +5,8 @@ import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readDeadLetters } from '../../infra/dead-letters.ts'
 import type { Job } from '../../infra/job.ts'
-import { type HealthPorts, readHealth, readLogs, readLogTail, type SettingTests, testSettings } from './health.ts'
+import { type HealthPorts, readHealth, type SettingTests, testSettings } from './health.ts'
+import { readLogs, readLogTail } from './log-lines.ts'
 import { readSettings } from './read.ts'
 import { presentSettings, saveSettings, type SettingsPorts } from './save.ts'
 import { discardDeadLetters, readTasks, retryDeadLetters, runNow } from './tasks.ts'
@@ -18,11 +19,11 @@ import { logLines } from './tables.ts'
  * The settings that administrators save, and the latest log lines for the console. It owns settings and log_lines.
  * Other domains use `readSettings`; only `saveSettings` (a form) and `writeSettings` (the program) write.
  */
-export { storeLogLines } from './health.ts'
+export { storeLogLines } from './log-lines.ts'
 export { checkGeofeed, readGeofeed, type GeofeedLine } from './geofeed.ts'
 export { readSettings, readSome, savedAt, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
-export { checkAppSecret, opensSecrets, sealedSettings, secretChange, settingsJobs } from './restored.ts'
+export { checkAppSecret, opensSecrets, sealedSettings, secretChange, settingsJobs } from './app-secret.ts'
 export { endRecovery, isRecovering, markRestored, noteHeld, readRestored, type Held } from './restored.ts'
 export { type SettingTests } from './health.ts'
 

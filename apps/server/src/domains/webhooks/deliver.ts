@@ -9,7 +9,8 @@ import { postToPublicAddress, type PublicFailure, type PublicReply } from '../..
 import { notifyAdmins } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
-import { payloadOf, readPolicy, signedHeaders, type WebhookPorts } from './payload.ts'
+import { payloadOf, signedHeaders } from './payload.ts'
+import { readPolicy, type WebhookPorts } from './policy.ts'
 import { jobOptions, sendWebhookQueue } from './queues.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
 

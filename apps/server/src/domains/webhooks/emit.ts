@@ -10,7 +10,7 @@ import { countAsk } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import type { EndpointRow } from './deliver.ts'
 import { isOf, lockEndpoint } from './endpoints.ts'
-import type { Owner } from './payload.ts'
+import type { Owner } from './policy.ts'
 import { jobOptions, sendWebhookQueue } from './queues.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
 

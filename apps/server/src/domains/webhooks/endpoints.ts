@@ -19,7 +19,8 @@ import { auditLog } from '../../infra/tables.ts'
 import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { users } from '../accounts/tables.ts'
 import type { EndpointRow } from './deliver.ts'
-import { newSecret, type Owner, refusedTarget, type WebhookPorts } from './payload.ts'
+import { newSecret } from './payload.ts'
+import { type Owner, refusedTarget, type WebhookPorts } from './policy.ts'
 import { webhookEndpoints } from './tables.ts'
 
 /** Each endpoint keeps a log, so creating and deleting them in a loop must end. */

@@ -16,7 +16,8 @@ import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { users } from '../accounts/tables.ts'
 import { isOf, presentEndpoint } from './endpoints.ts'
-import { type Owner, payloadOf } from './payload.ts'
+import { payloadOf } from './payload.ts'
+import { type Owner } from './policy.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
 
 const MOST_ATTEMPTS = 50

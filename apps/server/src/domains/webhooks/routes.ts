@@ -6,7 +6,7 @@ import { ok } from '../../infra/result.ts'
 import { resendDelivery, testEndpoint } from './emit.ts'
 import { createEndpoint, deleteEndpoint, ownEndpoints, rotateSecret, updateEndpoint } from './endpoints.ts'
 import { deliveryList, endpointList, readDelivery } from './log.ts'
-import type { WebhookPorts } from './payload.ts'
+import type { WebhookPorts } from './policy.ts'
 
 export function webhookRoutes(mount: Mount, ctx: AppContext, ports: WebhookPorts): void {
   customerRoutes(mount, ctx, ports)

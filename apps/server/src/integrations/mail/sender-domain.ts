@@ -1,4 +1,4 @@
-import { answered, resolverOf } from '../foreign-texts.ts'
+import { answered, resolverOf } from '../name-servers.ts'
 import { getDomain } from 'tldts'
 import { startOf } from '../../infra/text.ts'
 

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { type LookupFunction, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import { answered, resolverOf } from '../foreign-texts.ts'
+import { answered, resolverOf } from '../name-servers.ts'
 
 /** An answer is read up to READ_BYTES, to see whether it is complete, but only KEPT_BYTES are kept. */
 const KEPT_BYTES = 1000

@@ -1,7 +1,7 @@
 import '../../kit/styles/forms.ts'
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { PROXY_STATUSES } from '@netlet/contract/states'
+import { PROXY_STATUSES } from '@netlet/contract/limits'
 import type { RefObject } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'
 import { useT, type T } from '../../i18n/proxies.ts'

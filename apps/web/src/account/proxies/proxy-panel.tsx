@@ -1,7 +1,7 @@
 import { Button, Skeleton, Textarea } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
 import type { Order, Proxy } from '@netlet/contract'
-import { NOTE_LENGTH } from '@netlet/contract/states'
+import { NOTE_LENGTH } from '@netlet/contract/limits'
 import { IconNote } from '@tabler/icons-react'
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useT as useAccountT } from '../../i18n/account.ts'

@@ -1,5 +1,5 @@
 import type { Order, QueryOf } from '@netlet/contract'
-import { CHECK_SITES, PROXY_STATUSES, type CheckSite, type ProxyStatus } from '@netlet/contract/states'
+import { CHECK_SITES, PROXY_STATUSES, type CheckSite, type ProxyStatus } from '@netlet/contract/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { usePollInterval } from '../../api/feed-connected.ts'

@@ -11,7 +11,7 @@ import { useDraft } from '../../kit/draft.ts'
 import { notify } from '../../kit/notify.ts'
 import { type CheckoutTab, checkoutTab } from '../../kit/payment/pending.ts'
 import { useLevelWords } from '../../kit/payment/level-price.tsx'
-import { webAddress } from '../../kit/return-path.ts'
+import { webAddress } from '../../kit/web-address.ts'
 
 /** Paid orders can be renewed until their grace period ends, but not failed or refunded ones. The server decides. */
 export function renewable(order: Order | undefined): boolean {

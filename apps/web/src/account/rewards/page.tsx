@@ -15,7 +15,7 @@ import { Day } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import { ExchangeList } from './exchange-list.tsx'
 import classes from './rewards.module.css'
-import { NO_NEXT_LEVEL } from '@netlet/contract/states'
+import { NO_NEXT_LEVEL } from '@netlet/contract/limits'
 
 type Standing = {
   level: number

@@ -1,7 +1,7 @@
 import { Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { Confirmation, Scope } from '@netlet/contract'
-import { API_KEY_SCOPES } from '@netlet/contract/states'
+import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { pageAt } from '@netlet/contract/pages'
 import { type RefObject, useState } from 'react'
 import { Link } from 'react-router'

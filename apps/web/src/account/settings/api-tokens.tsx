@@ -1,6 +1,6 @@
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { TOKEN_DAYS } from '@netlet/contract/states'
+import { TOKEN_DAYS } from '@netlet/contract/limits'
 import { TOKEN_PERMISSIONS, type TokenPermission } from '@netlet/contract/permissions'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'

@@ -9,7 +9,6 @@ import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { goesOn, isReady, useStartSync, useSyncRuns } from './sync-progress.tsx'
 import { SyncDialog } from './sync-dialog.tsx'
-import { none } from '../../kit/none.tsx'
 
 /** Opens the current sync of one kind, or starts a new one. */
 export function SyncButton({ of }: { of: SyncKind }) {
@@ -41,13 +40,3 @@ export function SyncButton({ of }: { of: SyncKind }) {
     </>
   )
 }
-
-/** A long text cut to the list's row, complete in the tooltip. */
-export const clip = (text: string) =>
-  text ? (
-    <span className="clamped" style={{ maxWidth: '36rem' }} title={text}>
-      {text}
-    </span>
-  ) : (
-    none
-  )

@@ -16,7 +16,7 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { type Clash, type Path, type Taken, isSame, merge, withValue } from '../../kit/merge.ts'
 import { numberText } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
-import { useLatest } from '../../kit/confirm.ts'
+import { useLatest } from '../../kit/use-latest.ts'
 import { AllowedFields, AuditLink, FormAlert, type T, WorkButton, sayDone } from '../kit/index.ts'
 import classes from './notices.module.css'
 

@@ -1,117 +1,15 @@
-import type { Order, RefundPlan } from '@netlet/contract'
-import { type Obstacle, whyNotExtend } from '../../kit/order-obstacles.ts'
-import { fromCents, toCents } from '@netlet/contract/money'
-import { IconCalendarHeart, IconCalendarPlus, IconReceiptRefund } from '@tabler/icons-react'
-import { call } from '../../api/client.ts'
+import type { Order } from '@netlet/contract'
+import { whyNotExtend } from '../../kit/order-obstacles.ts'
+
+import { IconCalendarHeart, IconCalendarPlus } from '@tabler/icons-react'
+
 import { orders } from '../../api/routes.ts'
 import { currentLanguage } from '../../i18n/language.ts'
-import { money, moneyIn } from '../../kit/money.ts'
-import { CreditForm, ExtendForm, RefundForm } from '../../kit/schemas.ts'
+
+import { CreditForm, ExtendForm } from '../../kit/schemas.ts'
 import { momentText } from '../../kit/time.tsx'
-import {
-  figures,
-  hiddenField,
-  integerField,
-  moneyField,
-  optional,
-  type Question,
-  type T,
-  textField,
-  timeField
-} from '../kit/index.ts'
-
-/** The console's words for why an action is unavailable. */
-export const obstacle = <H extends Obstacle>(why: H | undefined) => why && (`whyNot.order.${why}` as const)
-
-/** Addresses can be moved while the order's time runs or its delivery is pending. */
-export function whyNotMove(order: Order) {
-  if (order.pay_status !== 1) return obstacle('notPaid')
-  if (order.state === 'refunded') return obstacle('refunded')
-  if (order.is_expired || order.state === 'expired') return obstacle('over')
-  return order.state === 'failed' ? ('whyNot.order.failed' as const) : undefined
-}
-
-const leftOf = ({ pay_amount, refunded_amount }: Order): string =>
-  money(fromCents(toCents(pay_amount ?? '0.00') - toCents(refunded_amount)))
-
-/** What the refund ends. */
-const consequence = (t: T, { ends, proxies, days, held_until: until }: RefundPlan): string => {
-  const held = until
-    ? t('orders.refundHeld', { until: momentText(until, currentLanguage()) })
-    : t('orders.refundReleased')
-  const said = {
-    lease: t('orders.refundEnds', figures({ count: proxies })),
-    term: t('orders.refundTakes', figures({ days })),
-    term_and_lease: `${t('orders.refundTakes', figures({ days }))} ${t('orders.refundStops', figures({ count: proxies }))} ${held}`,
-    grace: `${t('orders.refundGrace')} ${held}`,
-    nothing: t('orders.refundKeeps')
-  }
-  return said[ends]
-}
-
-/** What an operator has to send, as the platform only records it. */
-const byHand = (t: T, { by_hand: amount }: Pick<RefundPlan, 'by_hand'>): string[] =>
-  amount === null ? [] : [t('orders.refundByHand', { amount })]
-
-/** @param reply the reply to the refund */
-export const refundStarted = (t: T, reply: unknown): string =>
-  [t('orders.refundDone'), ...byHand(t, reply as Pick<RefundPlan, 'by_hand'>)].join('. ')
-
-/**
- * The question before a refund: the amount by the server's books, the payment, and what ends.
- * @param order its public number; null: the payment belongs to no order
- */
-export async function askRefund(
-  t: T,
-  order: string | null,
-  planOf: (query: Record<string, string>) => Promise<RefundPlan>,
-  sent: Record<string, unknown>
-) {
-  const query = Object.fromEntries(
-    ['amount', 'platform_order'].flatMap(name => {
-      const value = sent[name]
-      return typeof value === 'string' && value.trim() ? [[name, value.trim()]] : []
-    })
-  )
-  const plan = await planOf(query)
-  const amount = moneyIn(plan.amount, plan.currency)
-  const about = { amount, payment: plan.platform_order }
-  const body = order ? t('orders.refundBody', { ...about, order }) : t('payments.refundBody', about)
-  return {
-    title: t('orders.refundTitle', { amount }),
-    body: [body, ...byHand(t, plan), consequence(t, plan)].join('\n'),
-    danger: true,
-    // The amount, so that only a large refund asks for a confirmation.
-    adds: { version: plan.version, amount: plan.amount }
-  }
-}
-
-/** The amount to refund; empty means all that is left. */
-export const refundAmount = (left: (t: T, row: Record<string, unknown>) => string) => ({
-  ...optional(moneyField('amount')),
-  shown: () => '',
-  placeholder: left,
-  help: (t: T) => t('orders.refundHelp')
-})
-
-export const refund = {
-  name: 'refund',
-  icon: IconReceiptRefund,
-  danger: true,
-  // Renewals are refunded by their own platform order number.
-  whyNot: (order: Order) => (order.pay_status === 1 ? undefined : obstacle('notPaid')),
-  form: {
-    schema: RefundForm,
-    fields: [
-      refundAmount((t, order) => t('orders.refundAll', { left: leftOf(order as Order) })),
-      { ...optional(textField('platform_order')), help: (t: T) => t('orders.platformOrderHelp') }
-    ],
-    route: orders.refund
-  },
-  confirm: (t: T, { id, order_id }: Order, sent: Record<string, unknown>) =>
-    askRefund(t, order_id, query => call(orders.refundPlan, { params: { id }, query }), sent),
-  success: refundStarted
-} as const
+import { hiddenField, integerField, type Question, type T, textField, timeField } from '../kit/index.ts'
+import { obstacle } from './why-not.ts'
 
 const DAY = 86_400_000
 /** An end further ahead than this needs confirmation, because no term sold is longer. */

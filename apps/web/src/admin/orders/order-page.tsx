@@ -38,7 +38,7 @@ import { OrderProxies } from './order-proxies.tsx'
 import classes from './orders.module.css'
 import { Orders } from './orders.tsx'
 import { Timeline } from './timeline.tsx'
-import { obstacle } from './expiry.tsx'
+import { obstacle } from './why-not.ts'
 import '../../kit/styles/forms.ts'
 import '../../kit/styles/tables.ts'
 

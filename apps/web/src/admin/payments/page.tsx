@@ -33,7 +33,7 @@ import {
   type Tools
 } from '../kit/index.ts'
 import { OrderLink } from '../orders/cells.tsx'
-import { askRefund, refundAmount, refundStarted } from '../orders/expiry.tsx'
+import { askRefund, refundAmount, refundStarted } from '../orders/refund.ts'
 import classes from './payments.module.css'
 
 /** One event beside the list: the lines of the platform's order, and what our order is missing. */

@@ -3,7 +3,8 @@ import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { TagForm } from '../../kit/schemas.ts'
 import { StateBadge } from '../../kit/state-badge.tsx'
-import { clip, SyncButton } from '../catalog-sync/sync-button.tsx'
+import { SyncButton } from '../catalog-sync/sync-button.tsx'
+import { clip } from '../catalog-sync/clipped-text.tsx'
 import { areaField, column, defineResource, inChinese, integer, optional, textField } from '../kit/index.ts'
 
 const name = textField('tag_name')

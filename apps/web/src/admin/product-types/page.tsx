@@ -3,7 +3,8 @@ import { pageAt } from '@netlet/contract/pages'
 import { Link } from 'react-router'
 import { catalog } from '../../api/routes.ts'
 import { CollectionForm } from '../../kit/schemas.ts'
-import { clip, SyncButton } from '../catalog-sync/sync-button.tsx'
+import { SyncButton } from '../catalog-sync/sync-button.tsx'
+import { clip } from '../catalog-sync/clipped-text.tsx'
 import { areaField, column, defineResource, inChinese, integer, optional, textField } from '../kit/index.ts'
 
 const name = textField('collection_name')

@@ -18,7 +18,7 @@ import { ProductForm } from '../../kit/schemas.ts'
 import { EmptyState } from '../../kit/states.tsx'
 import { createBody, draftOfPlatform } from './draft.ts'
 import { Editor } from './editor.tsx'
-import { useBack } from './checkbox-list.tsx'
+import { useBack } from './paths.ts'
 
 const checkForm = rules(ProductForm)
 /** Milliseconds. The platform is queried for all its products. */

@@ -1,48 +1,7 @@
-import { pageAt } from '@netlet/contract/pages'
-import { useLocation, useNavigate } from 'react-router'
-import type { Product } from '@netlet/contract'
 import { Checkbox } from '@mantine/core'
 import { useT } from '../../i18n/admin.ts'
 import { gridStyle } from '../../kit/grid-style.ts'
 import classes from './products.module.css'
-
-export const LIST = pageAt('productManager')
-export const ADD = `${LIST}/new`
-export const editPath = (id: number): string => `${LIST}/${id}`
-
-/** Returns to the list in its former state. */
-export function useBack() {
-  const navigate = useNavigate()
-  const { state } = useLocation()
-  const list = (state as { list?: unknown } | null)?.list
-  return ({ replace = false } = {}) => void navigate(LIST + (typeof list === 'string' ? list : ''), { replace })
-}
-
-/** Variants whose price differs from the platform's. */
-export const driftsOf = ({ variants }: Product) => variants.filter(variant => variant.price_drift !== null)
-
-/** Variants on sale without a server group. */
-export const withoutGroup = ({ variants }: Product) =>
-  variants.filter(variant => variant.is_active && variant.server_group === null)
-
-/** Variants that the platform sells only as long as its own stock lasts. */
-export const countedThere = ({ variants }: Product) => variants.filter(variant => variant.platform_stock !== 'none')
-
-/** Variants whose checkout asks for an address and a shipping rate. */
-export const shippedThere = ({ variants }: Product) => variants.filter(variant => variant.shipped)
-
-/** Needs a decision. Must match the list's filter `problem`. */
-export const hasProblem = (product: Product): boolean =>
-  !product.valid ||
-  product.old_flag ||
-  driftsOf(product).length > 0 ||
-  withoutGroup(product).length > 0 ||
-  countedThere(product).length > 0 ||
-  shippedThere(product).length > 0
-
-/** Why the platform's product cannot be bought by a checkout link. */
-export const whyInvalid = ({ unpublished, subscription_only }: Product) =>
-  subscription_only ? 'subscription' : unpublished ? 'unpublished' : 'withdrawn'
 
 type Props = {
   label: string

@@ -15,7 +15,8 @@ import { EmptyState, ErrorState } from '../../kit/states.tsx'
 import { type Undo, WorkButton } from '../kit/index.ts'
 import { type Draft, draftOf, newVariant, updateBody, type VariantDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
-import { countedThere, shippedThere, useBack, whyInvalid } from './checkbox-list.tsx'
+import { useBack } from './paths.ts'
+import { countedThere, shippedThere, whyInvalid } from './trouble.ts'
 
 const checkForm = rules(ProductUpdate)
 

@@ -12,16 +12,8 @@ import { StateBadge } from '../../kit/state-badge.tsx'
 import { SyncButton } from '../catalog-sync/sync-button.tsx'
 import { column, date, defineResource, idFilter, integer, May, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
-import {
-  ADD,
-  countedThere,
-  driftsOf,
-  editPath,
-  hasProblem,
-  shippedThere,
-  whyInvalid,
-  withoutGroup
-} from './checkbox-list.tsx'
+import { ADD, editPath } from './paths.ts'
+import { countedThere, driftsOf, hasProblem, shippedThere, whyInvalid, withoutGroup } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
 /** The platform's products added to the shop, with open decisions. */

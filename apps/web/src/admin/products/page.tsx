@@ -2,7 +2,7 @@ import { Navigate, useParams } from 'react-router'
 import { AddProduct } from './add.tsx'
 import { EditProduct } from './edit.tsx'
 import { Products } from './list.tsx'
-import { LIST } from './checkbox-list.tsx'
+import { LIST } from './paths.ts'
 
 /** The list; `/new` adds a product, `/7` edits one. */
 export default function ProductsPage() {

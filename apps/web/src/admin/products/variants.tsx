@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../kit/index.ts'
 import { PriceChoices } from '../price-drift/choices.tsx'
 import type { VariantDraft } from './draft.ts'
 import classes from './products.module.css'
-import { driftsOf } from './checkbox-list.tsx'
+import { driftsOf } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
 type Props = {

@@ -1,6 +1,6 @@
 import type { LevelDiscount, Order } from '@netlet/contract'
 import type { OrderNames } from '../../i18n/names.ts'
-import { webAddress } from '../return-path.ts'
+import { webAddress } from '../web-address.ts'
 import { useLanguage } from '../../i18n/language.ts'
 import { timeOfDay, useClock } from '../time.tsx'
 import { unitText } from '../money.ts'

@@ -1,6 +1,6 @@
 import { Button, Skeleton, TextInput } from '@mantine/core'
 import type { Reference } from '@netlet/contract'
-import { API_KEY_SCOPES } from '@netlet/contract/states'
+import { API_KEY_SCOPES } from '@netlet/contract/limits'
 import { pageAt } from '@netlet/contract/pages'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'

@@ -1,5 +1,5 @@
 import type { BodyOf, Product, RuleStock } from '@netlet/contract'
-import { RESERVATION_MINUTES } from '@netlet/contract/states'
+import { RESERVATION_MINUTES } from '@netlet/contract/limits'
 import { onlineManager } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
