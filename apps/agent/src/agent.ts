@@ -9,7 +9,7 @@ import { Certificate, endOf, namesOf, type Pem, readPem } from './certificate.ts
 import { Collector } from './collector.ts'
 import { LogFollower, type WriteLines } from './log/access-log.ts'
 import { fits, type Listener } from './net/listen-handle.ts'
-import { tellMainProcess } from './main-process.ts'
+import { notifyMainProcess } from './main-process.ts'
 import { makeControl, version } from './make-control.ts'
 import type { Resolve } from './net/resolver.ts'
 import { Routes, type RunCommand } from './net/routes.ts'
@@ -256,8 +256,8 @@ export async function startAgent(
     if (own !== null) await new Promise<void>(resolve => api.server.listen(own.handle, resolve))
     for (const listener of handed.proxies) if (!isWanted(listener)) listener.done()
     if (own === null) management?.done()
-    made.mayLeave = tellMainProcess(process.env, announcing.signal)
-  } else if (before !== null) void tellMainProcess(process.env, announcing.signal)
+    made.mayLeave = notifyMainProcess(process.env, announcing.signal)
+  } else if (before !== null) void notifyMainProcess(process.env, announcing.signal)
   // The other copies belong to processes that start no more workers.
   if (program !== undefined) await removeOtherCopies(program, folder.path).catch(() => {})
   ready.resolve()

@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises'
-import { tellSystemd } from '@netlet/contract/systemd'
+import { notifySystemd } from '@netlet/contract/systemd'
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 
@@ -28,18 +28,18 @@ export async function writePid(env: Env): Promise<void> {
  * Announces this process as the main one, and resolves when that is done. The former process must not end earlier:
  * a supervisor would take that for the end of the service.
  */
-export async function tellMainProcess(env: Env, signal: AbortSignal): Promise<void> {
+export async function notifyMainProcess(env: Env, signal: AbortSignal): Promise<void> {
   const tell = async (): Promise<void> => {
     await writePid(env)
-    await tellSystemd(env, `MAINPID=${process.pid}`)
+    await notifySystemd(env, `MAINPID=${process.pid}`)
   }
   const ended = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
   while (!signal.aborted) {
-    const told = await tell().then(
+    const notified = await tell().then(
       () => true,
       () => false
     )
-    if (told) return
+    if (notified) return
     await Promise.race([ended, new Promise<void>(resolve => setTimeout(resolve, RETRY_MS).unref())])
   }
 }

@@ -12,7 +12,7 @@ import { SYSTEM } from './infra/actor.ts'
 import { DAY } from './infra/clock.ts'
 import { command, type Unit } from './infra/command.ts'
 import type { AppContext } from './infra/context.ts'
-import { createSecrets, opens } from './infra/secrets.ts'
+import { createSecrets, canOpen } from './infra/secrets.ts'
 import { sealedTables } from './sealed-tables.ts'
 import { addRow, addRows } from './testing/rows.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
@@ -94,7 +94,7 @@ async function unopened(ctx: AppContext): Promise<string[]> {
       sql`select ${sql.identifier(column)} as value from ${sql.identifier(table)} where ${sql.identifier(column)} is not null`
     )
     expect(rows.length, name).toBeGreaterThan(0)
-    found.push(...rows.flatMap(({ value }) => (opens(ctx.secrets, value) ? [] : [name])))
+    found.push(...rows.flatMap(({ value }) => (canOpen(ctx.secrets, value) ? [] : [name])))
   }
   return found
 }

@@ -2,7 +2,7 @@ import { message, routes, type CodeAct, type CodeKind, type OrderTask } from '@n
 import { inArray } from './infra/db/drizzle.ts'
 import type { z } from 'zod'
 import type { BulkActions, BulkWork } from './domains/bulk/index.ts'
-import { creditOrder, leaveServerRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
+import { creditOrder, moveRunRow, planTask, requestTaskIn } from './domains/delivery/index.ts'
 import { guardAddressSearch, orderLabels, orderList, planRemoval, removeOrderIn } from './domains/orders/index.ts'
 import { hasOpenMoney } from './domains/inbox/index.ts'
 import { deliveryRefusalSql, deliveryRefusal, ordersPaidBy } from './domains/payments/index.ts'
@@ -116,7 +116,7 @@ export const bulkActions: BulkActions = {
     plan: (db, ids) => planRemoval(db, ids, { hasOpenMoney }),
     run: (unit, id) => removeOrderIn(unit, id, { hasOpenMoney })
   },
-  'order.leave_server': { ...orderRows, run: leaveServerRow },
+  'order.leave_server': { ...orderRows, run: moveRunRow },
   'order.credit_outage': { ...orderRows, run: creditOrder },
   'gift_card.delete': { ...giftCardRows, plan: planGiftCardRemoval, run: deleteGiftCardIn },
   'coupon.check': platformRows('coupon', 'check'),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from './infra/db/drizzle.ts'
-import { comparePrices, countPriceDrifts, unsellable } from './domains/catalog/index.ts'
+import { comparePrices, countPriceDrifts, findUnsellable } from './domains/catalog/index.ts'
 import { checkPlatform, platformHealth, registerWebhooks } from './domains/commerce/index.ts'
 import { checkServers } from './domains/convergence/index.ts'
 import { serversHealth } from './domains/servers/index.ts'
@@ -20,7 +20,11 @@ const SERVERS_MS = 8000
 export const healthPorts = (ctx: AppContext): HealthPorts => ({
   sections: {
     platform: () =>
-      platformHealth(ctx, { priceDrifts: countPriceDrifts, unsellable, unresolvedEvents: countUnresolvedEvents }),
+      platformHealth(ctx, {
+        priceDrifts: countPriceDrifts,
+        unsellable: findUnsellable,
+        unresolvedEvents: countUnresolvedEvents
+      }),
     jobs: async () => ({
       queues: (await queueFigures(ctx.db)).map(queue => ({ ...queue, oldest: isoOrNull(queue.oldest) }))
     }),

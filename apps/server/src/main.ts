@@ -1,4 +1,4 @@
-import { feedWatchdog, tellSystemd } from '@netlet/contract/systemd'
+import { feedWatchdog, notifySystemd } from '@netlet/contract/systemd'
 import type { FastifyInstance } from 'fastify'
 import { sql } from './infra/db/drizzle.ts'
 import { createHttpApp } from './app.ts'
@@ -30,7 +30,7 @@ async function start(mode: Mode): Promise<void> {
   const address = app?.server.address()
   process.send?.({ ready: true, port: typeof address === 'object' ? address?.port : undefined })
   const tell = (what: string) =>
-    tellSystemd(process.env, what).catch((error: unknown) => ctx.log.warn({ err: error }, 'systemd was not told'))
+    notifySystemd(process.env, what).catch((error: unknown) => ctx.log.warn({ err: error }, 'systemd was not told'))
   void tell('READY=1')
   const stopFeeding = feedWatchdog(process.env, () => true)
 

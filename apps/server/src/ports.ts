@@ -16,7 +16,7 @@ import {
   endCodesOf,
   exportCodes,
   exportPoints,
-  followAddress,
+  syncCodesToAddress,
   forgetInvited,
   levelThresholds,
   pendingCoins
@@ -34,7 +34,7 @@ export const accountPorts = (ctx: Pick<AppContext, 'now'>): AccountPorts => ({
   pendingCoins: (db, userId) => pendingCoins(db, userId, ctx.now()),
   figures,
   changePoints,
-  followAddress,
+  syncCodesToAddress,
   owed,
   forget: [
     // Before the rows that tell which events are the person's.

@@ -15,8 +15,8 @@ import { noticeJobs } from './domains/notices/index.ts'
 import { orderJobs, trafficPorts } from './domains/orders/index.ts'
 import { acceptDelivered, cancelPayment, disputePayment, refundPayment } from './domains/payments/index.ts'
 import {
-  changeRefund,
-  doubtRefund,
+  applyRefundChange,
+  reportDoubtfulRefund,
   holdCreated,
   readTransaction,
   reconciliationJobs
@@ -45,8 +45,8 @@ export const eventHandlers: EventHandlers = {
   'order_transactions/create': readTransaction,
   'disputes/create': disputePayment,
   'disputes/update': disputePayment,
-  'reconciled/refund': changeRefund,
-  'reconciled/doubt': doubtRefund,
+  'reconciled/refund': applyRefundChange,
+  'reconciled/doubt': reportDoubtfulRefund,
   'products/update': applyProductUpdate,
   'products/delete': applyProductDeletion
 }

@@ -12,7 +12,7 @@ type Env = Readonly<Record<string, string | undefined>>
  * Tells systemd something, such as `READY=1`; nothing if systemd does not ask for it.
  * @throws Error if it could not be told
  */
-export async function tellSystemd(env: Env, what: string): Promise<void> {
+export async function notifySystemd(env: Env, what: string): Promise<void> {
   if (!env['NOTIFY_SOCKET']) return
   // Node.js cannot send datagrams to local sockets, so systemd's program does.
   await promisify(execFile)('systemd-notify', [what], { timeout: NOTIFY_TIMEOUT_MS })
@@ -30,7 +30,7 @@ export function feedWatchdog(env: Env, healthy: () => boolean): () => void {
   const tell = (): void => {
     if (telling || !healthy()) return
     telling = true
-    void tellSystemd(env, 'WATCHDOG=1')
+    void notifySystemd(env, 'WATCHDOG=1')
       .catch(() => {})
       .finally(() => (telling = false))
   }

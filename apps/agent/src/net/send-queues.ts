@@ -30,7 +30,7 @@ export class SendQueues {
     while (this.#waiting.length > 0) {
       const questions = this.#waiting
       this.#waiting = []
-      const found = await look(new Set(questions.flatMap(question => question.keys)))
+      const found = await readSendQueues(new Set(questions.flatMap(question => question.keys)))
       for (const { keys, answer } of questions) {
         const known = keys.map(key => found.get(key)).filter(bytes => bytes !== undefined)
         answer(known.length === 0 ? null : known.reduce((sum, bytes) => sum + bytes, 0))
@@ -40,7 +40,7 @@ export class SendQueues {
   }
 }
 
-async function look(keys: ReadonlySet<string>): Promise<Map<string, number>> {
+async function readSendQueues(keys: ReadonlySet<string>): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   for (const file of FILES) {
     try {

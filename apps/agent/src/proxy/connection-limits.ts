@@ -46,7 +46,7 @@ export type Shares = {
   speeds: Array<[user: string, used: number, processes: number]>
 }
 /** Connections of a key in other processes (0: none any more). `told`: this process' own count at the time of counting. */
-export type Elsewhere = [key: string, open: number, told: number]
+export type Elsewhere = [key: string, open: number, reported: number]
 
 export type Kind = 'user' | 'address' | 'client'
 /** A key has too many connections. Beyond the oldest `keep` this process ends those let in after `since` (`performance.now()`). */
@@ -204,31 +204,31 @@ export class ConnectionLimits {
 
   /** Counts that other processes must know. @param all reports nearly all keys */
   toTell(leaseOf: (user: string) => Lease | undefined, all: boolean = this.#isDraining): Shares['open'] {
-    const told: Shares['open'] = []
+    const reported: Shares['open'] = []
     for (const kind of KINDS) {
       // A small count for a process that accepts is a large one for a process that drains.
       for (const key of all ? this.#open[kind].keys() : this.#many[kind].keys()) {
         const open = this.#open[kind].get(key) ?? 0
         const most = this.#mostOpen(kind, kind === 'user' ? leaseOf(key) : undefined)
-        if (this.#isMany(open, most, all)) told.push([`${kind} ${key}`, open, open / most])
+        if (this.#isMany(open, most, all)) reported.push([`${kind} ${key}`, open, open / most])
       }
     }
-    return told
+    return reported
   }
 
   /** Reportable counts that changed since the last call. 0: the count is small again. */
   takeChanges(leaseOf: (user: string) => Lease | undefined): Shares['open'] {
-    const told: Shares['open'] = []
+    const reported: Shares['open'] = []
     for (const name of this.#changed) {
       const { kind, key } = keyOf(name)
       const open = this.#open[kind].get(key) ?? 0
       const most = this.#mostOpen(kind, kind === 'user' ? leaseOf(key) : undefined)
       const isMany = this.#isMany(open, most)
-      told.push(isMany ? [name, open, open / most] : [name, 0, 0])
+      reported.push(isMany ? [name, open, open / most] : [name, 0, 0])
       if (!isMany) this.#many[kind].delete(key)
     }
     this.#changed.clear()
-    return told
+    return reported
   }
 
   /** Whether other processes share these limits. */
@@ -258,19 +258,19 @@ export class ConnectionLimits {
     const surplus: Surplus[] = []
     if (isWhole) this.#elsewhere = new Map()
     const now = performance.now()
-    for (const [name, elsewhere, told] of open) {
+    for (const [name, elsewhere, reported] of open) {
       if (elsewhere > 0) this.#elsewhere.set(name, elsewhere)
       else this.#elsewhere.delete(name)
-      if (told === 0 || this.#isDraining) continue
+      if (reported === 0 || this.#isDraining) continue
       const { kind, key } = keyOf(name)
       const most = this.#mostOpen(kind, kind === 'user' ? leaseOf(key) : undefined)
-      if (told + elsewhere <= most * TOO_MANY_FROM) continue
+      if (reported + elsewhere <= most * TOO_MANY_FROM) continue
       const since = Math.max(now - YOUNG_MS, kind === 'user' ? (this.#since.get(key) ?? -Infinity) : -Infinity)
       if ((this.#many[kind].get(key) ?? -Infinity) <= since) continue
       // While the others end theirs, their older reports would make this process end too many.
       if (this.#trimmed.has(name)) continue
       // A process with any connections of the key keeps at least one.
-      const keep = Math.ceil((told * most) / (told + elsewhere))
+      const keep = Math.ceil((reported * most) / (reported + elsewhere))
       if ((this.#open[kind].get(key) ?? 0) <= keep) continue
       this.#trimmed.set(name, true)
       surplus.push({ kind, key, keep, since, note: codes[kind][0] })

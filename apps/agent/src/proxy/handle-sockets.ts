@@ -186,7 +186,7 @@ class HandleSocket implements RawSocket {
 
   #handleReset(): void {
     if (this.#handle.reset() !== 0) this.#handle.close()
-    tellClosed(this)
+    notifyClosed(this)
   }
 
   resetWhenSent(): void {
@@ -198,7 +198,7 @@ class HandleSocket implements RawSocket {
   #close(): void {
     if (!this.#release()) return
     this.#handle.close()
-    tellClosed(this)
+    notifyClosed(this)
   }
 
   #release(): boolean {
@@ -256,11 +256,11 @@ function onRead(this: TcpHandle): Buffer | undefined {
 }
 
 /** Calls the owner after the present call. A closed handle reports nothing more, so the runtime's callback is not needed. */
-function tellClosed(rawSocket: HandleSocket): void {
-  if (closed.push(rawSocket) === 1) void settled.then(tellAllClosed)
+function notifyClosed(rawSocket: HandleSocket): void {
+  if (closed.push(rawSocket) === 1) void settled.then(notifyAllClosed)
 }
 
-function tellAllClosed(): void {
+function notifyAllClosed(): void {
   for (const rawSocket of closed.splice(0)) rawSocket.owner?.socketClosed(rawSocket)
 }
 

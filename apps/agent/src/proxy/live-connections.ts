@@ -50,7 +50,7 @@ function liveConnections(plane: Plane, user: string, limit: number): LivePart {
   return { total: of.size, users: [], connections }
 }
 
-export const lookAt = (plane: Plane, user: string | null, limit: number): Promise<LivePart> =>
+export const listConnections = (plane: Plane, user: string | null, limit: number): Promise<LivePart> =>
   user === null ? liveUsers(plane, limit) : Promise.resolve(liveConnections(plane, user, limit))
 
 /** Ends the user's connections, or only the one with this id. Returns how many. */

@@ -1,7 +1,7 @@
 import type { AgentDraining } from '@netlet/contract/agent-takeover'
 import { figuresSince, type PlaneFigures } from '../proxy/plane-figures.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
-import type { Channel, ToPredecessor, ToSuccessor, Told } from './messages.ts'
+import type { Channel, ToPredecessor, ToSuccessor, DrainReport } from './messages.ts'
 import type { Generations } from './generations.ts'
 
 /** Log note of tunnels that are cut when the time is over. */
@@ -57,7 +57,7 @@ export class Drain {
   /** Tells the successor that no new connection is accepted, and what is open. */
   async begin(): Promise<void> {
     this.#send(await this.#backend.collect())
-    this.#channel.send({ type: 'draining', told: this.#told() })
+    this.#channel.send({ type: 'draining', told: this.#report() })
   }
 
   async #collect(id: number): Promise<void> {
@@ -72,10 +72,10 @@ export class Drain {
   }
 
   #tell(id: number): void {
-    this.#channel.send({ type: 'collected', id, told: this.#told() })
+    this.#channel.send({ type: 'collected', id, told: this.#report() })
   }
 
-  #told(): Told {
+  #report(): DrainReport {
     const backend = this.#backend
     const { plane, processes } = backend.figures()
     const own = this.#cutting === null ? backend.ownConnections : 0

@@ -38,7 +38,7 @@ export class Generations implements Backend {
     this.#before = before
     this.#until = performance.now() + ms
     before.keep()
-    this.#own.share(joinShares([before.told.shares, this.#after.shares]), true)
+    this.#own.share(joinShares([before.report.shares, this.#after.shares]), true)
   }
 
   start(store: Store): Promise<Started> {
@@ -55,7 +55,7 @@ export class Generations implements Backend {
 
   async lend(): Promise<Lent> {
     const { listeners, open } = await this.#own.lend()
-    const all = joinShares([{ open, speeds: [] }, this.#before?.told.shares ?? nothing])
+    const all = joinShares([{ open, speeds: [] }, this.#before?.report.shares ?? nothing])
     return { listeners, open: all.open }
   }
 
@@ -80,8 +80,8 @@ export class Generations implements Backend {
       before.collect(joinShares([this.#own.shares(), this.#after.shares]))
     ])
     this.#left.push(...theirs)
-    this.#own.share(joinShares([before.told.shares, this.#after.shares]), true)
-    const isOver = before.told.connections === 0 && before.draining.length <= 1
+    this.#own.share(joinShares([before.report.shares, this.#after.shares]), true)
+    const isOver = before.report.connections === 0 && before.draining.length <= 1
     if (isOver || performance.now() >= this.#until) void this.#end(before)
     return this.#withLeft(rows)
   }
@@ -98,7 +98,7 @@ export class Generations implements Backend {
       await before.leave()
       this.#before = null
       this.#ending = null
-      addFigures(this.#gone, before.told.plane, false)
+      addFigures(this.#gone, before.report.plane, false)
       this.#own.share(this.#after.shares, this.#after.isTogether)
     })())
   }
@@ -110,7 +110,7 @@ export class Generations implements Backend {
   }
 
   connections(): number {
-    return this.#own.connections() + (this.#before?.told.connections ?? 0)
+    return this.#own.connections() + (this.#before?.report.connections ?? 0)
   }
 
   get ownConnections(): number {
@@ -139,9 +139,9 @@ export class Generations implements Backend {
   figures(): BackendFigures {
     const { plane, processes, restarts } = this.#own.figures()
     const all = addFigures(addFigures(noFigures(), plane, true), this.#gone, false)
-    const told = this.#before?.told
-    if (told !== undefined) addFigures(all, told.plane, true)
-    return { plane: all, processes: [...processes, ...(told?.processes ?? [])], restarts }
+    const report = this.#before?.report
+    if (report !== undefined) addFigures(all, report.plane, true)
+    return { plane: all, processes: [...processes, ...(report?.processes ?? [])], restarts }
   }
 
   async look(user: string | null, limit: number): Promise<LivePart> {
@@ -162,13 +162,16 @@ export class Generations implements Backend {
   }
 
   shares(): Shares {
-    return joinShares([this.#own.shares(), this.#before?.told.shares ?? nothing])
+    return joinShares([this.#own.shares(), this.#before?.report.shares ?? nothing])
   }
 
   share(shares: Shares, isTogether: boolean): void {
     this.#after = { shares, isTogether }
     const before = this.#before
-    this.#own.share(before === null ? shares : joinShares([shares, before.told.shares]), isTogether || before !== null)
+    this.#own.share(
+      before === null ? shares : joinShares([shares, before.report.shares]),
+      isTogether || before !== null
+    )
   }
 
   serving(): { now: number; wanted: number } {

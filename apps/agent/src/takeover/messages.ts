@@ -35,11 +35,11 @@ export type ToSuccessor =
   /** Comes after the sockets. The state is on the disk and released. `open`: connections that count for limits. */
   | { type: 'yours'; open: Shares['open'] }
   /** No new connections are accepted here. */
-  | { type: 'draining'; told: Told }
+  | { type: 'draining'; told: DrainReport }
   | { type: 'log'; text: string; lines: number }
   | { type: 'rows'; rows: TrafficRow[] }
   | { type: 'applied'; id: number }
-  | { type: 'collected'; id: number; told: Told }
+  | { type: 'collected'; id: number; told: DrainReport }
   | { type: 'looked'; id: number; part: LivePart }
   | { type: 'ended'; id: number; ended: number }
 
@@ -65,7 +65,7 @@ export type ToPredecessor =
   | { type: 'leave' }
 
 /** Report of a draining process, with those behind it. Counters start with its drain. */
-export type Told = {
+export type DrainReport = {
   connections: number
   plane: PlaneFigures
   processes: ProcessFigures[]

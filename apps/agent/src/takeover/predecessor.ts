@@ -7,7 +7,7 @@ import { noFigures } from '../proxy/plane-figures.ts'
 import type { TrafficRow } from '../proxy/traffic-meter.ts'
 import type { WriteLines } from '../log/access-log.ts'
 import type { Op } from '../state/definitions.ts'
-import type { Channel, ToPredecessor, ToSuccessor, Told } from './messages.ts'
+import type { Channel, ToPredecessor, ToSuccessor, DrainReport } from './messages.ts'
 import { signalIfThere } from './start-program.ts'
 
 /** A draining process that does not answer in this time is killed. */
@@ -25,7 +25,7 @@ export type Handed = {
   open: Shares['open']
 }
 
-const nothingTold = (): Told => ({
+const noReport = (): DrainReport => ({
   connections: 0,
   plane: noFigures(),
   processes: [],
@@ -48,7 +48,7 @@ export class Predecessor {
   #log: WriteLines = () => {}
   /** Lines that arrived before `writeTo`. */
   #early: Array<[string, number]> = []
-  told: Told = nothingTold()
+  report: DrainReport = noReport()
 
   constructor(channel: Channel<ToSuccessor, ToPredecessor>) {
     this.#channel = channel
@@ -63,11 +63,11 @@ export class Predecessor {
       } else if (message.type === 'lock') {
         if (handle !== undefined) this.#handed.lock = { handle, name: message.name }
       } else if ('id' in message) {
-        if (message.type === 'collected') this.told = message.told
+        if (message.type === 'collected') this.report = message.told
         this.#waiting.get(message.id)?.(message)
         this.#waiting.delete(message.id)
       } else {
-        if (message.type === 'draining' && !channel.isGone) this.told = message.told
+        if (message.type === 'draining' && !channel.isGone) this.report = message.told
         const waiting = this.#steps.get(message.type)
         if (waiting === undefined) this.#arrived.set(message.type, message)
         else waiting(message)
@@ -82,8 +82,8 @@ export class Predecessor {
     for (const answer of [...this.#waiting.values(), ...this.#steps.values()]) answer(null)
     this.#waiting.clear()
     // Its open connections are gone. Its counters stay.
-    const plane = { ...this.told.plane, open: 0, targets: 0 }
-    this.told = { ...this.told, plane, connections: 0, shares: { open: [], speeds: [] }, draining: [] }
+    const plane = { ...this.report.plane, open: 0, targets: 0 }
+    this.report = { ...this.report, plane, connections: 0, shares: { open: [], speeds: [] }, draining: [] }
   }
 
   /** Waits for a message of the takeover. Null: the process is gone, or late. */
@@ -165,11 +165,11 @@ export class Predecessor {
   }
 
   takeSigns(): AbuseSign[] {
-    return this.told.signs.splice(0)
+    return this.report.signs.splice(0)
   }
 
   get draining(): AgentDraining[] {
-    return this.told.draining
+    return this.report.draining
   }
 
   async look(user: string | null, limit: number): Promise<LivePart> {

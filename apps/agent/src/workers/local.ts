@@ -10,7 +10,7 @@ import { CachingResolver, type Resolve } from '../net/resolver.ts'
 import { AccessTable } from '../proxy/access-table.ts'
 import { type Listening, listenProxy } from '../proxy/listener.ts'
 import { Plane } from '../proxy/plane.ts'
-import { endConnections, lookAt } from '../proxy/live-connections.ts'
+import { endConnections, listConnections } from '../proxy/live-connections.ts'
 import type { PlaneFigures } from '../proxy/plane-figures.ts'
 import { usableSockets } from '../proxy/usable-sockets.ts'
 import { piecesOf, TrafficMeter } from '../proxy/traffic-meter.ts'
@@ -190,7 +190,7 @@ export function localBackend(
     reload: () => local.reload(),
     // This is the managing process, whose figures are listed separately.
     figures: () => ({ plane: local.figures(), processes: [], restarts: 0 }),
-    look: (user, limit) => lookAt(local.plane, user, limit),
+    look: (user, limit) => listConnections(local.plane, user, limit),
     end: (user, connection) => endConnections(local.plane, user, connection),
     signs: () => local.plane.abuse.take(),
     serving: () => ({ now: 1, wanted: 1 }),

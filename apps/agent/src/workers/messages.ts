@@ -40,7 +40,7 @@ export type ToWorker =
   | { type: 'reload' }
 
 /** A worker's report with each collection. */
-export type WorkerTold = { plane: PlaneFigures; process: ProcessFigures; signs: AbuseSign[] }
+export type WorkerReport = { plane: PlaneFigures; process: ProcessFigures; signs: AbuseSign[] }
 
 /** From a worker. `collected` comes after all earlier log lines. */
 export type FromWorker =
@@ -56,7 +56,7 @@ export type FromWorker =
   | { type: 'open'; open: Shares['open'] }
   /** Counters, before their `collected`. */
   | { type: 'rows'; rows: TrafficRow[] }
-  | { type: 'collected'; id: number; connections: number; told: WorkerTold; speeds: Shares['speeds'] }
+  | { type: 'collected'; id: number; connections: number; report: WorkerReport; speeds: Shares['speeds'] }
   | { type: 'looked'; id: number; part: LivePart }
   | { type: 'ended'; id: number; ended: number }
   /** Finished lines of the access log, joined, because one text is far cheaper to send than many. */

@@ -211,9 +211,9 @@ export class WorkerPool implements Backend {
         } else {
           if (message.type === 'collected') {
             worker.connections = message.connections
-            worker.told = message.told
+            worker.report = message.report
             // A screen shows no more of them.
-            this.#signs = [...this.#signs, ...message.told.signs].slice(-MAX_SIGNS)
+            this.#signs = [...this.#signs, ...message.report.signs].slice(-MAX_SIGNS)
             this.#counts.tellSpeeds(worker, message.speeds)
           }
           worker.answered(message)
@@ -261,7 +261,7 @@ export class WorkerPool implements Backend {
   }
 
   #exited(worker: WorkerProcess, how: string): void {
-    if (this.#workers.delete(worker) && worker.told !== null) addFigures(this.#gone, worker.told.plane, false)
+    if (this.#workers.delete(worker) && worker.report !== null) addFigures(this.#gone, worker.report.plane, false)
     worker.gone()
     this.#counts.leave(worker)
     this.#tellCounts(false)
@@ -318,9 +318,9 @@ export class WorkerPool implements Backend {
 
   figures(): BackendFigures {
     const plane = addFigures(noFigures(), this.#gone, false)
-    const told = [...this.#workers].flatMap(worker => worker.told ?? [])
-    for (const { plane: own } of told) addFigures(plane, own, true)
-    return { plane, processes: told.map(one => one.process), restarts: this.#restarts }
+    const report = [...this.#workers].flatMap(worker => worker.report ?? [])
+    for (const { plane: own } of report) addFigures(plane, own, true)
+    return { plane, processes: report.map(one => one.process), restarts: this.#restarts }
   }
 
   async look(user: string | null, limit: number): Promise<LivePart> {

@@ -91,7 +91,7 @@ export class SharedCounts<W> {
     this.#changed.clear()
     if (names.size === 0) return
     for (const [worker, of] of this.#of) {
-      const told: Elsewhere[] = []
+      const reported: Elsewhere[] = []
       for (const name of names) {
         const sum = this.#sums.get(name)
         const own = of.open.get(name)?.open ?? 0
@@ -100,13 +100,13 @@ export class SharedCounts<W> {
         if (sum === undefined || elsewhere <= 0 || (own === 0 && sum.part < NEAR)) {
           if (sent === undefined) continue
           of.sent.delete(name)
-          told.push([name, 0, own])
+          reported.push([name, 0, own])
         } else if (again || sent?.elsewhere !== elsewhere || sent.own !== own) {
           of.sent.set(name, { elsewhere, own })
-          told.push([name, elsewhere, own])
+          reported.push([name, elsewhere, own])
         }
       }
-      if (told.length > 0) yield [worker, told]
+      if (reported.length > 0) yield [worker, reported]
     }
   }
 
@@ -115,14 +115,14 @@ export class SharedCounts<W> {
     const all = joinSpeeds([...[...this.#of.values()].map(({ speeds }) => speeds), this.#otherSpeeds])
     const byUser = new Map(all.map(speed => [speed[0], speed]))
     for (const [worker, of] of this.#of) {
-      const told: Shares['speeds'] = []
+      const reported: Shares['speeds'] = []
       for (const [user, used] of of.speeds) {
         const [, sum, processes] = byUser.get(user) ?? [user, used, 1]
-        if (processes > 1) told.push([user, sum - used, processes - 1])
+        if (processes > 1) reported.push([user, sum - used, processes - 1])
       }
-      if (told.length === 0 && !of.sentSpeeds) continue
-      of.sentSpeeds = told.length > 0
-      yield [worker, told]
+      if (reported.length === 0 && !of.sentSpeeds) continue
+      of.sentSpeeds = reported.length > 0
+      yield [worker, reported]
     }
   }
 }

@@ -2,7 +2,7 @@ import type { ChildProcess, SendHandle } from 'node:child_process'
 import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import type { Op } from '../state/definitions.ts'
 import type { Lent } from './backend.ts'
-import type { FromWorker, ToWorker, WorkerTold } from './messages.ts'
+import type { FromWorker, ToWorker, WorkerReport } from './messages.ts'
 import { packRanges, prefixesOf } from '../net/ip.ts'
 import { BLACKLIST } from '../proxy/access-table.ts'
 
@@ -75,7 +75,7 @@ export class WorkerProcess {
   fed: Promise<void> = Promise.resolve()
   /** From the last report. */
   connections = 0
-  told: WorkerTold | null = null
+  report: WorkerReport | null = null
   readonly #waiting = new Map<number, (message: FromWorker | null) => void>()
   /** Its sockets, for another process. */
   #lent: Listener[] = []

@@ -2,7 +2,7 @@
 import type { SendHandle } from 'node:child_process'
 import { borrowed, type ListenHandle, type Listener } from '../net/listen-handle.ts'
 import { piecesOf } from '../proxy/traffic-meter.ts'
-import { endConnections, lookAt } from '../proxy/live-connections.ts'
+import { endConnections, listConnections } from '../proxy/live-connections.ts'
 import { noFigures } from '../proxy/plane-figures.ts'
 import { nextTurn } from '../turns.ts'
 import { LocalPlane, ROWS_A_TURN } from './local.ts'
@@ -38,7 +38,7 @@ function sendOpen(): void {
   if (open.length > 0) send({ type: 'open', open })
 }
 
-function tellOpen(): void {
+function sendOpenCount(): void {
   telling ??= setTimeout(() => {
     telling = null
     sendOpen()
@@ -57,18 +57,19 @@ async function collect(id: number): Promise<void> {
     await nextTurn()
   }
   sendLog()
-  const told = {
+  const report = {
     plane: local?.figures() ?? noFigures(),
     process: await meter.read(),
     signs: local?.plane.abuse.take() ?? []
   }
   const { connections = 0 } = local?.plane ?? {}
   sendOpen()
-  send({ type: 'collected', id, connections, told, speeds: local?.plane.reportableSpeeds() ?? [] })
+  send({ type: 'collected', id, connections, report, speeds: local?.plane.reportableSpeeds() ?? [] })
 }
 
 async function look({ id, user, limit }: Extract<ToWorker, { type: 'look' }>): Promise<void> {
-  const part = local === null ? { total: 0, users: [], connections: [] } : await lookAt(local.plane, user, limit)
+  const part =
+    local === null ? { total: 0, users: [], connections: [] } : await listConnections(local.plane, user, limit)
   send({ type: 'looked', id, part })
 }
 
@@ -89,7 +90,7 @@ process.on('message', (message: ToWorker, handle?: unknown) => {
       text => send({ type: 'tell', text })
     )
     setInterval(sendLog, LOG_EVERY_MS).unref()
-    local.plane.onMany(tellOpen)
+    local.plane.onMany(sendOpenCount)
   } else if (message.type === 'listener') {
     const { host, port } = message
     if (handle !== undefined) opened.push(borrowed(host, port, handle as ListenHandle))

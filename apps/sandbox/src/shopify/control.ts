@@ -4,7 +4,7 @@ import type { Store } from '../kit/store.ts'
 import type { Checkouts } from './checkout.ts'
 import { customerFor, nextId, type PlatformProduct, type PlatformState, PRODUCT_STATUSES, productsOf } from './state.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type GiveBack, giveBackRoutes } from './give-back.ts'
+import { type Refunds, refundRoutes } from './refunds.ts'
 import { productPayload } from './product-payload.ts'
 import { emitImport, withFlags, withPrices, withStock } from './pricing.ts'
 
@@ -107,7 +107,7 @@ export function controlRoutes(
     store: Store<PlatformState>
     checkouts: Checkouts
     deliveries: Deliveries
-    giveBack: GiveBack
+    giveBack: Refunds
     now: () => number
   }
 ): void {
@@ -134,7 +134,7 @@ export function controlRoutes(
     return { order: outcome.order, paid_before: outcome.paidBefore }
   })
 
-  giveBackRoutes(app, { store, giveBack, now })
+  refundRoutes(app, { store, giveBack, now })
 
   app.post('/sandbox/discounts', async request => {
     const discount = Discount.parse(request.body)

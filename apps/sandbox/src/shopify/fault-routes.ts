@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { formOf, html, type Html, nothing, page, sendPage } from '../kit/http.ts'
 import type { Store } from '../kit/store.ts'
 import { type Deliveries, secretsOf, WEBHOOK_FAULTS, type WebhookFault } from './deliveries.ts'
-import type { GiveBack } from './give-back.ts'
+import type { Refunds } from './refunds.ts'
 import { type createFaults, GRAPHQL_FAULTS, type GraphqlFault } from './graphql-routes.ts'
 import type { PlatformState } from './state.ts'
 
@@ -33,7 +33,7 @@ export function faultRoutes(
     appSecret: string
     deliveries: Deliveries
     graphqlFaults: ReturnType<typeof createFaults>
-    giveBack: GiveBack
+    giveBack: Refunds
   }
 ): void {
   const { store, appSecret, deliveries, graphqlFaults, giveBack } = options

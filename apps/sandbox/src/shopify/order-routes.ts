@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { formOf, html, type Html, nothing, page, sendPage } from '../kit/http.ts'
 import type { Store } from '../kit/store.ts'
-import type { GiveBack } from './give-back.ts'
+import type { Refunds } from './refunds.ts'
 import { leftOfAll, statusOf } from './order-money.ts'
 import { NOTICE, table } from './pages.ts'
 import { DISPUTE_STATUSES, type PlatformOrder, type PlatformState } from './state.ts'
@@ -14,7 +14,7 @@ const ResultForm = z.object({ status: z.enum(['success', 'failure']) })
 const DisputeForm = z.object({
   id: z.string().optional(),
   status: z.enum(DISPUTE_STATUSES),
-  told: z.enum(['yes', 'no'])
+  notify: z.enum(['yes', 'no'])
 })
 
 type ById = { Params: { id: string } }
@@ -22,7 +22,7 @@ type ById = { Params: { id: string } }
 /** The page of paid orders, with their refunds and disputes. `/sandbox/orders` has the same as JSON. */
 export function orderRoutes(
   app: FastifyInstance,
-  { store, giveBack }: { store: Store<PlatformState>; giveBack: GiveBack }
+  { store, giveBack }: { store: Store<PlatformState>; giveBack: Refunds }
 ): void {
   const { data: state } = store
   const find = (id: string) => state.orders.find(order => order.id === id)
@@ -38,8 +38,8 @@ export function orderRoutes(
   app.post<ById>('/orders/:id/dispute', async (request, reply) => {
     const order = find(request.params.id)
     if (!order) return reply.code(404).send({ error: 'no such order' })
-    const { told, ...dispute } = DisputeForm.parse(fields(request.body))
-    await giveBack.dispute(order, { ...dispute, silent: told === 'no' })
+    const { notify, ...dispute } = DisputeForm.parse(fields(request.body))
+    await giveBack.dispute(order, { ...dispute, silent: notify === 'no' })
     return reply.redirect('/orders', 303)
   })
   app.post<ById>('/orders/refunds/:id', async (request, reply) => {
@@ -100,13 +100,13 @@ function orderRow(order: PlatformOrder): Html {
         one =>
           html`<p class="small">${one.amount} ${one.type} ${one.status}</p>
             ${[
-              dispute('Won', { id: one.id, status: 'won', told: 'yes' }),
-              dispute('Lost', { id: one.id, status: 'lost', told: 'yes' }),
-              dispute('Won, silently', { id: one.id, status: 'won', told: 'no' })
+              dispute('Won', { id: one.id, status: 'won', notify: 'yes' }),
+              dispute('Lost', { id: one.id, status: 'lost', notify: 'yes' }),
+              dispute('Won, silently', { id: one.id, status: 'won', notify: 'no' })
             ]}`
       )}
-      ${dispute('Chargeback', { status: 'needs_response', told: 'yes' })}
-      ${dispute('Chargeback, silently', { status: 'needs_response', told: 'no' })}
+      ${dispute('Chargeback', { status: 'needs_response', notify: 'yes' })}
+      ${dispute('Chargeback, silently', { status: 'needs_response', notify: 'no' })}
     </td>
   </tr>`
 }

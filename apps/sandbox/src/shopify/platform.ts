@@ -8,7 +8,7 @@ import { createCheckouts } from './checkout.ts'
 import { controlRoutes, Import } from './control.ts'
 import { createDeliveries, type Deliveries, platformBackoff, secretsOf } from './deliveries.ts'
 import { faultRoutes } from './fault-routes.ts'
-import { createGiveBack } from './give-back.ts'
+import { createRefunds } from './refunds.ts'
 import { orderRoutes } from './order-routes.ts'
 import { createResolvers } from './resolvers.ts'
 import { freshState, type PlatformState, PRODUCT_STATUSES, productsOf } from './state.ts'
@@ -128,7 +128,7 @@ export async function registerPlatform(app: FastifyInstance, options: PlatformOp
     backoff: options.webhookBackoff ?? platformBackoff
   })
   const checkouts = createCheckouts({ store, deliveries, base, now })
-  const giveBack = createGiveBack({ store, deliveries, base, now })
+  const giveBack = createRefunds({ store, deliveries, base, now })
   const access = createAppAccess({ now })
   const resolvers = createResolvers(store, {
     base,

@@ -3,7 +3,7 @@ import type { Store } from '../kit/store.ts'
 import { READ_DISPUTES, READ_PUBLICATIONS, type AppAccess } from './app-access.ts'
 import { type PageArgs, type UserError, connection, gid, idOf, presentOrders } from './present-orders.ts'
 import { demoCollections, type DemoCollection } from './catalogue.ts'
-import type { GiveBack } from './give-back.ts'
+import type { Refunds } from './refunds.ts'
 import { optionValues, productPayload } from './product-payload.ts'
 import { promotionResolvers } from './promotion-resolvers.ts'
 import {
@@ -58,7 +58,7 @@ export function createResolvers(
     base: () => string
     access: Pick<AppAccess, 'scopes' | 'shows'>
     now: () => Date
-    giveBack: GiveBack
+    giveBack: Refunds
     emit: (topic: string, payload: unknown) => Promise<void>
   }
 ) {

@@ -14,7 +14,7 @@ const PLAIN: Record<string, string> = {
 }
 
 /** A schema's type in a notation that needs no words of a language: `integer 1..50 = 10`, `"a" | "b"`, `Order[]`. */
-function notationOf(schema: JsonSchema): string {
+function typeNotation(schema: JsonSchema): string {
   if (schema.$ref) {
     const name = schema.$ref.replace('#/components/schemas/', '')
     return PLAIN[name] ?? name
@@ -24,14 +24,15 @@ function notationOf(schema: JsonSchema): string {
   if (schema.anyOf) {
     const numbers = schema.anyOf.filter(one => one.type === 'integer')
     // A query is text: that it holds a number is what there is to say.
-    const told = numbers.length > 0 ? schema.anyOf.filter(one => !one.pattern?.includes(String.raw`\d`)) : schema.anyOf
-    return [...new Set(told.map(notationOf))].join(' | ')
+    const documented =
+      numbers.length > 0 ? schema.anyOf.filter(one => !one.pattern?.includes(String.raw`\d`)) : schema.anyOf
+    return [...new Set(documented.map(typeNotation))].join(' | ')
   }
   const types = [schema.type ?? []].flat()
   if (types.length === 0) return 'any'
   const names = types.map(type => {
     if (type !== 'array') return schema.format === 'uuid' ? 'uuid' : type
-    const items = schema.items ? notationOf(schema.items) : 'any'
+    const items = schema.items ? typeNotation(schema.items) : 'any'
     return items.includes(' | ') ? `(${items})[]` : `${items}[]`
   })
   return [names.join(' | '), ...boundsOf(schema), ...standardOf(schema)].join(' ')
@@ -42,10 +43,10 @@ const standardOf = (schema: JsonSchema): string[] =>
 
 function boundsOf(schema: JsonSchema): string[] {
   if (schema.format === 'uuid') return []
-  const told = (value: number | undefined) =>
+  const documented = (value: number | undefined) =>
     value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? undefined : value
-  const least = told(schema.minimum ?? schema.exclusiveMinimum) ?? schema.minLength ?? schema.minItems
-  const most = told(schema.maximum) ?? schema.maxLength ?? schema.maxItems
+  const least = documented(schema.minimum ?? schema.exclusiveMinimum) ?? schema.minLength ?? schema.minItems
+  const most = documented(schema.maximum) ?? schema.maxLength ?? schema.maxItems
   if (least === undefined && most === undefined) return []
   return [most === undefined ? `≥ ${least}` : least === undefined ? `≤ ${most}` : `${least}..${most}`]
 }
@@ -74,7 +75,7 @@ function keyCalls(): { calls: KeyCall[]; components: Components } {
   const { calls, components } = describeCalls()
   const own = calls
     .filter((call): call is KeyCall => call.scope !== undefined && call.access !== 'admin')
-    .map(call => ({ ...call, summary: SAID[call.id] ?? call.summary, query: ownPart(call.query) }))
+    .map(call => ({ ...call, summary: SAID[call.id] ?? call.summary, query: ownQueryFields(call.query) }))
   const used: Components = {}
   const take = (part: unknown) => {
     for (const [, name = ''] of JSON.stringify(part ?? null).matchAll(/#\/components\/schemas\/(\w+)/g)) {
@@ -88,7 +89,7 @@ function keyCalls(): { calls: KeyCall[]; components: Components } {
   return { calls: own, components: used }
 }
 
-function ownPart(query: JsonSchema | undefined): JsonSchema | undefined {
+function ownQueryFields(query: JsonSchema | undefined): JsonSchema | undefined {
   if (!query?.properties) return query
   const own = Object.entries(query.properties).filter(([name]) => !OF_OTHERS.has(name))
   return { ...query, properties: Object.fromEntries(own) }
@@ -107,7 +108,7 @@ export function customerReference(serverUrl: string): Reference {
 }
 
 function referenceCall(call: KeyCall, components: Components, url: string): ReferenceCall {
-  const fields = (schema: JsonSchema | undefined) => fieldsOf(schema, components, true, notationOf)
+  const fields = (schema: JsonSchema | undefined) => fieldsOf(schema, components, true, typeNotation)
   const body = call.body && !call.bodyOptional ? exampleOf(call.body, components) : undefined
   const path = call.path.replaceAll(/:\w+/g, '1') + queryExample(call.query, components)
   return {
@@ -130,8 +131,8 @@ function referenceCall(call: KeyCall, components: Components, url: string): Refe
 /** Of a list the fields of its rows, too. */
 function replyFields(reply: JsonSchema, components: Components): ReferenceCall['reply'] {
   const target = resolve(reply, components)
-  if (target.type !== 'array') return fieldsOf(reply, components, true, notationOf)
-  const rows = fieldsOf(target.items, components, true, notationOf)
+  if (target.type !== 'array') return fieldsOf(reply, components, true, typeNotation)
+  const rows = fieldsOf(target.items, components, true, typeNotation)
   return rows.map(field => ({ ...field, name: `[].${field.name}` }))
 }
 

@@ -62,11 +62,11 @@ export function jsonSchema(schema: z.ZodType, side: 'input' | 'output', componen
   } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema & {
     $defs?: Components
   }
-  for (const [name, found] of Object.entries($defs ?? {})) keep(components, name, found)
+  for (const [name, found] of Object.entries($defs ?? {})) addComponent(components, name, found)
   return root
 }
 
-function keep(components: Components, name: string, found: JsonSchema): void {
+function addComponent(components: Components, name: string, found: JsonSchema): void {
   const { id: _, ...schema } = found
   const before = components[name]
   if (before && JSON.stringify(before) !== JSON.stringify(schema)) throw new Error(`${name} has two meanings`)
@@ -197,7 +197,7 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '')
   if (reference && reference in BY_COMPONENT) return BY_COMPONENT[reference]
   const target = resolve(schema, components)
   const types = [target.type ?? []].flat()
-  if (name in BY_NAME && fits(BY_NAME[name], target, components)) return BY_NAME[name]
+  if (name in BY_NAME && matchesType(BY_NAME[name], target, components)) return BY_NAME[name]
   if (target.default !== undefined) return target.default
   if (target.enum) return target.enum[0]
   if ('const' in target) return target.const
@@ -220,16 +220,16 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '')
 }
 
 /** Is it of the schema's type at all? One name stands for different things in different places. */
-function fits(value: unknown, schema: JsonSchema, components: Components): boolean {
+function matchesType(value: unknown, schema: JsonSchema, components: Components): boolean {
   const target = resolve(schema, components)
-  if (target.anyOf) return target.anyOf.some(one => fits(value, one, components))
+  if (target.anyOf) return target.anyOf.some(one => matchesType(value, one, components))
   if (target.enum) return target.enum.includes(value)
   if ('const' in target) return target.const === value
   const types = [target.type ?? []].flat()
   if (value === null) return types.includes('null')
   if (Array.isArray(value)) {
     const { items } = target
-    return types.includes('array') && (!items || value.every(entry => fits(entry, items, components)))
+    return types.includes('array') && (!items || value.every(entry => matchesType(entry, items, components)))
   }
   if (typeof value === 'number') return types.includes('number') || types.includes('integer')
   return types.includes(typeof value)
@@ -264,7 +264,7 @@ export function fieldsOf(
   worded: (schema: JsonSchema) => string = typeOf
 ): Field[] {
   if (!schema) return []
-  return linesOf('', resolve(withoutNothing(schema), components), { components, deep, worded })
+  return linesOf('', resolve(withoutNull(schema), components), { components, deep, worded })
 }
 
 type Style = { components: Components; deep: boolean; worded: (schema: JsonSchema) => string }
@@ -273,8 +273,8 @@ function linesOf(prefix: string, schema: JsonSchema, style: Style): Field[] {
   const { components, deep, worded } = style
   const required = new Set(schema.required ?? [])
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const inner = withoutNothing(property)
-    const list = inner.type === 'array' && inner.items ? withoutNothing(inner.items) : undefined
+    const inner = withoutNull(property)
+    const list = inner.type === 'array' && inner.items ? withoutNull(inner.items) : undefined
     const path = `${prefix}${name}${list ? '[]' : ''}`
     const shape = list ?? inner
     const line = { name: `${prefix}${name}`, type: worded(property), required: required.has(name) }
@@ -285,7 +285,7 @@ function linesOf(prefix: string, schema: JsonSchema, style: Style): Field[] {
 }
 
 /** What is left of 'this or nothing'. */
-function withoutNothing(schema: JsonSchema): JsonSchema {
+function withoutNull(schema: JsonSchema): JsonSchema {
   const some = schema.anyOf?.filter(one => one.type !== 'null')
   return some?.length === 1 && some[0] ? some[0] : schema
 }

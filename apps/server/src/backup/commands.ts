@@ -7,11 +7,11 @@ import { withDatabase } from './database-url.ts'
 import { connect, dump } from './dump.ts'
 import { checkVersion, load, refuseUsed } from './load.ts'
 import { createDatabase, openPlace, type Place, rehearse, restoreFiles } from './rehearse.ts'
-import { backupsIn, keepNewest, type Lock, lockFrom, readBackup, verifyBackup, writeBackup } from './seal.ts'
+import { backupsIn, removeOldBackups, type Lock, lockFrom, readBackup, verifyBackup, writeBackup } from './seal.ts'
 
 const FOLDER = './backups'
 
-export type Surroundings = {
+export type BackupContext = {
   env: NodeJS.ProcessEnv
   say: (line: string) => void
   signal: AbortSignal
@@ -27,7 +27,7 @@ const rowsOf = ({ tables }: Manifest): number => tables.reduce((sum, { rows }) =
 /** Backs the shop up into a new file of the folder, and keeps the newest `keep` ones. */
 export async function backUp(
   { to = FOLDER, keep }: { to?: string | undefined; keep?: string | undefined },
-  { env, say, signal, lock = lockFrom(env), now = () => new Date() }: Surroundings
+  { env, say, signal, lock = lockFrom(env), now = () => new Date() }: BackupContext
 ): Promise<void> {
   if (keep !== undefined && !/^[1-9]\d{0,4}$/.test(keep))
     throw new BackupProblem('--keep takes the number of backups to keep, such as 14.')
@@ -40,12 +40,12 @@ export async function backUp(
       let manifest: Manifest | undefined
       const at = now()
       const parts = stopping(
-        dump(client, { ...place.kept, at, secrets: secretsOf(place) }, told => (manifest = told)),
+        dump(client, { ...place.kept, at, secrets: secretsOf(place) }, made => (manifest = made)),
         signal
       )
       const { path, bytes } = await writeBackup(to, { lock, at }, parts)
       if (!manifest) throw new Error('there is no manifest')
-      const removed = keep === undefined ? 0 : await keepNewest(path, Number(keep))
+      const removed = keep === undefined ? 0 : await removeOldBackups(path, Number(keep))
       const wrong = Object.entries(manifest.checks ?? {}).filter(([, count]) => count > 0)
       for (const [name, count] of wrong) say(`Wrong in the shop itself: ${name}: ${count}.`)
       if (removed > 0) say(`${removed} older backup(s) removed.`)
@@ -89,7 +89,7 @@ export type RestoreOptions = {
 }
 
 /** Restores a backup into an empty or a new database, or rehearses that. */
-export async function restore(options: RestoreOptions, around: Surroundings): Promise<void> {
+export async function restore(options: RestoreOptions, around: BackupContext): Promise<void> {
   const { env, say, signal, lock = lockFrom(env), now = () => new Date() } = around
   const begun = performance.now()
   lock.decrypter()

@@ -35,7 +35,7 @@ export async function connect(databaseUrl: string): Promise<Client> {
 export async function* dump(
   client: Client,
   more: Pick<Header, 'environment' | 'files'> & { at: Date; secrets: Secrets },
-  told: (manifest: Manifest) => void
+  onManifest: (manifest: Manifest) => void
 ): AsyncGenerator<Part> {
   await client.query('begin isolation level repeatable read read only')
   const migration = await appliedMigration(client)
@@ -74,7 +74,7 @@ export async function* dump(
     checks: isNewest ? await checkInvariants(drizzle(client, { casing: 'snake_case' })) : null
   }
   await client.query('commit')
-  told(manifest)
+  onManifest(manifest)
   yield { kind: 'end', manifest }
 }
 

@@ -132,7 +132,7 @@ export class Counter {
 
 /** @throws BackupProblem if the tables are not those of the manifest */
 export function compare(found: readonly Counted[], { tables }: Manifest): void {
-  const wrong = tables.find((told, at) => JSON.stringify(told) !== JSON.stringify(found[at]))
+  const wrong = tables.find((expected, at) => JSON.stringify(expected) !== JSON.stringify(found[at]))
   if (wrong) throw damaged(`the table ${wrong.table} is not what was written`)
   if (found.length !== tables.length) throw damaged('it has tables that are not in its list')
 }

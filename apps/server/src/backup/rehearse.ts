@@ -49,11 +49,11 @@ export async function rehearse(
 }
 
 /** Rows are compared while they are copied; here only what follows from them. */
-const differencesOf = (found: Checks, told: Checks | null): string[] =>
+const differencesOf = (found: Checks, expected: Checks | null): string[] =>
   Object.entries(found).flatMap(([name, count]) =>
-    count === (told?.[name] ?? 0)
+    count === (expected?.[name] ?? 0)
       ? []
-      : [`${name}: ${count}, and ${told?.[name] ?? 0} in the shop when it was backed up`]
+      : [`${name}: ${count}, and ${expected?.[name] ?? 0} in the shop when it was backed up`]
   )
 
 /** The name of the shop's rehearsal database, under a lock that ends with the connection. */

@@ -120,7 +120,7 @@ export async function writeBackup(
       for await (const part of parts) yield frameOf(part)
     }
     const packed = createZstdCompress()
-    await throughout(pipeline(frames, packed), async () => {
+    await withFeeding(pipeline(frames, packed), async () => {
       const sealed = await encrypter.encrypt(Readable.toWeb(packed) as ReadableStream<Uint8Array>)
       await pipeline(Readable.fromWeb(sealed as never), createWriteStream(temporary, { flags: 'wx', mode: 0o600 }))
     })
@@ -156,14 +156,14 @@ async function sync(path: string): Promise<void> {
 }
 
 /** Removes all finished backups of the folder but the newest. @returns how many */
-export async function keepNewest(path: string, count: number): Promise<number> {
+export async function removeOldBackups(path: string, count: number): Promise<number> {
   const old = (await backupsIn(dirname(path))).slice(0, -count)
   for (const one of old) await rm(one, { force: true })
   return old.length
 }
 
 /** The work at one end of a stream, and the feeding of its other end. The feeding's error is the cause of the other. */
-async function throughout(feeding: Promise<void>, work: () => Promise<void>): Promise<void> {
+async function withFeeding(feeding: Promise<void>, work: () => Promise<void>): Promise<void> {
   let cause: unknown
   feeding.catch((error: unknown) => (cause = error))
   try {

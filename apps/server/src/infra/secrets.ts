@@ -57,7 +57,7 @@ export function createSecrets(appSecret: string, former = ''): Secrets {
       }
     },
     resealed(sealed) {
-      if (!previous || opens({ open: openOwn }, sealed) || !opens(previous, sealed)) return null
+      if (!previous || canOpen({ open: openOwn }, sealed) || !canOpen(previous, sealed)) return null
       return secrets.seal(previous.open(sealed))
     },
     mac,
@@ -73,7 +73,7 @@ export function createSecrets(appSecret: string, former = ''): Secrets {
 }
 
 /** Can these secrets open it? */
-export function opens({ open }: Pick<Secrets, 'open'>, sealed: Buffer): boolean {
+export function canOpen({ open }: Pick<Secrets, 'open'>, sealed: Buffer): boolean {
   try {
     open(sealed)
     return true

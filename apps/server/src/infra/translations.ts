@@ -7,5 +7,5 @@ export const translated = ({ translations }: { translations: Translations }): { 
   Object.keys(translations).length > 0 ? { translations } : {}
 
 /** Rows whose name in any language contains a text. For small tables. */
-export const calledLike = ({ name, translations }: { name: AnyColumn; translations: AnyColumn }, text: string): SQL =>
+export const nameContains = ({ name, translations }: { name: AnyColumn; translations: AnyColumn }, text: string): SQL =>
   sql`(${name} ilike ${containing(text)} or ${translations} #>> '{zh-CN,name}' ilike ${containing(text)})`

@@ -14,7 +14,7 @@ const said = new Map<string, () => string>()
 const KEPT = 100
 
 /** Remembers how to translate a sentence again, and returns the sentence. */
-export function noted(sentence: string, again: () => string): string {
+export function rememberSentence(sentence: string, again: () => string): string {
   said.delete(sentence)
   said.set(sentence, again)
   const [oldest] = said.keys()
@@ -23,7 +23,7 @@ export function noted(sentence: string, again: () => string): string {
 }
 
 /** A shown sentence in the current language; unchanged if we do not know it. */
-export const saidAgain = (sentence: string): string => said.get(sentence)?.() ?? sentence
+export const translateAgain = (sentence: string): string => said.get(sentence)?.() ?? sentence
 
 /** The text for a failure: the refusal's sentence, or ours if the server sent none. `fallback` says what failed. */
 export function failureText(error: unknown, fallback?: string): string {
@@ -32,11 +32,11 @@ export function failureText(error: unknown, fallback?: string): string {
     const { reason, params } = error.refusal
     // For a form, the first wrong field says more than the general sentence.
     const first = reason === 'invalid' ? Object.values(fieldTexts(error))[0] : undefined
-    return first ?? noted((reason && wordsOf(reason, params)) ?? error.message, () => failureText(error))
+    return first ?? rememberSentence((reason && wordsOf(reason, params)) ?? error.message, () => failureText(error))
   }
   const lost = lostText(error)
   if (lost === undefined) return fallback ?? t('error.format')
-  if (fallback === undefined) return noted(lost, () => failureText(error))
+  if (fallback === undefined) return rememberSentence(lost, () => failureText(error))
   // First what failed, then why.
   return /[.!?。！？]$/.test(fallback) ? `${fallback} ${lost}` : `${fallback}: ${lost}`
 }
@@ -57,7 +57,7 @@ export function fieldTexts(error: unknown): Record<string, string> {
       // If the refusal concerns one field only, the field repeats its sentence and has no reason of its own.
       const known = field_reasons[field] ?? (reason && sentence === error.message ? { reason, params } : undefined)
       const words = (known && wordsOf(known.reason, known.params)) ?? sentence
-      return [field, noted(words, () => fieldTexts(error)[field] ?? words)]
+      return [field, rememberSentence(words, () => fieldTexts(error)[field] ?? words)]
     })
   )
 }

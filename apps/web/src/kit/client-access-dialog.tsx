@@ -9,7 +9,7 @@ import { orders } from '../api/routes.ts'
 import { useMutation } from '../api/use-mutation.ts'
 import { useT } from '../i18n/account.ts'
 import { t as word } from '../i18n/index.ts'
-import { failureText, fieldTexts, saidAgain } from '../i18n/failures.ts'
+import { failureText, fieldTexts, translateAgain } from '../i18n/failures.ts'
 import { Dialog } from './dialog.tsx'
 import { useDraft, useKeptDraft } from './draft.ts'
 import { FormAlert } from './form-failure.tsx'
@@ -180,7 +180,7 @@ function ClientAccessForm({
             autosize={false}
             rows={6}
             classNames={{ input: 'mono' }}
-            error={wrong.list && saidAgain(wrong.list)}
+            error={wrong.list && translateAgain(wrong.list)}
             spellCheck={false}
             value={text}
             onChange={event => {
@@ -201,7 +201,7 @@ function ClientAccessForm({
           <p className="dim">{t('clients.warning')}</p>
         </>
       )}
-      {wrong.form && <FormAlert key={wrong.form} words={() => saidAgain(wrong.form ?? '')} takesFocus={false} />}
+      {wrong.form && <FormAlert key={wrong.form} words={() => translateAgain(wrong.form ?? '')} takesFocus={false} />}
       {current.is_pending && <p role="status">{t('clients.pending')}</p>}
       <div className="row">
         <Button type="submit" loading={save.isPending}>

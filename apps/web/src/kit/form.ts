@@ -1,13 +1,13 @@
 import { message, messageKeyOf } from '@netlet/contract/form-messages'
 import { zod4Resolver } from 'mantine-form-zod-resolver'
 import { useEffect, type ReactNode } from 'react'
-import { noted, saidAgain, wordsOf } from '../i18n/failures.ts'
+import { rememberSentence, translateAgain, wordsOf } from '../i18n/failures.ts'
 import { useLanguage } from '../i18n/language.ts'
 
 /** A message of the contract's forms in the current language. */
 function translate(sentence: string): string {
   const known = messageKeyOf(sentence)
-  return noted((known && wordsOf(known.key, known.params)) ?? sentence, () => translate(sentence))
+  return rememberSentence((known && wordsOf(known.key, known.params)) ?? sentence, () => translate(sentence))
 }
 
 /** Like the contract's `message`, in the current language. */
@@ -38,7 +38,7 @@ export function useErrorsInLanguage({
   useEffect(() => {
     const again = Object.entries(errors).map(([field, said]) => [
       field,
-      typeof said === 'string' ? saidAgain(said) : said
+      typeof said === 'string' ? translateAgain(said) : said
     ])
     if (again.length > 0) setErrors(Object.fromEntries(again) as Errors)
     // oxlint-disable-next-line react/exhaustive-deps -- when the language changes, not when the errors do

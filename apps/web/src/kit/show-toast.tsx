@@ -1,7 +1,7 @@
 import { notifications, notificationsStore } from '@mantine/notifications'
 import { type FocusEvent, useEffect } from 'react'
 import { t, useT } from '../i18n/index.ts'
-import { saidAgain } from '../i18n/failures.ts'
+import { translateAgain } from '../i18n/failures.ts'
 import { useLanguage } from '../i18n/language.ts'
 import { colors, type Kind, type Message, readingTime } from './message.ts'
 import { Button } from '@mantine/core'
@@ -28,7 +28,7 @@ function Words({ id, message, toast }: { id: string; message: Message; toast: To
   useEffect(() => wait(id), [id, toast])
   return (
     <span className="breaks shrinks">
-      {saidAgain(textOf(message))}
+      {translateAgain(textOf(message))}
       {toast.count > 1 && <span className="dim"> ({word('toast.times', { count: toast.count })})</span>}
     </span>
   )

@@ -117,7 +117,7 @@ async function insertKey(unit: Unit, user: UserRow, { days, ...form }: NewKey): 
     })
     .returning()
   if (!made) throw new Error('the key was not stored')
-  unit.audit(form.permissions ? 'api_key.make_token' : 'api_key.create', made.id, { after: told(made) })
+  unit.audit(form.permissions ? 'api_key.make_token' : 'api_key.create', made.id, { after: presented(made) })
   enqueueMail(unit, {
     to: user.email,
     language: user.language,
@@ -144,7 +144,7 @@ export async function revokeApiKey(ctx: AppContext, by: UserActor, keyId: number
       .where(and(eq(apiKeys.id, keyId), kept(by.id)))
       .returning()
     if (!before) return refuse('not_found')
-    unit.audit(before.permissions ? 'api_key.revoke_token' : 'api_key.revoke', keyId, { before: told(before) })
+    unit.audit(before.permissions ? 'api_key.revoke_token' : 'api_key.revoke', keyId, { before: presented(before) })
     unit.publish('api_key', keyId, by.id)
     return ok(before)
   })
@@ -209,7 +209,7 @@ export async function warnOfEndingKeys(ctx: AppContext): Promise<void> {
 type KeyRow = typeof apiKeys.$inferSelect
 
 /** A key as the audit log shows it. */
-const told = ({ name, scopes, permissions, expiresAt }: KeyRow) => ({
+const presented = ({ name, scopes, permissions, expiresAt }: KeyRow) => ({
   name,
   ...(permissions ? { permissions } : { scopes }),
   ...(expiresAt && { expires_at: iso(expiresAt) })

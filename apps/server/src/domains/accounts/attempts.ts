@@ -15,7 +15,7 @@ const lines = new Map<string, Promise<unknown>>()
  * Runs work one after the other for each key in this process. Work that locks a key in the database waits here without
  * a connection, so a flood for one key holds one connection.
  */
-async function inLine<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
+async function inSequence<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
   const done = Promise.all(keys.map(async key => lines.get(key))).then(work)
   const ended = done.catch(() => {})
   for (const key of keys) lines.set(key, ended)
@@ -93,7 +93,7 @@ async function begin(ctx: AppContext, by: Actor, keys: string[], underWay: numbe
         .returning({ id: loginFailures.id, at: loginFailures.at })
     })
   // A flood for one key must not take all database connections while it waits for the lock.
-  const written = underWay === null ? await write() : await inLine(keys, write)
+  const written = underWay === null ? await write() : await inSequence(keys, write)
   const ids = written.map(({ id }) => id)
   const last = Math.max(...ids)
   // After the commit: within the transaction, concurrent attempts would not see each other.

@@ -14,7 +14,7 @@ import type { AccountPorts } from './ports.ts'
 import type { UserRow } from './present-user.ts'
 import { users } from './tables.ts'
 
-type AddressPorts = Pick<AccountPorts, 'followAddress'>
+type AddressPorts = Pick<AccountPorts, 'syncCodesToAddress'>
 
 /** Sends a code to the caller's future address, after a password check. */
 export async function sendEmailChangeCode(
@@ -51,7 +51,7 @@ export async function changeEmail(
     if (!(await consumeEmailCode(unit, code))) return wrong
     await unit.tx.update(users).set({ email: form.email }).where(eq(users.id, user.id))
     await moveChoices(unit, user.email, form.email)
-    await leaveAddress(unit, ports, user, form.email)
+    await endOldAddress(unit, ports, user, form.email)
     unit.audit('user.change_email', user.id, { before: { email: user.email }, after: { email: form.email } })
     unit.publish('user', user.id, user.id)
     return done
@@ -62,14 +62,14 @@ export async function changeEmail(
  * Ends the old address's reset codes, for its next owner too, notifies it of the change, and updates what depends on
  * the address.
  */
-export async function leaveAddress(
+export async function endOldAddress(
   unit: Unit,
-  { followAddress }: AddressPorts,
+  { syncCodesToAddress }: AddressPorts,
   old: Pick<UserRow, 'id' | 'username' | 'email' | 'language'>,
   email: string
 ): Promise<void> {
   await endResetCodes(unit, old.email)
-  followAddress(unit, old.id)
+  syncCodesToAddress(unit, old.id)
   const at = unit.now.toISOString()
   enqueueMail(unit, {
     to: old.email,

@@ -51,7 +51,7 @@ export async function confirmCaller(
   if (!right) {
     const verb = rightPassword ? 'fail_second_factor' : 'fail_confirmation'
     if (by.isSuperuser) await recordSecurityEvent(ctx, by, verb, { userId: by.id })
-    if (wrong >= TELL_FROM) await tellOwner(ctx, by)
+    if (wrong >= TELL_FROM) await notifyOwner(ctx, by)
     if (!rightPassword) return fieldRefusal(field, 'wrong_password')
     return fieldRefusal('code', second_factor?.method === 'passkey' ? 'wrong_passkey' : 'wrong_second_factor')
   }
@@ -82,7 +82,7 @@ export const guessesKey = (userId: number, sessionHash: Buffer | null): string =
   `password:${userId}:${sessionHash?.toString('base64url') ?? ''}`
 
 /** Warns the owner of password guesses in one of its sessions. */
-function tellOwner(ctx: AppContext, by: UserActor): Promise<void> {
+function notifyOwner(ctx: AppContext, by: UserActor): Promise<void> {
   return command(ctx, by, async unit => {
     const [owner] = await unit.tx
       .select({ username: users.username, email: users.email, language: users.language })

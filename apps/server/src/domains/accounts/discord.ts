@@ -7,7 +7,7 @@ import { lower } from '../../infra/db/columns.ts'
 import { eq, inArray } from '../../infra/db/drizzle.ts'
 import { type Result, ok } from '../../infra/result.ts'
 import { type Discord, type DiscordResult, createDiscord } from '../../integrations/discord/index.ts'
-import { type Found, findRefusal, noteAccepted, noteRefused } from '../notices/index.ts'
+import { type Found, findRefusal, recordAcceptance, recordRefusal } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 import {
   type DiscordAccount,
@@ -19,7 +19,7 @@ import {
   verifierOf
 } from './discord-binding.ts'
 import type { Browser, LoggedIn } from './open-session.ts'
-import { openOrAsk } from './second-factor/log-in.ts'
+import { openOrChallenge } from './second-factor/log-in.ts'
 import { users } from './tables.ts'
 
 const [SHORTEST, LONGEST] = [4, 10]
@@ -96,7 +96,7 @@ export async function finishDiscordLogin(
       if (proposed) query.set('username', proposed)
       return { location: `/createAccount?${query.toString()}` }
     }
-    const opened = await openOrAsk(unit, ctx.secrets, { userId: user.id, method: 'discord' }, browser)
+    const opened = await openOrChallenge(unit, ctx.secrets, { userId: user.id, method: 'discord' }, browser)
     if (!opened.ok) return { location: '/login?discord=banned' }
     if (!('ticket' in opened.data)) return { location: '/product', session: opened.data }
     // After the hash, so that no log and no other site gets the ticket.
@@ -202,9 +202,9 @@ async function connectChat(ctx: AppContext): Promise<ChatClient> {
     settings,
     discord,
     async noteClient(result) {
-      if (result.ok) await noteAccepted(ctx, 'chat_client')
+      if (result.ok) await recordAcceptance(ctx, 'chat_client')
       else if (result.reason === 'unauthorized')
-        await noteRefused(ctx, 'chat_client', clientOf(settings), result.message)
+        await recordRefusal(ctx, 'chat_client', clientOf(settings), result.message)
     }
   }
 }

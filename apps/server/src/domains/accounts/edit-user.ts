@@ -19,9 +19,9 @@ import { secondFactors } from './second-factor/tables.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { moveChoices } from '../mail/index.ts'
 import { USER_CONFLICTS } from './create-user.ts'
-import { leaveAddress } from './change-email.ts'
+import { endOldAddress } from './change-email.ts'
 import { unbind } from './discord-binding.ts'
-import { endAccess, tellPasswordChanged } from './end-access.ts'
+import { endAccess, notifyPasswordChanged } from './end-access.ts'
 import { lockUserAndOwners, refuseOperator } from './operators.ts'
 import { hashChosen } from './passwords.ts'
 import type { AccountPorts } from './ports.ts'
@@ -74,7 +74,7 @@ export async function setUserPassword(
   userId: number,
   password: string
 ): Promise<Result<{ token: string | undefined }>> {
-  const chosen = await hashGiven(ctx, userId, password)
+  const chosen = await hashNewPassword(ctx, userId, password)
   if (!chosen.ok) return chosen
   const passwordHash = chosen.data
   return command(ctx, by, async unit => {
@@ -85,14 +85,14 @@ export async function setUserPassword(
     await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
     const token = await endAccess(unit, user, { cause: 'password', keep: userId === by.id ? by.sessionHash : null })
     await unbind(unit, user)
-    tellPasswordChanged(unit, user)
+    notifyPasswordChanged(unit, user)
     unit.audit('user.set_password', userId, { after: { password: true } })
     return ok({ token })
   })
 }
 
 /** @param names those that the form gives the user */
-async function hashGiven(ctx: AppContext, userId: number, password: string, names: Partial<PasswordOwner> = {}) {
+async function hashNewPassword(ctx: AppContext, userId: number, password: string, names: Partial<PasswordOwner> = {}) {
   const [user] = await ctx.db
     .select({ username: users.username, email: users.email })
     .from(users)
@@ -113,12 +113,12 @@ export async function editUser(
   {
     changePoints,
     levelThresholds,
-    followAddress
-  }: Pick<AccountPorts, 'changePoints' | 'levelThresholds' | 'followAddress'>,
+    syncCodesToAddress
+  }: Pick<AccountPorts, 'changePoints' | 'levelThresholds' | 'syncCodesToAddress'>,
   userId: number,
   { version, ...form }: Edit<z.output<typeof UserForm>>
 ): Promise<Result<{ user: User; token: string | undefined }>> {
-  const chosen = form.password === undefined ? ok(undefined) : await hashGiven(ctx, userId, form.password, form)
+  const chosen = form.password === undefined ? ok(undefined) : await hashNewPassword(ctx, userId, form.password, form)
   if (!chosen.ok) return chosen
   const passwordHash = chosen.data
   return command(ctx, by, { unique: USER_CONFLICTS }, async unit => {
@@ -159,12 +159,12 @@ export async function editUser(
     // A thief may have bound a chat account. It must not work after the repair, nor in the console.
     const unbanned = form.is_active === true && !before.isActive
     if (unbanned || rights.promoted || passwordHash !== undefined) await unbind(unit, before)
-    if (passwordHash !== undefined) tellPasswordChanged(unit, before)
+    if (passwordHash !== undefined) notifyPasswordChanged(unit, before)
 
     const [after] = await tx.select(userColumns).from(users).where(eq(users.id, userId))
     if (!after) throw new Error(`user ${userId} went away under a lock`)
-    if (after.email !== before.email) await leaveAddress(unit, { followAddress }, before, after.email)
-    const changed = differences(recorded(before), recorded(after))
+    if (after.email !== before.email) await endOldAddress(unit, { syncCodesToAddress }, before, after.email)
+    const changed = differences(auditedUser(before), auditedUser(after))
     if (passwordHash !== undefined) changed.after['password'] = true
     if (Object.keys(changed.after).length > 0) unit.audit('user.edit', userId, changed)
     if (rights.changed)
@@ -221,7 +221,7 @@ type Fields = Record<string, unknown>
 const roleOf = (row: UserRow): OperatorRole | null => (row.isSuperuser ? row.operatorRole : null)
 
 /** A user for the audit log. Only administrators have a role. */
-const recorded = (row: UserRow): Fields => ({ ...row, operatorRole: roleOf(row) })
+const auditedUser = (row: UserRow): Fields => ({ ...row, operatorRole: roleOf(row) })
 
 function differences(before: Fields, after: Fields): { before: Fields; after: Fields } {
   const changed = Object.keys(after).filter(key => String(before[key]) !== String(after[key]))

@@ -53,7 +53,7 @@ async function endKeys(unit: Unit, user: Owner, cause: Cause): Promise<void> {
   })
 }
 
-export function tellPasswordChanged(unit: Unit, user: Owner): void {
+export function notifyPasswordChanged(unit: Unit, user: Owner): void {
   const at = unit.now.toISOString()
   enqueueMail(unit, {
     to: user.email,

@@ -13,7 +13,7 @@ import { clearFailuresOf } from './attempts.ts'
 import { signDevice } from './device-cookie.ts'
 import { unbind } from './discord-binding.ts'
 import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
-import { endAccess, tellPasswordChanged } from './end-access.ts'
+import { endAccess, notifyPasswordChanged } from './end-access.ts'
 import { hashChosen } from './passwords.ts'
 import { userColumns } from './present-user.ts'
 import { emailCodes, users } from './tables.ts'
@@ -83,7 +83,7 @@ export async function setForgottenPassword(
     await endAccess(unit, user, { cause: 'password' })
     await unbind(unit, user)
     await clearFailuresOf(unit, user)
-    tellPasswordChanged(unit, user)
+    notifyPasswordChanged(unit, user)
     unit.audit('user.reset_password', user.id, { after: { password: true } })
     return ok({ device: signDevice(ctx.secrets, { id: user.id, passwordHash }) })
   })

@@ -19,7 +19,7 @@ export const COUNTED_FOR = HOUR
  * @param limit `withinMs`: at most `COUNTED_FOR`
  * @returns the requests within that time, including this one; null if they would exceed `most`
  */
-export async function countAsk(
+export async function countRequest(
   { tx, now }: Unit,
   key: string,
   { most, withinMs }: { most: number; withinMs: number }
@@ -34,10 +34,10 @@ export async function countAsk(
 }
 
 /**
- * `countAsk` for each client, and a few times as many for the networks around it.
+ * `countRequest` for each client, and a few times as many for the networks around it.
  * @returns whether the request is within the limits
  */
-export async function countClientAsk(
+export async function countClientRequest(
   unit: Unit,
   what: string,
   by: UserActor | VisitorActor,
@@ -50,7 +50,7 @@ export async function countClientAsk(
     const around = and(keyStartsWith(`${what}:${prefix}`), gt(loginFailures.at, since))
     if ((await unit.tx.$count(loginFailures, around)) >= limit.most * timesAll) return false
   }
-  return (await countAsk(unit, `${what}:${client}`, limit)) !== null
+  return (await countRequest(unit, `${what}:${client}`, limit)) !== null
 }
 
 /** Within 15 minutes, from all clients of one proxy. */
@@ -68,7 +68,7 @@ export async function countForwarded(
 ): Promise<Refusal | null> {
   if (!by.forwardedFor) return null
   const key = `forwarded-${what}:${clientNetwork(by.ip)}`
-  const counted = await countAsk(unit, key, { most: MAX_FORWARDED, withinMs: FAILURE_WINDOW })
+  const counted = await countRequest(unit, key, { most: MAX_FORWARDED, withinMs: FAILURE_WINDOW })
   if (counted === null) return refuse('too_many')
   if (counted === MAX_FORWARDED)
     await notifyAdmins(unit, {

@@ -15,7 +15,7 @@ import { sessionRoutes } from './session-routes.ts'
 
 export { createApiKey } from './api-keys.ts'
 export { accountJobs } from './jobs.ts'
-export { countAsk, countClientAsk } from './forwarded-limits.ts'
+export { countRequest, countClientRequest } from './forwarded-limits.ts'
 export {
   changeBalance,
   changeLevelPoints,

@@ -11,7 +11,7 @@ import { clearFailures } from './attempts.ts'
 import { knownDevice } from './device-cookie.ts'
 import { beginLogin } from './log-in-limits.ts'
 import { type Browser, countLogin, type LoggedIn } from './open-session.ts'
-import { openOrAsk } from './second-factor/log-in.ts'
+import { openOrChallenge } from './second-factor/log-in.ts'
 import { ofAccount, passwordsAreFull, verifyPassword } from './passwords.ts'
 import { recordSecurityEvent } from './security-events.ts'
 import { users } from './tables.ts'
@@ -70,7 +70,7 @@ export async function logIn(
     await clearFailures(unit, attempt.keys)
     if (!(await countLogin(unit, user.id))) return refuse('too_many')
     const first = { userId: user.id, method: 'password', passwordHash: user.passwordHash } as const
-    return openOrAsk(unit, ctx.secrets, first, browser)
+    return openOrChallenge(unit, ctx.secrets, first, browser)
   })
   if (!opened.ok) return opened
   return 'ticket' in opened.data ? refuse('second_factor_needed', { data: opened.data }) : ok(opened.data)

@@ -9,7 +9,7 @@ import { clientNetwork } from '../../infra/http/client-address.ts'
 import { knownDevice, signDevice } from './device-cookie.ts'
 import { type LoginMethod, browserName, deviceName, recordLogin } from './logins.ts'
 import { FAILURE_WINDOW } from './attempts.ts'
-import { countAsk } from './forwarded-limits.ts'
+import { countRequest } from './forwarded-limits.ts'
 import { startGrace } from './second-factor/required.ts'
 import { endSession, insertSession } from './sessions.ts'
 import { sessions, users } from './tables.ts'
@@ -117,7 +117,7 @@ const LOGINS = { most: 100, withinMs: FAILURE_WINDOW }
 
 /** Counts a log-in to an account; false if there were too many. */
 export const countLogin = async (unit: Unit, userId: number): Promise<boolean> =>
-  (await countAsk(unit, `log-in:${userId}`, LOGINS)) !== null
+  (await countRequest(unit, `log-in:${userId}`, LOGINS)) !== null
 
 /**
  * Creates a session for an authenticated user and replaces the browser's previous one. It checks again under the user's

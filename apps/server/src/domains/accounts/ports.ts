@@ -13,7 +13,7 @@ export type AccountPorts = {
   /** Changes a locked user's coins or level points by an amount, with its record. */
   changePoints(unit: Unit, userId: number, change: { kind: 'coins' | 'level'; by: number }): Promise<void>
   /** After a change of a user's e-mail address: updates what depends on it. */
-  followAddress(unit: Unit, userId: number): void
+  syncCodesToAddress(unit: Unit, userId: number): void
   /**
    * Why a user cannot be deleted yet: live leases, an undelivered paid order, or money that settled nothing; null:
    * nothing is owed. Called before the user's lock, because orders are locked first.

@@ -3,7 +3,7 @@ import type { Actor } from '../../infra/actor.ts'
 import { HOUR } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { traceQuietly } from '../../infra/traced-reads.ts'
-import { countAsk } from './forwarded-limits.ts'
+import { countRequest } from './forwarded-limits.ts'
 import { notifyAdmins } from './operators.ts'
 import { users } from './tables.ts'
 
@@ -27,11 +27,11 @@ export async function recordSecurityEvent(
 ): Promise<void> {
   ctx.log.warn({ security: verb, user: userId, ip: by.kind === 'system' ? null : by.ip, call }, 'security event')
   await traceQuietly(ctx, by, async unit => {
-    if ((await countAsk(unit, `security:${verb}:${userId}`, ENTRIES)) !== null)
+    if ((await countRequest(unit, `security:${verb}:${userId}`, ENTRIES)) !== null)
       unit.audit(`user.${verb}`, userId, { after: call ? { call } : undefined })
     // A flood that lasts does not pass through this number again, and is reported on each of its days.
-    if (((await countAsk(unit, 'security', ALL)) ?? MANY) < MANY) return
-    if ((await countAsk(unit, 'security-notice', NOTICES)) === null) return
+    if (((await countRequest(unit, 'security', ALL)) ?? MANY) < MANY) return
+    if ((await countRequest(unit, 'security-notice', NOTICES)) === null) return
     const [user] = await unit.tx.select({ name: users.username }).from(users).where(eq(users.id, userId))
     await notifyAdmins(unit, {
       words: 'security_events',

@@ -9,7 +9,7 @@ import { createCaptcha } from './captcha.ts'
 import { clientAddress, forwardedClient } from '../../infra/http/client-address.ts'
 import { deviceCookieOf, setDeviceCookie, signDevice } from './device-cookie.ts'
 import { sendEmailCode } from './email-codes.ts'
-import { endAccess, tellPasswordChanged } from './end-access.ts'
+import { endAccess, notifyPasswordChanged } from './end-access.ts'
 import { setForgottenPassword, verifyForgotCode } from './forgot-password.ts'
 import { logIn } from './log-in.ts'
 import { signUp } from './sign-up.ts'
@@ -57,7 +57,7 @@ async function changePassword(
     await unit.tx.update(users).set({ passwordHash }).where(eq(users.id, user.id))
     const token = await endAccess(unit, user, { cause: 'password', keep: by.sessionHash })
     if (form.unbind_discord) await unbind(unit, user)
-    tellPasswordChanged(unit, user)
+    notifyPasswordChanged(unit, user)
     unit.audit('user.change_password', user.id, { after: { password: true } })
     return ok({ device: signDevice(ctx.secrets, { id: user.id, passwordHash }), token })
   })

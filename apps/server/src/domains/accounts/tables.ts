@@ -179,7 +179,7 @@ export const captchas = pgTable('captchas', {
   expiresAt: instant().notNull()
 })
 
-/** Failures and requests of the last hour. attempts.ts, log-in-limits.ts and callers of `countAsk` define the keys. */
+/** Failures and requests of the last hour. attempts.ts, log-in-limits.ts and callers of `countRequest` define the keys. */
 export const loginFailures = pgTable(
   'login_failures',
   {

@@ -74,19 +74,19 @@ export const presentRun = (run: typeof bulkRuns.$inferSelect): BulkRun => ({
   username: run.actorName,
   created_at: iso(run.createdAt),
   ended_at: isoOrNull(run.endedAt),
-  ...whyOf(run)
+  ...reasonFields(run)
 })
 
 const presentRow = (row: typeof bulkRows.$inferSelect): BulkRow => ({
   id: row.rowId,
   label: row.label,
   state: row.state,
-  ...whyOf(row)
+  ...reasonFields(row)
 })
 
 type Why = Pick<typeof bulkRuns.$inferSelect, 'reason' | 'params'> & { msg?: string | null }
 
-const whyOf = ({ reason, params, msg }: Why) => ({
+const reasonFields = ({ reason, params, msg }: Why) => ({
   reason,
   params: params ?? {},
   msg: reason ? (msg ?? sentenceOf({ ok: false, reason, params: params ?? {} })) : null

@@ -35,7 +35,7 @@ export async function workOnRun(
   runId: number,
   { sliceMs = SLICE_MS }: { sliceMs?: number } = {}
 ): Promise<boolean> {
-  const run = await takeUp(ctx, runId)
+  const run = await claimRun(ctx, runId)
   if (!run) return false
   const worker = createRowWorker(ctx, run, actions[run.action])
   const until = performance.now() + sliceMs
@@ -67,7 +67,7 @@ export async function workOnRun(
   return false
 }
 
-async function takeUp(ctx: AppContext, runId: number): Promise<Run | null> {
+async function claimRun(ctx: AppContext, runId: number): Promise<Run | null> {
   return command(ctx, SYSTEM, async unit => {
     await transition(unit, runId, 'start')
     const [found] = await unit.tx

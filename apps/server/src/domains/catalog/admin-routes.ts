@@ -7,7 +7,7 @@ import { mountList } from '../../infra/list/index.ts'
 import { createProduct } from './create-product.ts'
 import { deleteCollection, deleteTag, updateCollection, updateTag } from './edit-groupings.ts'
 import { readProductsQueue } from './jobs.ts'
-import { priceDriftList, takePlatformPrice, writePlatformPrice } from './price-drift.ts'
+import { priceDriftList, usePlatformPrice, writePlatformPrice } from './price-drift.ts'
 import { readProduct } from './list-products.ts'
 import { listPlatformProducts, readPlatformProduct } from './platform-products.ts'
 import { type StockBoard, groupStock } from './stock-board.ts'
@@ -62,7 +62,7 @@ export function adminRoutes(
   mount(catalog.undoSync, async call => announced(undoSync(ctx, call.caller, call.params)))
   mountList(mount, ctx, catalog.priceDrift, () => priceDriftList)
   mount(catalog.takePlatformPrice, async call =>
-    announced(takePlatformPrice(ctx, call.caller, call.params.id, call.body))
+    announced(usePlatformPrice(ctx, call.caller, call.params.id, call.body))
   )
   mount(catalog.writePlatformPrice, async call => writePlatformPrice(ctx, call.caller, call.params.id, call.body))
   mount(catalog.updateCollection, async call =>

@@ -5,16 +5,16 @@ import type { Executor } from '../../infra/db/client.ts'
 import { queue } from '../../infra/jobs.ts'
 import type { EventResult } from '../commerce/index.ts'
 import {
-  followRules,
+  syncRules,
   isDeletedOnPlatform,
-  noteDeletion,
+  recordDeletion,
   type PlatformPrice,
   ruleVariantsOf
 } from '../inventory/index.ts'
-import { followOptions } from './options.ts'
+import { updateOptions } from './options.ts'
 import { forgetDrifts } from './platform-prices.ts'
 import { products, variants } from './tables.ts'
-import { isCounted } from './check-product.ts'
+import { isStockTracked } from './check-product.ts'
 import { wholeCents } from './whole-cents.ts'
 
 /** Reads one product from the platform, because an event did not contain all of its variants. */
@@ -25,13 +25,13 @@ export const readProductQueue = queue<{ platformId: string }>('read-platform-pro
 
 /** The platform deleted a product. Its id never comes back, so later events and earlier readings cannot restore it. */
 export async function applyProductDeletion(unit: Unit, event: ProductDeletedEvent): Promise<EventResult> {
-  await noteDeletion(unit, event.id)
+  await recordDeletion(unit, event.id)
   return withdrawProduct(unit, event)
 }
 
 /** The platform no longer sells a product. It stays in the shop, but neither it nor its rules can be bought. */
 export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDeletedEvent): Promise<EventResult> {
-  const rules = await followRules(unit, new Map((await ruleVariantsOf(unit.tx, platformId)).map(id => [id, undefined])))
+  const rules = await syncRules(unit, new Map((await ruleVariantsOf(unit.tx, platformId)).map(id => [id, undefined])))
   const [gone] = await unit.tx
     .update(products)
     .set({ valid: false, unpublished: false, subscriptionOnly: false })
@@ -55,8 +55,8 @@ export async function withdrawProduct(unit: Unit, { id: platformId }: ProductDel
 export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promise<EventResult> {
   const toldAt = event.updated_at ? new Date(event.updated_at) : null
   const ruleVariants = await ruleVariantsOf(unit.tx, event.id)
-  const rules = await followRules(unit, ruleNews(event, ruleVariants, toldAt), toldAt)
-  const result = await followProduct(unit, event)
+  const rules = await syncRules(unit, ruleChanges(event, ruleVariants, toldAt), toldAt)
+  const result = await updateProductFromEvent(unit, event)
   if (result.outcome !== 'ignored')
     await forgetDrifts(
       unit,
@@ -71,7 +71,7 @@ export async function applyProductUpdate(unit: Unit, event: ProductEvent): Promi
 
 /** A webhook follows each sale of what is counted, and does not say what is sold out. */
 const mayBeSoldOut = async (tx: Executor, { id, variants: told }: ProductEvent): Promise<boolean> =>
-  told.some(({ stock }) => stock === undefined) && (await isCounted(tx, id))
+  told.some(({ stock }) => stock === undefined) && (await isStockTracked(tx, id))
 
 /** Tests whether a variant of the platform's product was deleted. The event may contain only some of them. */
 function isGone({ variants: described, otherVariants }: ProductEvent): (platformId: string) => boolean {
@@ -80,7 +80,7 @@ function isGone({ variants: described, otherVariants }: ProductEvent): (platform
 }
 
 /** The event's news of each variant that may sell a rule; undefined for deleted variants. */
-function ruleNews(
+function ruleChanges(
   event: ProductEvent,
   ruleVariants: readonly string[],
   updatedAt: Date | null
@@ -100,7 +100,7 @@ function ruleNews(
   return news
 }
 
-async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResult> {
+async function updateProductFromEvent(unit: Unit, event: ProductEvent): Promise<EventResult> {
   const { tx } = unit
   const [product] = await tx
     .select()
@@ -121,8 +121,8 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
   const gone = known.filter(variant => isGoneThere(variant.platformId)).map(variant => variant.id)
   if (gone.length > 0)
     await tx.update(variants).set({ isActive: false, deletedAt: unit.now }).where(inArray(variants.id, gone))
-  const repriced = await followVariants(tx, known, there)
-  const relabelled = await followOptions(tx, product.id, event.options)
+  const repriced = await updateVariantsFromEvent(tx, known, there)
+  const relabelled = await updateOptions(tx, product.id, event.options)
   const ids = new Set(known.map(({ platformId }) => platformId))
   const added = [...there.keys(), ...(event.otherVariants ?? [])].some(id => !ids.has(id))
   const unpublished = event.unpublished ?? product.unpublished
@@ -153,7 +153,7 @@ async function followProduct(unit: Unit, event: ProductEvent): Promise<EventResu
 type EventVariant = ProductEvent['variants'][number]
 
 /** Updates names, options and prices of variants that both sides have. @returns whether any changed */
-async function followVariants(
+async function updateVariantsFromEvent(
   tx: Executor,
   known: readonly (typeof variants.$inferSelect)[],
   there: ReadonlyMap<string, EventVariant>

@@ -112,7 +112,7 @@ const NAMED = 5
  * What the platform would sell if it were in its Online Store or needed no selling plan, what it sells only as long as
  * its own stock lasts, and what it ships.
  */
-export async function unsellable(db: Executor): Promise<Unsellable> {
+export async function findUnsellable(db: Executor): Promise<Unsellable> {
   const named = async (table: typeof products | typeof aclRules, condition: SQL | PgColumn | undefined) => {
     const rows = await db
       .select({ name: table.name })
@@ -151,7 +151,7 @@ const variantsThat = (db: Executor, condition: SQL | PgColumn) =>
     .where(and(eq(variants.productId, products.id), isNull(variants.deletedAt), condition))
 
 /** Does the platform count a plan or rule of ours that is sold as this product? */
-export async function isCounted(db: Executor, platformProductId: string): Promise<boolean> {
+export async function isStockTracked(db: Executor, platformProductId: string): Promise<boolean> {
   const ofProduct = and(eq(products.platformId, platformProductId), isNull(products.deletedAt))
   const plans = await db.$count(products, and(ofProduct, exists(variantsThat(db, isCountedVariant))))
   const ofRules = and(eq(aclRules.platformProductId, platformProductId), isNull(aclRules.deletedAt))

@@ -6,7 +6,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { type SQL, and, count, eq, isNull, ne, not, sql } from '../../infra/db/drizzle.ts'
 import { type ListInput, among, defineList } from '../../infra/list/index.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
-import { calledLike, translated } from '../../infra/translations.ts'
+import { nameContains, translated } from '../../infra/translations.ts'
 import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { isListed } from './list-products.ts'
 import { type Viewer, isInternalTag } from './load-products.ts'
@@ -117,7 +117,7 @@ export const collectionList = (viewer: Viewer) =>
     id: collections.id,
     sort: { id: collections.id },
     match: (_db, { search }) => ({
-      where: [isNull(collections.deletedAt), search === undefined ? undefined : calledLike(collections, search)]
+      where: [isNull(collections.deletedAt), search === undefined ? undefined : nameContains(collections, search)]
     }),
     load: (db, ids) => selectCollections(db, among(collections.id, ids), viewer)
   })
@@ -177,7 +177,7 @@ export const tagList = (viewer: Viewer) =>
         isNull(tags.deletedAt),
         ne(tags.name, ''),
         viewer === 'shop' ? not(isInternalTag()) : undefined,
-        search === undefined ? undefined : calledLike(tags, search)
+        search === undefined ? undefined : nameContains(tags, search)
       ]
     }),
     async load(db, ids) {

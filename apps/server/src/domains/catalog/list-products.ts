@@ -2,7 +2,7 @@ import type { Found, Product } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import { type SQL, and, asc, desc, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { type ListInput, among, defineList } from '../../infra/list/index.ts'
-import { calledLike } from '../../infra/translations.ts'
+import { nameContains } from '../../infra/translations.ts'
 import { type Viewer, isInternalProduct, loadProducts } from './load-products.ts'
 import type { StockBoard } from './stock-board.ts'
 import { collections, priceDrifts, productCollections, productTags, products, tags, variants } from './tables.ts'
@@ -13,7 +13,7 @@ export function searchProducts(db: Executor, text: string, limit: number): Promi
   return db
     .select({ id: products.id, product_name: products.name, active: products.active, exact })
     .from(products)
-    .where(and(isNull(products.deletedAt), calledLike(products, text)))
+    .where(and(isNull(products.deletedAt), nameContains(products, text)))
     .orderBy(desc(exact), desc(products.id))
     .limit(limit)
 }
@@ -54,7 +54,7 @@ export const productList = (stock: Pick<StockBoard, 'read'>, viewer: Viewer, off
         active === undefined ? undefined : eq(products.active, active === '1'),
         problem === undefined || viewer === 'shop' ? undefined : inTrouble(),
         low_stock === undefined || viewer === 'shop' ? undefined : lowStock(),
-        search === undefined ? undefined : calledLike(products, search),
+        search === undefined ? undefined : nameContains(products, search),
         collection === undefined ? undefined : inCollection(collection),
         acl === undefined ? undefined : among(products.id, (await offers()).get(acl) ?? []),
         anyTag === undefined || anyTag.length === 0 ? undefined : withAnyTag(anyTag)

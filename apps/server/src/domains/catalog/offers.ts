@@ -47,7 +47,7 @@ async function readOffers(db: Executor): Promise<Offers> {
 }
 
 /** Caches the offers for `ttl` milliseconds, because they need a count of the whole inventory and anyone may ask. */
-export function keepOffers(
+export function cacheOffers(
   db: Executor,
   { ttl, now }: { ttl: number; now: Clock }
 ): { read: () => Promise<Offers>; forget: () => void } {

@@ -22,13 +22,13 @@ export async function setOptions(tx: Executor, productId: number, options: reado
  * which follow too. An event without options does not tell.
  * @returns whether any changed
  */
-export async function followOptions(tx: Executor, productId: number, told: readonly Option[]): Promise<boolean> {
+export async function updateOptions(tx: Executor, productId: number, reported: readonly Option[]): Promise<boolean> {
   const known = await tx
     .select({ name: productOptions.name, values: productOptions.values })
     .from(productOptions)
     .where(eq(productOptions.productId, productId))
     .orderBy(asc(productOptions.position))
-  const options = told.slice(0, MOST).map(({ name, values }) => ({ name, values }))
+  const options = reported.slice(0, MOST).map(({ name, values }) => ({ name, values }))
   if (options.length === 0 || JSON.stringify(known) === JSON.stringify(options)) return false
   await setOptions(tx, productId, options)
   return true

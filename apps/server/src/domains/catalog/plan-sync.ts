@@ -9,7 +9,7 @@ import { type Touched, catalogSyncs } from './tables.ts'
 const KEPT = 20
 
 /** Runs a sync and records its changes for the undo. A sync without changes leaves no record. */
-export async function recorded(
+export async function recordSync(
   unit: Unit,
   { what, counts }: { what: SyncKind; counts: SyncCounts },
   work: () => Promise<unknown>
@@ -52,7 +52,7 @@ export type Planned = {
 }
 
 /** The most changes in one preview. The counts cover all of them. */
-export const LISTED = 200
+export const MOST_CHANGES = 200
 /** The most characters of a text in a preview. */
 const SHOWN = 200
 
@@ -71,7 +71,7 @@ export function shortened({ fields, ...change }: Change): Change {
 export const presentPlan = ({ changes, moved }: Planned): SyncPreview => ({
   ...countChanges(changes),
   products: moved.size,
-  changes: changes.slice(0, LISTED).map(shortened)
+  changes: changes.slice(0, MOST_CHANGES).map(shortened)
 })
 
 export const versionOfPlan = ({ changes, links }: Planned): string => versionOf({ changes, links })

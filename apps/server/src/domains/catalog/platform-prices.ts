@@ -27,7 +27,7 @@ export const platformPriceOf = ({
 const WAIT_MS = 20_000
 
 /** Checks, writes and saves prices while no other process writes prices to the platform. */
-export async function alone<T>(ctx: AppContext, work: () => Promise<Result<T>>): Promise<Result<T>> {
+export async function withPriceLock<T>(ctx: AppContext, work: () => Promise<Result<T>>): Promise<Result<T>> {
   // One lock for all products. With a lock for each, a person who saves many at once would hold many connections.
   const locked = await withSessionLock(ctx.db, 'platformPrices', 0, work, { waitMs: WAIT_MS })
   return locked.ran ? locked.value : refuse('prices_busy')
@@ -97,7 +97,7 @@ export const rulePrices: RulePrices = {
       : found
   },
   write: (ctx, platformVariantId, price, { check, save }) =>
-    alone(ctx, async () => {
+    withPriceLock(ctx, async () => {
       const refused = await check()
       if (refused) return refused
       const found = await rulePrices.read(ctx, platformVariantId)

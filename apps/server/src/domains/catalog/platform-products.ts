@@ -27,7 +27,7 @@ export async function listPlatformProducts(
       (product.forSale || product.unpublished || product.subscriptionOnly) &&
       (wanted === undefined || product.title.toLowerCase().includes(wanted))
   )
-  const fresh = await withoutAdded(ctx.db, await withoutRules(ctx.db, found))
+  const fresh = await notYetAdded(ctx.db, await withoutRules(ctx.db, found))
   const ours = await knownGroupings(ctx.db, fresh)
   return ok(fresh.map(product => presentPlatformProduct(product, ours)))
 }
@@ -59,7 +59,7 @@ async function withoutRules(db: Database, found: ShopifyProduct[]): Promise<Shop
   return found.filter(({ variants }) => !variants.some(({ id }) => ofRules.has(id)))
 }
 
-async function withoutAdded(db: Database, found: ShopifyProduct[]): Promise<ShopifyProduct[]> {
+async function notYetAdded(db: Database, found: ShopifyProduct[]): Promise<ShopifyProduct[]> {
   if (found.length === 0) return []
   const ids = found.map(product => product.id)
   const added = await db

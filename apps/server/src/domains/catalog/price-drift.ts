@@ -7,10 +7,10 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { noteCheck, openPlatform, platformRefusal, recordCheck } from '../commerce/index.ts'
-import { type PlatformPrice, rulesOnPlatform, takeRulePrice } from '../inventory/index.ts'
+import { saveCheck, openPlatform, platformRefusal, recordCheck } from '../commerce/index.ts'
+import { type PlatformPrice, rulesOnPlatform, setRulePrice } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
-import { alone, forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
+import { withPriceLock, forgetDrifts, platformPriceOf, writePrices } from './platform-prices.ts'
 import { priceDrifts, products, variants } from './tables.ts'
 
 export type Comparison = {
@@ -72,7 +72,7 @@ export async function comparePrices(ctx: AppContext): Promise<Comparison | undef
   const ids = [...ours.map(one => one.platformId), ...rules.map(rule => rule.platformVariantId)]
   const read = await platform.data.variants([...new Set(ids)])
   if (!read.ok) {
-    await noteCheck(ctx, 'prices', { error: read.message })
+    await saveCheck(ctx, 'prices', { error: read.message })
     return undefined
   }
   const seen = new Map([...read.value].map(([id, variant]) => [id, platformPriceOf(variant)]))
@@ -147,19 +147,19 @@ const readOurs = (db: Executor) =>
     .orderBy(asc(variants.id))
 
 /** Takes over the platform's current price. @param shown if given, the prices must still be these */
-export async function takePlatformPrice(
+export async function usePlatformPrice(
   ctx: AppContext,
   by: Actor,
   id: number,
   shown: ShownPrices = {}
 ): Promise<Result<null>> {
-  const found = await lookUp(ctx, id, shown)
+  const found = await readDrift(ctx, id, shown)
   if (!found.ok) return found
   const { drift, there } = found.data
   return command(ctx, by, async unit => {
-    const claimed = await claim(unit, drift)
+    const claimed = await removeDrift(unit, drift)
     if (!claimed.ok) return claimed
-    if (drift.kind === 'rule') await takeRulePrice(unit, drift.target_id, there.price)
+    if (drift.kind === 'rule') await setRulePrice(unit, drift.target_id, there.price)
     else {
       await unit.tx
         .update(variants)
@@ -183,16 +183,16 @@ export async function writePlatformPrice(
   id: number,
   shown: ShownPrices = {}
 ): Promise<Result<null>> {
-  return alone(ctx, () => writeOurs(ctx, by, id, shown))
+  return withPriceLock(ctx, () => writeOurs(ctx, by, id, shown))
 }
 
 async function writeOurs(ctx: AppContext, by: Actor, id: number, shown: ShownPrices): Promise<Result<null>> {
-  const found = await lookUp(ctx, id, shown)
+  const found = await readDrift(ctx, id, shown)
   if (!found.ok) return found
   const { drift, there } = found.data
   // Claimed first, so that a concurrent decision finds nothing to decide. If this process dies before it writes to the
   // platform, the next comparison finds the difference again.
-  const claimed = await command(ctx, by, unit => claim(unit, drift))
+  const claimed = await command(ctx, by, unit => removeDrift(unit, drift))
   if (!claimed.ok) return claimed
   const prices = new Map([[drift.shopify_variant_id, drift.price]])
   const written = await writePrices(ctx, there.productId, prices, () =>
@@ -215,7 +215,7 @@ async function writeOurs(ctx: AppContext, by: Actor, id: number, shown: ShownPri
 type DriftRow = typeof priceDrifts.$inferSelect
 
 /** Removes the difference for one decision, if it still exists and our price is still the one that was read. */
-async function claim(unit: Unit, drift: PriceDrift): Promise<Result<DriftRow>> {
+async function removeDrift(unit: Unit, drift: PriceDrift): Promise<Result<DriftRow>> {
   const [row] = await unit.tx.select().from(priceDrifts).where(eq(priceDrifts.id, drift.id)).for('update')
   if (!row) return refuse('price_drift_gone')
   // Locked after the difference, because a deletion of a variant does not wait for one.
@@ -230,7 +230,7 @@ async function claim(unit: Unit, drift: PriceDrift): Promise<Result<DriftRow>> {
 }
 
 /** The difference, and the platform's current price, which may have changed since the comparison. */
-async function lookUp(
+async function readDrift(
   ctx: AppContext,
   id: number,
   shown: ShownPrices

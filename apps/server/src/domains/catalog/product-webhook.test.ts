@@ -6,7 +6,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { auditLog } from '../../infra/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
-import { followRules } from '../inventory/index.ts'
+import { syncRules } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { writeSettings } from '../settings/index.ts'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
@@ -213,7 +213,7 @@ test('later events and earlier readings of a deleted product restore neither it 
     shipped: null,
     updatedAt: app.ctx.now()
   }
-  await command(app.ctx, SYSTEM, unit => followRules(unit, new Map([[named.platformVariantId, price]])))
+  await command(app.ctx, SYSTEM, unit => syncRules(unit, new Map([[named.platformVariantId, price]])))
   expect((await rules())[0]).toMatchObject({ price: '0.10', valid: false })
 })
 

@@ -2,8 +2,8 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { PRODUCT_STATUSES, ProductEvent, type ShopifyProduct } from '../../integrations/shopify/index.ts'
-import { noteCheck, openPlatform } from '../commerce/index.ts'
-import { followRules } from '../inventory/index.ts'
+import { saveCheck, openPlatform } from '../commerce/index.ts'
+import { syncRules } from '../inventory/index.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { optionsOf } from './platform-products.ts'
 import { comparePrices } from './price-drift.ts'
@@ -18,8 +18,8 @@ export async function readPrices(ctx: AppContext): Promise<void> {
   const seen = await comparePrices(ctx)
   if (!seen) return
   const refused = [seen.gone.products, seen.gone.rules].some(({ gone, of }) => isDoubtful(gone, of))
-  if (refused) return noteCheck(ctx, 'prices', { error: DOUBTFUL })
-  await command(ctx, SYSTEM, unit => followRules(unit, seen.rules))
+  if (refused) return saveCheck(ctx, 'prices', { error: DOUBTFUL })
+  await command(ctx, SYSTEM, unit => syncRules(unit, seen.rules))
   for (const platformId of seen.changed) await rereadProduct(ctx, platformId)
   // Compares again: the differences that were followed are gone.
   if (seen.changed.length > 0) await comparePrices(ctx)
@@ -39,7 +39,7 @@ export async function readProducts(ctx: AppContext, { asked = false }: { asked?:
   let read = 0
   for await (const part of platform.data.productPages()) {
     if (!part.ok) {
-      await noteCheck(ctx, 'products', { error: part.message })
+      await saveCheck(ctx, 'products', { error: part.message })
       if (part.retryable) throw new Error(part.message)
       return
     }
@@ -53,9 +53,9 @@ export async function readProducts(ctx: AppContext, { asked = false }: { asked?:
   // Products on no page are read one by one: the platform may have changed between two pages.
   const gone: string[] = []
   for (const platformId of ours) if (!(await applyWhereFound(ctx, platformId))) gone.push(platformId)
-  if (!asked && isDoubtful(gone.length, known)) return noteCheck(ctx, 'products', { error: DOUBTFUL })
+  if (!asked && isDoubtful(gone.length, known)) return saveCheck(ctx, 'products', { error: DOUBTFUL })
   for (const id of gone) await command(ctx, SYSTEM, unit => withdrawProduct(unit, { id }))
-  await noteCheck(ctx, 'products', { read, changed: ours.size })
+  await saveCheck(ctx, 'products', { read, changed: ours.size })
 }
 
 const DOUBTFUL =

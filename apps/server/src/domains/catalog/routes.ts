@@ -5,7 +5,14 @@ import { type Mount, SENT } from '../../infra/http/mount.ts'
 import { answerList, columnsOf, type List, type ListInput, paginate } from '../../infra/list/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { adminRoutes } from './admin-routes.ts'
-import { keepOffers, listOfferedRules, openReplyCache, rangesSoldBy, readOccupancy, type ReplyCache } from './offers.ts'
+import {
+  cacheOffers,
+  listOfferedRules,
+  openReplyCache,
+  rangesSoldBy,
+  readOccupancy,
+  type ReplyCache
+} from './offers.ts'
 import { collectionList, tagList } from './edit-groupings.ts'
 import { productList, recommendProducts } from './list-products.ts'
 import type { Viewer } from './load-products.ts'
@@ -30,7 +37,7 @@ export function catalogRoutes(mount: Mount, ctx: AppContext, { app }: { app: Pic
   // Requested by every visitor. Shoppers do not notice two seconds, and the database answers thousands with one query.
   const replies = openReplyCache({ ttl: 2000, maxEntries: 500, maxBytes: 32 * 1024 * 1024, now: ctx.now })
   // Counts over the whole inventory, which change slowly.
-  const offers = keepOffers(db, { ttl: SLOW, now: ctx.now })
+  const offers = cacheOffers(db, { ttl: SLOW, now: ctx.now })
   const slow = openReplyCache({ ttl: SLOW, maxEntries: 500, maxBytes: 4 * 1024 * 1024, now: ctx.now })
   const forget = () => {
     replies.clear()

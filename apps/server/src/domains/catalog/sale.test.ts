@@ -23,7 +23,7 @@ import { presentCatalogue } from './sync-catalogue.ts'
 import { addCollection, addTag } from './products.fixture.ts'
 import { readPrices, readProducts, rereadProduct } from './read-platform.ts'
 import { productCollections, products, productTags, variants } from './tables.ts'
-import { unsellable } from './check-product.ts'
+import { findUnsellable } from './check-product.ts'
 
 const { catalog } = routes
 const NONE = { count: 0, names: [] }
@@ -132,13 +132,16 @@ test('a product that is not in the Online Store is not sold, since its checkout 
   await readPrices(ctx)
   expect(await ours()).toEqual({ valid: false, unlisted: false, unpublished: true })
   expect(await found(`${catalog.products.path}?id=${productId}`)).toEqual([])
-  expect((await unsellable(ctx.db)).unpublished).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
+  expect((await findUnsellable(ctx.db)).unpublished).toEqual({
+    products: { count: 1, names: [plan.title] },
+    rules: NONE
+  })
   const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
   expect(listed.data.data[0]).toMatchObject({ id: productId, valid: false, unpublished: true })
 
   await tell(await set({ unpublished: false }))
   expect([await ours(), await cart()]).toEqual([SOLD, 302])
-  expect((await unsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: NONE })
+  expect((await findUnsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: NONE })
 })
 
 /** The platform gives its products another status from now on. @returns what ends that */
@@ -199,7 +202,10 @@ test('a rule whose product is not in the Online Store is not sold, and is named'
   await set({ unpublished: true }, demoRulesProduct.id)
   await readPrices(ctx)
   expect(await prices.ruleHere()).toMatchObject({ valid: false, unpublished: true })
-  expect((await unsellable(ctx.db)).unpublished).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
+  expect((await findUnsellable(ctx.db)).unpublished).toEqual({
+    products: NONE,
+    rules: { count: 1, names: [rule.name] }
+  })
   await tell(await set({ unpublished: false }, demoRulesProduct.id))
   expect(await prices.ruleHere()).toMatchObject({ valid: true, unpublished: false })
 })
@@ -220,14 +226,14 @@ test('a plan that the platform sells by subscription only is not sold, since no 
     await tell(changed)
   }
   const named = { products: { count: 1, names: [plan.title] }, rules: NONE }
-  expect((await unsellable(ctx.db)).subscription_only).toEqual(named)
+  expect((await findUnsellable(ctx.db)).subscription_only).toEqual(named)
   const offered = await listPlatformProducts(ctx, plan.title)
   expect(offered.ok && offered.data).toEqual([])
 
   await set({ subscriptionOnly: false })
   await readPrices(ctx)
   expect([await ours(), await cart()]).toEqual([SOLD, 302])
-  expect((await unsellable(ctx.db)).subscription_only).toEqual({ products: NONE, rules: NONE })
+  expect((await findUnsellable(ctx.db)).subscription_only).toEqual({ products: NONE, rules: NONE })
 })
 
 test('why a plan is not sold follows the platform, also while it stays unsold', async () => {
@@ -252,7 +258,7 @@ test('a rule that the platform sells by subscription only is not sold, and is na
   await tell(changed)
   expect(await prices.ruleHere()).toMatchObject({ valid: false, subscriptionOnly: true })
   const named = { products: NONE, rules: { count: 1, names: [rule.name] } }
-  expect((await unsellable(ctx.db)).subscription_only).toEqual(named)
+  expect((await findUnsellable(ctx.db)).subscription_only).toEqual(named)
   await set({ subscriptionOnly: false }, demoRulesProduct.id)
   await readPrices(ctx)
   expect(await prices.ruleHere()).toMatchObject({ valid: true, subscriptionOnly: false })
@@ -271,7 +277,7 @@ test('a plan and a rule that the platform ships are sold, since it may ship for 
     rules: { count: 1, names: [rule.name] }
   }
   for (let times = 0; times < 2; times++) {
-    expect((await unsellable(ctx.db)).shipped).toEqual(named)
+    expect((await findUnsellable(ctx.db)).shipped).toEqual(named)
     expect([await ours(), await quoted(), await forSale(), await cart()]).toMatchObject([
       SOLD,
       { code: 2000 },
@@ -288,7 +294,7 @@ test('a plan and a rule that the platform ships are sold, since it may ship for 
 
   await ship(false)
   await readPrices(ctx)
-  expect((await unsellable(ctx.db)).shipped).toEqual({ products: NONE, rules: NONE })
+  expect((await findUnsellable(ctx.db)).shipped).toEqual({ products: NONE, rules: NONE })
 })
 
 test('if the app may not read what is published, the last webhook counts', async () => {
@@ -334,7 +340,7 @@ test('a variant that the platform counts is named while it is sold, and not sold
       [second.id, 'none']
     ])
   )
-  expect((await unsellable(ctx.db)).counted).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
+  expect((await findUnsellable(ctx.db)).counted).toEqual({ products: { count: 1, names: [plan.title] }, rules: NONE })
   const listed = await prices.admin.get<{ data: Product[] }>(`${catalog.products.path}?problem=1`)
   expect(listed.data.data[0]?.variants.map(one => one.platform_stock)).toEqual(['counted', 'none'])
   expect([await quoted(), await forSale()]).toMatchObject([{ code: 2000 }, true])
@@ -354,7 +360,7 @@ test('a variant that the platform counts is named while it is sold, and not sold
   expect(await shownStock()).toBe(0)
   // The other variants of the product are sold.
   expect(await ours()).toEqual(SOLD)
-  expect((await unsellable(ctx.db)).counted.products.count).toBe(1)
+  expect((await findUnsellable(ctx.db)).counted.products.count).toBe(1)
   await tell(soldOut)
   expect((await stocks()).get(first.id)).toBe('sold_out')
 
@@ -362,7 +368,7 @@ test('a variant that the platform counts is named while it is sold, and not sold
   await readPrices(ctx)
   expect((await stocks()).get(first.id)).toBe('none')
   expect(await quoted()).toMatchObject({ code: 2000 })
-  expect((await unsellable(ctx.db)).counted).toEqual({ products: NONE, rules: NONE })
+  expect((await findUnsellable(ctx.db)).counted).toEqual({ products: NONE, rules: NONE })
 })
 
 test('a rule that the platform counts is named, and not offered once none is left; who has paid for it gets it', async () => {
@@ -370,7 +376,7 @@ test('a rule that the platform counts is named, and not offered once none is lef
   await left({ [rule.variantId]: 1 }, demoRulesProduct.id)
   await readPrices(ctx)
   expect(await prices.ruleHere()).toMatchObject({ valid: true, platformStock: 'counted' })
-  expect((await unsellable(ctx.db)).counted).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
+  expect((await findUnsellable(ctx.db)).counted).toEqual({ products: NONE, rules: { count: 1, names: [rule.name] } })
   expect(await quoted()).toMatchObject({ code: 2000 })
 
   await tell(await left({ [rule.variantId]: 0 }, demoRulesProduct.id))

@@ -8,7 +8,7 @@ import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { nameRuleProducts, rulesOnPlatform } from '../inventory/index.ts'
 import { applyProductUpdate, withdrawProduct } from './apply-product-event.ts'
 import { optionsIn } from './options.ts'
-import { LISTED, type SyncCounts, countChanges, shortened, writeSync } from './plan-sync.ts'
+import { MOST_CHANGES, type SyncCounts, countChanges, shortened, writeSync } from './plan-sync.ts'
 import { planCollections, planTags, ruleHolders } from './plan-tags.ts'
 import { asEvent } from './read-platform.ts'
 import type { PlatformSource } from './read-source.ts'
@@ -17,20 +17,20 @@ import { applyCollections, applyTags, lockGroupings, productOfVariant } from './
 import { type Field, type Touched, products } from './tables.ts'
 
 /** Reports how many of the products are done. */
-export type Tell = (done: number, total: number) => Promise<void>
+export type ReportProgress = (done: number, total: number) => Promise<void>
 
 /**
- * What `takeCatalogue` would do. It makes the changes in the unit, which the caller rolls back, so that the preview
+ * What `importCatalogue` would do. It makes the changes in the unit, which the caller rolls back, so that the preview
  * equals the sync.
  */
 export async function planCatalogue(
   unit: Unit,
   source: PlatformSource,
-  tell: Tell
+  tell: ReportProgress
 ): Promise<{ shown: CatalogPreview; version: string }> {
   const touched = await apply(unit, source, tell)
   const { sold } = source
-  const [holders, added] = [await ruleHolders(unit.tx, sold), await offered(unit.tx, sold)]
+  const [holders, added] = [await ruleHolders(unit.tx, sold), await addableProducts(unit.tx, sold)]
   return { shown: presentCatalogue(touched, { holders, offered: added, sold }), version: planVersion(touched) }
 }
 
@@ -38,10 +38,10 @@ export async function planCatalogue(
  * Takes over products, prices, collections and tags, all or nothing. Refuses 'stale' if the changes are not those of
  * the plan with this version.
  */
-export async function takeCatalogue(
+export async function importCatalogue(
   unit: Unit,
   source: PlatformSource,
-  { version, tell }: { version: string; tell: Tell }
+  { version, tell }: { version: string; tell: ReportProgress }
 ): Promise<Result<SyncCounts>> {
   const touched = await apply(unit, source, tell)
   if (planVersion(touched) !== version) return refuse('stale')
@@ -55,7 +55,11 @@ export async function takeCatalogue(
 const planVersion = (touched: Touched[]): string => versionOf({ touched })
 
 /** @returns what it changed */
-async function apply(unit: Unit, { sold, collections, tags }: PlatformSource, tell: Tell): Promise<Touched[]> {
+async function apply(
+  unit: Unit,
+  { sold, collections, tags }: PlatformSource,
+  tell: ReportProgress
+): Promise<Touched[]> {
   const { tx } = unit
   await lockGroupings(tx)
   const before = await takeSnapshot(tx)
@@ -80,7 +84,7 @@ async function platformIds(db: Executor): Promise<Set<string>> {
 }
 
 /** The platform's products that could be added. A sync cannot add them: plans need an administrator's choices. */
-async function offered(db: Executor, sold: readonly ShopifyProduct[]): Promise<ShopifyProduct[]> {
+async function addableProducts(db: Executor, sold: readonly ShopifyProduct[]): Promise<ShopifyProduct[]> {
   const ours = await platformIds(db)
   const holders = new Set((await ruleHolders(db, sold)).map(product => product.id))
   return sold.filter(({ id, forSale }) => forSale && !ours.has(id) && !holders.has(id))
@@ -107,11 +111,11 @@ export function presentCatalogue(
     parts: (Object.keys(parts) as SyncPart[]).map(part => ({
       part,
       ...countChanges(parts[part]),
-      changes: parts[part].slice(0, LISTED).map(shortened)
+      changes: parts[part].slice(0, MOST_CHANGES).map(shortened)
     })),
-    products: movedProducts(touched),
-    internal: internalOf(holders, sold),
-    offered: offered.slice(0, LISTED).map(({ id, title }) => ({ id, name: title }))
+    products: countMovedProducts(touched),
+    internal: hiddenGroupings(holders, sold),
+    offered: offered.slice(0, MOST_CHANGES).map(({ id, title }) => ({ id, name: title }))
   }
 }
 
@@ -119,7 +123,7 @@ function countAll(touched: readonly Touched[], holders: readonly ShopifyProduct[
   return countChanges(Object.values(partsOf(touched, new Set(holders.map(({ id }) => id)))).flat())
 }
 
-function movedProducts(touched: readonly Touched[]): number {
+function countMovedProducts(touched: readonly Touched[]): number {
   const links = touched.filter(({ key }) => /^(member|tagged):/.test(key))
   return new Set(links.map(({ key }) => key.split(':')[1])).size
 }
@@ -200,7 +204,10 @@ function ofGrouping(
 }
 
 /** What stays hidden from visitors, and why. */
-function internalOf(holders: readonly ShopifyProduct[], sold: readonly ShopifyProduct[]): CatalogPreview['internal'] {
+function hiddenGroupings(
+  holders: readonly ShopifyProduct[],
+  sold: readonly ShopifyProduct[]
+): CatalogPreview['internal'] {
   const ids = new Set(holders.map(product => product.id))
   const open = new Set(sold.filter(({ id }) => !ids.has(id)).flatMap(product => product.tags))
   const tags = new Set(holders.flatMap(product => product.tags).filter(tag => !open.has(tag)))

@@ -9,7 +9,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import type { ShopifyProduct } from '../../integrations/shopify/index.ts'
 import { nameRuleProducts } from '../inventory/index.ts'
 import { type CollectionsPlan, type TagsPlan, planCollections, planTags } from './plan-tags.ts'
-import { type SyncCounts, countChanges, recorded, versionOfPlan } from './plan-sync.ts'
+import { type SyncCounts, countChanges, recordSync, versionOfPlan } from './plan-sync.ts'
 import { readSource, type PlatformSource } from './read-source.ts'
 import { collections, productCollections, productTags, tags } from './tables.ts'
 
@@ -20,7 +20,7 @@ type Agreed = { version?: string | undefined }
  * @param version of the plan that was agreed to: refuses 'stale' if the changes differ from it. Without it all changes
  * apply.
  */
-export async function takeCollections(
+export async function importCollections(
   unit: Unit,
   source: PlatformSource,
   { version }: Agreed = {}
@@ -30,13 +30,13 @@ export async function takeCollections(
   const plan = await planOf(tx, 'collections', source)
   if (version !== undefined && version !== versionOfPlan(plan)) return refuse('stale')
   const counts = countChanges(plan.changes)
-  await recorded(unit, { what: 'collections', counts }, () => applyCollections(tx, plan, unit.now))
+  await recordSync(unit, { what: 'collections', counts }, () => applyCollections(tx, plan, unit.now))
   unit.audit('collection.sync', 'all', { after: counts })
   return ok(counts)
 }
 
-/** Takes over the tags by the platform's name, and the products of new ones; see `takeCollections`. */
-export async function takeTags(
+/** Takes over the tags by the platform's name, and the products of new ones; see `importCollections`. */
+export async function importTags(
   unit: Unit,
   source: PlatformSource,
   { version }: Agreed = {}
@@ -46,7 +46,7 @@ export async function takeTags(
   const plan = await planOf(tx, 'tags', source)
   if (version !== undefined && version !== versionOfPlan(plan)) return refuse('stale')
   const counts = countChanges(plan.changes)
-  await recorded(unit, { what: 'tags', counts }, async () => {
+  await recordSync(unit, { what: 'tags', counts }, async () => {
     await applyTags(tx, plan, unit.now)
     await nameRuleProducts(unit, productOfVariant(source.sold))
   })
@@ -66,13 +66,13 @@ export const planOf = <K extends keyof typeof PLANS>(db: Executor, what: K, sour
 /** Reads the platform and takes over the collections in one call, for programs, which do not confirm a plan. */
 export async function syncCollections(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
   const source = await readSource(ctx, 'collections')
-  return source.ok ? command(ctx, by, unit => takeCollections(unit, source.data)) : source
+  return source.ok ? command(ctx, by, unit => importCollections(unit, source.data)) : source
 }
 
 /** The same for tags. */
 export async function syncTags(ctx: AppContext, by: Actor): Promise<Result<SyncCounts>> {
   const source = await readSource(ctx, 'tags')
-  return source.ok ? command(ctx, by, unit => takeTags(unit, source.data)) : source
+  return source.ok ? command(ctx, by, unit => importTags(unit, source.data)) : source
 }
 
 /** The platform's product of each variant. */

@@ -19,7 +19,7 @@ import {
 } from './check-product.ts'
 import { fetchProduct, findUnknownVariant, limitColumns, setTags, variantRow } from './create-product.ts'
 import { loadProducts, productFields, type ProductRow } from './load-products.ts'
-import { alone, writePrices } from './platform-prices.ts'
+import { withPriceLock, writePrices } from './platform-prices.ts'
 import { readStockNow } from './stock-board.ts'
 import { products, productTags, variants } from './tables.ts'
 
@@ -54,7 +54,7 @@ export async function updateProduct(
   if (!planned.ok) return planned
   const edit = { id, form: { ...form, version }, source }
   if (repricedVariants(form.variants, planned.data.variants).length === 0) return save(ctx, by, edit, [])
-  return alone(ctx, async () => {
+  return withPriceLock(ctx, async () => {
     // Again: another save may have come first.
     const checked = await command(ctx, by, ({ tx }) => checkUpdate(tx, id, { ...form, version }))
     if (!checked.ok) return checked

@@ -49,16 +49,16 @@ async function ofServers(db: Executor): Promise<Ending[]> {
     .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
   return rows.flatMap(({ id, name, ip, pem, report }) => {
     const params = { server: name, ip }
-    const told = (subject: string, words: NoticeWords, ends: string | null | undefined): Ending[] =>
+    const endingOf = (subject: string, words: NoticeWords, ends: string | null | undefined): Ending[] =>
       ends ? [{ subject, words, params, ends }] : []
     const pinned = firstEndOf(pem ?? '')
     const { api = null, proxy = null } = report?.certificates ?? {}
     // An agent that shows its pinned certificate makes one notice, not two.
     const isPinned = api !== null && pinned !== null && Date.parse(api) === Date.parse(pinned)
     return [
-      ...told(String(id), 'certificate', pinned),
-      ...told(`${id}:api`, 'certificate_api', isPinned ? null : api),
-      ...told(`${id}:proxy`, 'certificate_proxy', proxy)
+      ...endingOf(String(id), 'certificate', pinned),
+      ...endingOf(`${id}:api`, 'certificate_api', isPinned ? null : api),
+      ...endingOf(`${id}:proxy`, 'certificate_proxy', proxy)
     ]
   })
 }

@@ -16,7 +16,7 @@ import {
   withTls
 } from '../servers/index.ts'
 import { servers } from '../servers/tables.ts'
-import { lookedUp, readOffer } from './tls-offer.ts'
+import { nameToResolve, readOffer } from './tls-offer.ts'
 import { queue } from '../../infra/jobs.ts'
 
 /** Checks where the names of proxy certificates lead, for one server or all. */
@@ -37,7 +37,7 @@ const PATIENCE = 10_000
 const MOST_ADDRESSES = 4
 
 /** Asks the configured name servers. */
-export const lookUpBy =
+export const createLookUp =
   ({ dnsServers }: SyncContext['config']): LookUp =>
   async name => {
     const found = await resolvePublicHost(name, AbortSignal.timeout(PATIENCE), dnsServers)
@@ -49,14 +49,18 @@ export const lookUpBy =
  * Looks up where the names of a server's proxies lead, so that customers are shown those that lead to their proxies. If
  * no name server answers, the last result stays.
  */
-export async function resolveProxyNames(ctx: SyncContext, serverId: number, ask = lookUpBy(ctx.config)): Promise<void> {
+export async function resolveProxyNames(
+  ctx: SyncContext,
+  serverId: number,
+  ask = createLookUp(ctx.config)
+): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   const kept = server && tlsOf(server)
   if (!server || !kept) return
   const names = (await readOffer(ctx.db, serverId, ctx.now()))?.names ?? []
   const sample = (await firstAddressOf(ctx, server))?.host ?? null
   const found = await pLimit(AT_ONCE).map(names, async (name): Promise<[string, string[]][]> => {
-    const asked = lookedUp(name, sample)
+    const asked = nameToResolve(name, sample)
     if (asked === null) return []
     const addresses = await ask(asked)
     if (addresses === null) return [[name, kept.leads?.[name] ?? []]]

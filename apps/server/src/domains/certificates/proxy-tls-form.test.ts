@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { certificateMaker } from '../../testing/certificates.ts'
-import { httpsHost, labelOf, lookedUp } from './tls-offer.ts'
-import { judgePair, seenOfPem } from './set-proxy-tls.ts'
+import { httpsHost, wildcardLabel, nameToResolve } from './tls-offer.ts'
+import { checkPair, describeChain } from './set-proxy-tls.ts'
 
 const make = certificateMaker()
 afterAll(() => make.remove())
@@ -16,9 +16,9 @@ const blocks = chain.certificate.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+--
 
 describe('a pasted certificate', () => {
   test('is taken with its key, alone or with what signed it', () => {
-    expect(judgePair(own.certificate, own.key, NOW)).toMatchObject({ ok: true })
-    expect(judgePair(chain.certificate, chain.key, NOW)).toMatchObject({ ok: true })
-    expect(seenOfPem(own.certificate)?.names).toEqual(['*.proxy.test', 'proxy.test', '203.0.113.7'])
+    expect(checkPair(own.certificate, own.key, NOW)).toMatchObject({ ok: true })
+    expect(checkPair(chain.certificate, chain.key, NOW)).toMatchObject({ ok: true })
+    expect(describeChain(own.certificate)?.names).toEqual(['*.proxy.test', 'proxy.test', '203.0.113.7'])
   })
 
   test.each([
@@ -30,13 +30,13 @@ describe('a pasted certificate', () => {
     ['no key', own.certificate, 'hello', 'key', 'tls_key_unreadable'],
     ['the key of another one', own.certificate, other.key, 'key', 'tls_key_mismatch']
   ])('is refused: %s', (_what, certificate, key, field, reason) => {
-    const judged = judgePair(certificate, key, NOW)
+    const judged = checkPair(certificate, key, NOW)
     expect(judged).toMatchObject({ ok: false, reason, data: { errors: { [field]: expect.any(String) as string } } })
     expect(JSON.stringify(judged)).not.toContain('PRIVATE')
   })
 
   test('is refused before its time and past its end', () => {
-    const at = (days: number) => judgePair(own.certificate, own.key, new Date(NOW.getTime() + days * 86_400_000))
+    const at = (days: number) => checkPair(own.certificate, own.key, new Date(NOW.getTime() + days * 86_400_000))
     expect(at(31)).toMatchObject({ ok: false, reason: 'tls_not_valid', params: { number: 1 } })
     expect(at(-1)).toMatchObject({ ok: false, reason: 'tls_not_valid', params: { number: 1 } })
   })
@@ -48,7 +48,7 @@ describe('the name of a proxy', () => {
     ['2001:db8:0:1::1', '2001-db8-0-1--1'],
     ['2001:0DB8::', '2001-db8--0'],
     ['::1', '0--1']
-  ])('below a wildcard is made of its address: %s', (address, label) => expect(labelOf(address)).toBe(label))
+  ])('below a wildcard is made of its address: %s', (address, label) => expect(wildcardLabel(address)).toBe(label))
 
   test.each([
     ['an address that is named itself', ['203.0.113.7', 'a.test'], {}, { host: '203.0.113.7', leads: true }],
@@ -73,12 +73,12 @@ describe('the name of a proxy', () => {
   })
 
   test('is what is looked up: for a wildcard the name of one address, and never an address', () => {
-    expect(lookedUp('*.a.test', '203.0.113.7')).toBe('203-0-113-7.a.test')
-    expect(['a.test', '203.0.113.7', 'x*.a.test'].map(name => lookedUp(name, '203.0.113.7'))).toEqual([
+    expect(nameToResolve('*.a.test', '203.0.113.7')).toBe('203-0-113-7.a.test')
+    expect(['a.test', '203.0.113.7', 'x*.a.test'].map(name => nameToResolve(name, '203.0.113.7'))).toEqual([
       'a.test',
       null,
       null
     ])
-    expect(lookedUp('*.a.test', null)).toBeNull()
+    expect(nameToResolve('*.a.test', null)).toBeNull()
   })
 })

@@ -13,7 +13,7 @@ import {
   saveAgentSettings,
   type ServerRow,
   type KeptTls,
-  opened,
+  openTls,
   tlsOf,
   withTls
 } from '../servers/index.ts'
@@ -68,7 +68,7 @@ async function send(ctx: SyncContext, agent: AgentClient, server: ServerRow, kep
     record(ctx, server.id, kept, { reason, params })
   let wanted
   try {
-    wanted = opened(kept, ctx.secrets)
+    wanted = openTls(kept, ctx.secrets)
   } catch {
     return refused('tls_secret_unreadable')
   }

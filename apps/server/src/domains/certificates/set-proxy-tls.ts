@@ -36,7 +36,7 @@ import {
   firstAddressOf,
   isCertificates,
   lockServer,
-  opened,
+  openTls,
   readServerRow,
   saveAgentSettings,
   sealed,
@@ -44,7 +44,7 @@ import {
   withTls
 } from '../servers/index.ts'
 import { serverReports } from '../servers/tables.ts'
-import { lookUpBy, resolveProxyNames } from './proxy-names.ts'
+import { createLookUp, resolveProxyNames } from './proxy-names.ts'
 import { isInClear } from './send-tls.ts'
 import { httpsHost, readOffer } from './tls-offer.ts'
 
@@ -63,7 +63,7 @@ function seenOf(chain: readonly X509Certificate[]): CertificateSeen | null {
 }
 
 /** The same for a stored chain. */
-export const seenOfPem = (chain: string): CertificateSeen | null => seenOf(certificatesIn(chain))
+export const describeChain = (chain: string): CertificateSeen | null => seenOf(certificatesIn(chain))
 
 const dayOf = (at: Date): string => iso(at).slice(0, 10)
 
@@ -74,7 +74,7 @@ const refused = (field: 'certificate' | 'key', reason: Reason, params: Params = 
  * Checks what an operator pasted: a chain in its order that has not expired and names a host, and its key.
  * @param chain PEM of certificates and nothing else
  */
-export function judgePair(chain: string, key: string, now: Date): Result<null> {
+export function checkPair(chain: string, key: string, now: Date): Result<null> {
   if (!isCertificates(chain)) return refused('certificate', 'tls_chain_unreadable')
   const certificates = certificatesIn(chain)
   const [first] = certificates
@@ -112,7 +112,7 @@ async function present(db: Executor, row: ServerRow, now: Date): Promise<ProxyTl
   const refusal = kept?.sent?.hash === kept?.hash ? (kept?.sent?.refusal ?? null) : null
   return {
     ...fieldsOf(kept),
-    certificate: kept?.wanted.source === 'pasted' ? seenOfPem(kept.wanted.certificate) : null,
+    certificate: kept?.wanted.source === 'pasted' ? describeChain(kept.wanted.certificate) : null,
     state: stateOf(kept),
     reason: refusal?.reason ?? null,
     params: refusal?.params ?? {},
@@ -143,7 +143,7 @@ const versioned = (kept: KeptTls | null) => ({ ...fieldsOf(kept), hash: kept?.ha
 const auditedTls = (kept: KeptTls | null) => ({
   ...fieldsOf(kept),
   ...(kept?.wanted.source === 'pasted'
-    ? { certificate_fingerprint: seenOfPem(kept.wanted.certificate)?.fingerprint ?? '' }
+    ? { certificate_fingerprint: describeChain(kept.wanted.certificate)?.fingerprint ?? '' }
     : {})
 })
 
@@ -196,7 +196,7 @@ function readForm(
   }
   const key = form.key === '' ? storedKey(secrets, before) : form.key
   if (key === '') return fieldRefusal('key', 'needed')
-  const judged = judgePair(form.certificate, key, now)
+  const judged = checkPair(form.certificate, key, now)
   return judged.ok ? ok({ source: 'pasted', certificate: form.certificate, key }) : judged
 }
 
@@ -204,7 +204,7 @@ function readForm(
 function storedKey(secrets: Secrets, before: KeptTls | null): string {
   if (before?.wanted.source !== 'pasted') return ''
   try {
-    const wanted = opened(before, secrets)
+    const wanted = openTls(before, secrets)
     return wanted.source === 'pasted' ? wanted.key : ''
   } catch {
     return ''
@@ -221,7 +221,7 @@ const PATIENCE = 8000
 export async function checkProxyTls(
   ctx: SyncContext,
   id: number,
-  ask = lookUpBy(ctx.config)
+  ask = createLookUp(ctx.config)
 ): Promise<Result<ProxyTlsCheck>> {
   const server = await readServerRow(ctx.db, id)
   if (!server) return refuse('not_found')

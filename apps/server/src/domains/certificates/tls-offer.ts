@@ -14,7 +14,7 @@ type TlsOffer = { names: readonly string[]; leads: Readonly<Record<string, reado
 const canonical = (address: string): string => (ipaddr.isValid(address) ? ipaddr.process(address).toString() : address)
 
 /** An address as a label below a wildcard: 203-0-113-7, 2001-db8--1. No hyphen at either end. */
-export function labelOf(address: string): string {
+export function wildcardLabel(address: string): string {
   const dashed = canonical(address).replaceAll(/[.:]/g, '-')
   return `${dashed.startsWith('-') ? '0' : ''}${dashed}${dashed.endsWith('-') ? '0' : ''}`
 }
@@ -22,10 +22,10 @@ export function labelOf(address: string): string {
 const isWildcard = (name: string): boolean => /^\*\.[^*]+$/.test(name)
 
 /** The name that a wildcard has for an address. */
-const nameBelow = (wildcard: string, address: string): string => `${labelOf(address)}${wildcard.slice(1)}`
+const nameBelow = (wildcard: string, address: string): string => `${wildcardLabel(address)}${wildcard.slice(1)}`
 
 /** What to look up for a name of a certificate: for a wildcard, the sample address's name below it. Null: nothing. */
-export function lookedUp(name: string, sample: string | null): string | null {
+export function nameToResolve(name: string, sample: string | null): string | null {
   if (isIP(name) !== 0) return null
   if (!isWildcard(name)) return name.includes('*') ? null : name
   return sample === null ? null : nameBelow(name, sample)

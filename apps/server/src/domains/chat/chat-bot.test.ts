@@ -5,7 +5,7 @@ import { addOrders, addGroup } from '../inventory/fixtures.ts'
 import { orders } from '../orders/tables.ts'
 import { users } from '../accounts/tables.ts'
 import { pointRecords } from '../rewards/tables.ts'
-import { chatTold } from './tables.ts'
+import { chatInstructions } from './tables.ts'
 import { CHANNEL, OTHER_CHANNEL, SOON, startChat, TOKEN, type Chat } from './chat-bot.fixture.ts'
 import { fromNow } from '../../testing/later.ts'
 
@@ -77,7 +77,7 @@ test('a stranger is told once how to connect the account, after a restart too', 
   await chat.write({ user: 'stranger' })
   await settled()
   expect(await replies()).toHaveLength(before + 1)
-  const stored = await chat.shop.ctx.db.select().from(chatTold)
+  const stored = await chat.shop.ctx.db.select().from(chatInstructions)
   expect(JSON.stringify(stored)).not.toContain('stranger')
 })
 
@@ -86,7 +86,7 @@ test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'forbidden'])(
   async kind => {
     const user = `newcomer.${kind.toLowerCase()}`
     const replies = async () => (await chat.room()).filter(message => message.author.bot).length
-    const told = async () => (await chat.shop.ctx.db.select().from(chatTold)).length
+    const told = async () => (await chat.shop.ctx.db.select().from(chatInstructions)).length
     const before = { replies: await replies(), told: await told() }
     const isForGood = kind === 'forbidden'
     await chat.call('POST', '/faults', { kind, next: 50, path: '/messages' })
@@ -101,7 +101,7 @@ test.each(['error500', 'throttled', 'html', 'half', 'timeout', 'forbidden'])(
 )
 
 test('a stranger who accepts no messages is not tried again and again', async () => {
-  const told = async () => (await chat.shop.ctx.db.select().from(chatTold)).length
+  const told = async () => (await chat.shop.ctx.db.select().from(chatInstructions)).length
   const before = await told()
   await chat.call('POST', '/faults', { kind: 'forbidden', next: 50, path: '/messages' })
   await chat.write({ user: 'unreachable' })

@@ -5,7 +5,7 @@ import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { openBot, type AskedCommand, type CallFailure, type ChatMessage } from '../../integrations/discord/bot.ts'
 import { chatChannels, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
 import { COMMANDS, answerCommand, howToBind, refusalIn, settingsPage } from './answer-command.ts'
-import { countedChannels, countMessage, forgetTold, readCursor, setCursor } from './count-message.ts'
+import { countedChannels, countMessage, forgetInstructions, readCursor, setCursor } from './count-message.ts'
 
 /** How many messages of a channel are read after a gap, in pages. */
 const PAGE = 100
@@ -179,7 +179,7 @@ export function connectBot(
     telling++
     const { ok, final } = await bot.reply(message, howToBind(settingsPage(ctx)))
     telling--
-    if (!ok && !final) await forgetTold(ctx, message.authorId).catch(() => {})
+    if (!ok && !final) await forgetInstructions(ctx, message.authorId).catch(() => {})
   }
 
   async function answer(command: AskedCommand): Promise<void> {

@@ -8,7 +8,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import type { ChatMessage } from '../../integrations/discord/bot.ts'
 import { users } from '../accounts/tables.ts'
 import { chatAccountHash, grantForChatMessage, OLDEST_CHAT_MESSAGE } from '../rewards/index.ts'
-import { chatCursors, chatTold } from './tables.ts'
+import { chatCursors, chatInstructions } from './tables.ts'
 
 /** The oldest message that makes the bot tell its author how to connect. */
 const NEWS = 15 * MINUTE
@@ -47,15 +47,15 @@ export function countMessage(
     const [known] = await tx.select({ id: users.id }).from(users).where(eq(users.discordId, authorId))
     if (known) return { tell: false }
     const account = chatAccountHash(ctx.secrets, authorId)
-    const told = await tx.insert(chatTold).values({ account, at: now }).onConflictDoNothing().returning()
-    return { tell: told.length > 0 }
+    const inserted = await tx.insert(chatInstructions).values({ account, at: now }).onConflictDoNothing().returning()
+    return { tell: inserted.length > 0 }
   })
 }
 
 /** Reverts the record of instructions that did not reach the platform. */
-export const forgetTold = (ctx: AppContext, discordId: string): Promise<void> =>
+export const forgetInstructions = (ctx: AppContext, discordId: string): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
-    await tx.delete(chatTold).where(eq(chatTold.account, chatAccountHash(ctx.secrets, discordId)))
+    await tx.delete(chatInstructions).where(eq(chatInstructions.account, chatAccountHash(ctx.secrets, discordId)))
   })
 
 /** The last counted message of a channel; null if there is none. */

@@ -6,7 +6,7 @@ import { readChatBot } from './lease.ts'
 import { lt } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
 import { countRows, removeRows, type RetentionEntry } from '../../infra/retention.ts'
-import { chatTold } from './tables.ts'
+import { chatInstructions } from './tables.ts'
 
 /**
  * The bot on the chat platform: coins for messages, slash commands, and which process runs it. It owns chat_bot,
@@ -25,7 +25,7 @@ export const chatRetention: RetentionEntry[] = [
     what: 'chat_told',
     keep: { ms: 365 * DAY },
     why: 'Chat platform members that the bot told how to connect an account, so that it tells each only once.',
-    remove: (unit, before, limit) => removeRows(unit, chatTold, lt(chatTold.at, before), limit),
-    count: db => countRows(db, chatTold, chatTold.at)
+    remove: (unit, before, limit) => removeRows(unit, chatInstructions, lt(chatInstructions.at, before), limit),
+    count: db => countRows(db, chatInstructions, chatInstructions.at)
   }
 ]

@@ -59,7 +59,7 @@ export const releaseLease = (ctx: AppContext, holder: string): Promise<void> =>
   })
 
 /** Records the bot's state if this process still runs it. */
-export const noteState = (
+export const recordState = (
   ctx: AppContext,
   holder: string,
   change: { state: 'connecting' } | { state: 'connected'; name?: string }
@@ -73,7 +73,7 @@ export const noteState = (
   })
 
 /** Records why the bot's commands are not registered; null: they are. */
-export const noteCommands = (ctx: AppContext, holder: string, commandsProblem: string | null): Promise<void> =>
+export const recordCommands = (ctx: AppContext, holder: string, commandsProblem: string | null): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx
       .update(chatBot)
@@ -82,7 +82,7 @@ export const noteCommands = (ctx: AppContext, holder: string, commandsProblem: s
   })
 
 /** Records which channels of the settings the bot cannot read. */
-export const noteUnreadable = (ctx: AppContext, holder: string, unreadable: string[]): Promise<void> =>
+export const recordUnreadable = (ctx: AppContext, holder: string, unreadable: string[]): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx
       .update(chatBot)
@@ -104,7 +104,7 @@ export type Failure = {
  * @param backoff the pause after so many failures in a row
  * @returns the pause, in milliseconds
  */
-export const noteFailure = (
+export const recordFailure = (
   ctx: AppContext,
   holder: string,
   { problem, detail, atLeastMs, afresh }: Failure,

@@ -5,7 +5,7 @@ import { MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { connectBot } from './connection.ts'
-import { noteCommands, noteFailure, noteState, noteUnreadable, releaseLease, takeLease } from './lease.ts'
+import { recordCommands, recordFailure, recordState, recordUnreadable, releaseLease, takeLease } from './lease.ts'
 
 /** All in milliseconds. */
 export type ChatBotTimes = {
@@ -71,7 +71,7 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
     if (connection && connection.token !== token) await drop()
     if (connection) return connection.opened.apply(settings)
     if (lease.waitMs > 0 || ending.signal.aborted) return
-    await noteState(ctx, holder, { state: 'connecting' })
+    await recordState(ctx, holder, { state: 'connecting' })
     connection = open(token, settings)
   }
 
@@ -84,21 +84,21 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
         .then(write)
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'the state of the chat bot was not noted')))
     // Clears the results of the previous connection.
-    note(() => noteUnreadable(ctx, holder, []))
+    note(() => recordUnreadable(ctx, holder, []))
     const opened = connectBot(
       ctx,
       { token, settings, connectMs: times.connectMs, callMs: times.callMs, registerMs: times.registerMs },
       {
         onConnected(name) {
           connectedAt ??= performance.now()
-          note(() => noteState(ctx, holder, { state: 'connected', ...(name === undefined ? {} : { name }) }))
+          note(() => recordState(ctx, holder, { state: 'connected', ...(name === undefined ? {} : { name }) }))
         },
-        onLost: () => note(() => noteState(ctx, holder, { state: 'connecting' })),
-        onCommands: problem => note(() => noteCommands(ctx, holder, problem)),
-        onUnreadable: channels => note(() => noteUnreadable(ctx, holder, channels)),
+        onLost: () => note(() => recordState(ctx, holder, { state: 'connecting' })),
+        onCommands: problem => note(() => recordCommands(ctx, holder, problem)),
+        onUnreadable: channels => note(() => recordUnreadable(ctx, holder, channels)),
         onFailed(problem, detail, atLeastMs) {
           const afresh = connectedAt !== null && performance.now() - connectedAt >= times.goodMs
-          const noted = noteFailure(ctx, holder, { problem, detail, atLeastMs, afresh }, times.backoff)
+          const noted = recordFailure(ctx, holder, { problem, detail, atLeastMs, afresh }, times.backoff)
           const tell = (retryInMs?: number) =>
             ctx.log.warn({ problem, detail, retryInMs }, 'the chat bot does not work')
           // Only after the record: the next check needs its pause.

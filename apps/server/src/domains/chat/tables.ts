@@ -50,7 +50,7 @@ export const chatCursors = pgTable('chat_cursors', {
 })
 
 /** Members who were told how to connect their account, hashed: each is told once. */
-export const chatTold = pgTable(
+export const chatInstructions = pgTable(
   'chat_told',
   {
     account: bytes().primaryKey(),

@@ -11,7 +11,7 @@ import {
   type ShopifyResult,
   type ShopifyShop
 } from '../../integrations/shopify/index.ts'
-import { noteAccepted } from '../notices/index.ts'
+import { recordAcceptance } from '../notices/index.ts'
 import { openPlatform } from './platform.ts'
 import { platformChecks } from './tables.ts'
 
@@ -52,23 +52,23 @@ export async function checkPlatform(
   const shop = await platform.data.shop()
   const version = platform.data.apiVersion()
   if (!shop.ok) {
-    await noteCheck(ctx, 'shop', { error: shop.message, version })
+    await saveCheck(ctx, 'shop', { error: shop.message, version })
     return shop
   }
   const password = await platform.data.hasPassword()
   if (!password.ok) ctx.log.warn({ reason: password.message }, 'the platform does not say whether its store is open')
   const seen = { ...shop.value, password: password.ok && password.value }
-  await noteCheck(ctx, 'shop', { ...seen, version })
-  await noteCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
-  await noteOnlineStore(ctx, platform.data, shop.value)
-  await noteAccepted(ctx, 'platform')
+  await saveCheck(ctx, 'shop', { ...seen, version })
+  await saveCheck(ctx, 'domain', { shop: platform.data.base, domain: shop.value.domain })
+  await recordOnlineStore(ctx, platform.data, shop.value)
+  await recordAcceptance(ctx, 'platform')
   return { ...shop, value: seen }
 }
 
 /** After a failure, what was read before stays true: the id of the publication does not change. */
-async function noteOnlineStore(ctx: AppContext, platform: Shopify, { scopes }: ShopifyShop): Promise<void> {
+async function recordOnlineStore(ctx: AppContext, platform: Shopify, { scopes }: ShopifyShop): Promise<void> {
   const store = allows(scopes, READ_PUBLICATIONS) ? await platform.onlineStore() : { ok: true as const, value: null }
-  if (store.ok) await noteCheck(ctx, 'online_store', { shop: platform.base, publication: store.value })
+  if (store.ok) await saveCheck(ctx, 'online_store', { shop: platform.base, publication: store.value })
   else ctx.log.warn({ reason: store.message }, 'the platform does not say which publication its Online Store is')
 }
 
@@ -132,7 +132,7 @@ export async function recordCheck<K extends keyof Checks>(
 }
 
 /** The same in a command of its own. */
-export const noteCheck = <K extends keyof Checks>(ctx: AppContext, name: K, result: Checks[K]): Promise<void> =>
+export const saveCheck = <K extends keyof Checks>(ctx: AppContext, name: K, result: Checks[K]): Promise<void> =>
   command(ctx, SYSTEM, unit => recordCheck(unit, name, result))
 
 /** The latest result of a check and its time; undefined before the first one. */

@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { isTemporaryFailure } from '../../infra/db/client.ts'
 import { startOf } from '../../infra/text.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { giveUpEvent, isFaultOfDatabase, noteWaiting } from './waiting-events.ts'
+import { giveUpEvent, isFaultOfDatabase, recordWaiting } from './waiting-events.ts'
 import { finishEvent, isReport, lockEvent } from './events.ts'
 import { type EventHandlers, type EventResult, TOPICS, attentionSentence, isTopic, needsAttention } from './topics.ts'
 import type { EventOutcome } from '@netlet/contract'
@@ -50,7 +50,7 @@ export async function handleEvent(ctx: AppContext, handlers: EventHandlers, even
   } catch (error) {
     if (error instanceof EventWaits) throw error
     const waits = isTemporaryFailure(error) || isFaultOfDatabase(error)
-    if (waits) await noteWaiting(ctx, eventId, error)
+    if (waits) await recordWaiting(ctx, eventId, error)
     if (waits || !(await giveUpEvent(ctx, eventId, error))) throw error
   }
 }

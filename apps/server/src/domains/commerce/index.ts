@@ -4,7 +4,7 @@
  * `platform_tokens` and `former_webhook_secrets`. Handlers of higher domains (`EventHandlers`) apply an event in the
  * transaction that records its outcome.
  */
-export { READ_DISPUTES, checkPlatform, noteCheck, readCheck, recordCheck } from './check-platform.ts'
+export { READ_DISPUTES, checkPlatform, saveCheck, readCheck, recordCheck } from './check-platform.ts'
 export {
   EDITED,
   RECONCILED,

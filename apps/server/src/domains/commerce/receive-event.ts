@@ -9,7 +9,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { recordCheck } from './check-platform.ts'
 import { storeEvent } from './events.ts'
-import { noteRefused, onceAMinute, ownDomains } from './refused-webhooks.ts'
+import { recordRefusedWebhook, onceAMinute, ownDomains } from './refused-webhooks.ts'
 import { fingerprintOf, signerOf } from './webhook-secrets.ts'
 
 /**
@@ -25,12 +25,12 @@ export async function receiveEvent(
   const { signature, signer, settings } = await readSignature(ctx, request)
   if (signer === null) {
     const kind = settings.shopify_api_secret === '' ? 'no_secret' : 'signature'
-    if (signature !== null) await noteRefused(ctx, request, { settings, kind, topics })
+    if (signature !== null) await recordRefusedWebhook(ctx, request, { settings, kind, topics })
     return refuse('bad_signature')
   }
   const headers = webhookHeaders(request.headers)
   const refused = (kind: 'other_shop' | 'unreadable' | 'topic') =>
-    noteRefused(ctx, request, { settings, kind, topics, certain: true })
+    recordRefusedWebhook(ctx, request, { settings, kind, topics, certain: true })
   if (headers?.shopDomain && (await isOtherShop(ctx, settings.shopify_shop_url, headers.shopDomain))) {
     await refused('other_shop')
     return refuse('other_shop')
@@ -67,7 +67,7 @@ function parsed(body: Buffer | null): unknown {
  * Records why a webhook's body could not be read; `receiveEvent` never sees it.
  * @param status 413: too large; 415: no JSON
  */
-export async function noteUnreadable(
+export async function recordUnreadable(
   ctx: AppContext,
   request: FastifyRequest,
   { status, topics }: { status: number; topics: readonly string[] }
@@ -76,7 +76,7 @@ export async function noteUnreadable(
   if (status !== 413 && status !== 415) return
   const { settings, signer } = await readSignature(ctx, request)
   const kind = status === 413 ? 'too_large' : 'unreadable'
-  await noteRefused(ctx, request, { settings, kind, topics, certain: signer !== null })
+  await recordRefusedWebhook(ctx, request, { settings, kind, topics, certain: signer !== null })
 }
 
 async function readSignature(ctx: AppContext, { headers, rawBody }: FastifyRequest) {

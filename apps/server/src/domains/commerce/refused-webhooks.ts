@@ -74,13 +74,13 @@ export async function missedWebhooks(db: Executor, now: Date): Promise<number> {
       and found.received_at > ${new Date(now.getTime() - WITHIN)}
       and found.received_at < ${new Date(now.getTime() - LATE)}
       and not exists (
-        select 1 from platform_events told
-        where told.topic = 'orders/paid' and told.received_at > ${new Date(now.getTime() - 3 * WITHIN)}
-          and told.event_id not like ${`${RECONCILED}%`} and told.payload ->> 'id' = found.payload ->> 'id')`)
+        select 1 from platform_events refusedWebhook
+        where refusedWebhook.topic = 'orders/paid' and refusedWebhook.received_at > ${new Date(now.getTime() - 3 * WITHIN)}
+          and refusedWebhook.event_id not like ${`${RECONCILED}%`} and refusedWebhook.payload ->> 'id' = found.payload ->> 'id')`)
   return rows[0]?.missed ?? 0
 }
 
-type Told = {
+type StrangerWebhook = {
   kind: WebhookRefusal | 'stranger'
   count: number
   at: Date
@@ -91,9 +91,12 @@ type Told = {
 
 const PREFIX = 'refused_'
 
-const note = onceAMinute<Told>({
+const recordOnce = onceAMinute<StrangerWebhook>({
   merge: (before, next) => ({ ...next, count: before.count + next.count }),
-  write: (ctx, told) => (told.kind === 'stranger' ? writeStranger(ctx, told) : writeRefusal(ctx, told, told.kind))
+  write: (ctx, refusedWebhook) =>
+    refusedWebhook.kind === 'stranger'
+      ? writeStranger(ctx, refusedWebhook)
+      : writeRefusal(ctx, refusedWebhook, refusedWebhook.kind)
 })
 
 /**
@@ -102,7 +105,7 @@ const note = onceAMinute<Told>({
  * @param topics accepted topics, or their prefixes
  * @param certain whether its signature is valid
  */
-export async function noteRefused(
+export async function recordRefusedWebhook(
   ctx: AppContext,
   request: FastifyRequest,
   {
@@ -118,7 +121,7 @@ export async function noteRefused(
     headers !== null &&
     topics.some(start => headers.topic.startsWith(start)) &&
     (await ownDomains(ctx.db, settings.shopify_shop_url)).includes(domain)
-  const told: Told = {
+  const refusedWebhook: StrangerWebhook = {
     kind: certain || isOurs ? kind : 'stranger',
     count: 1,
     at: ctx.now(),
@@ -126,7 +129,7 @@ export async function noteRefused(
     domain: shown(domain),
     certain
   }
-  await note(ctx, `${told.kind} ${fingerprintOf(settings.shopify_api_secret)}`, told)
+  await recordOnce(ctx, `${refusedWebhook.kind} ${fingerprintOf(settings.shopify_api_secret)}`, refusedWebhook)
 }
 
 /** A stranger's text, if it can be a topic or a domain. */
@@ -140,7 +143,7 @@ export async function ownDomains(db: Executor, shopUrl: string): Promise<string[
   return [new URL(base).hostname, ...(known?.result.shop === base ? [known.result.domain] : [])]
 }
 
-async function writeRefusal(ctx: AppContext, told: Told, kind: WebhookRefusal): Promise<void> {
+async function writeRefusal(ctx: AppContext, refusedWebhook: StrangerWebhook, kind: WebhookRefusal): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const { tx } = unit
     const name = `${PREFIX}${kind}` as const
@@ -151,15 +154,15 @@ async function writeRefusal(ctx: AppContext, told: Told, kind: WebhookRefusal): 
     // A secret saved in between explains why one webhook was refused and the next one accepted.
     const saved = isNew && before ? await savedAt(tx, 'shopify_api_secret') : null
     const isDisproved = isNew && before && taken && !before.result.certain && (!saved || saved < before.at)
-    const at = before && before.at > told.at ? before.at : told.at
+    const at = before && before.at > refusedWebhook.at ? before.at : refusedWebhook.at
     await recordCheck(
       unit,
       name,
       {
-        count: told.count + (isNew ? 0 : before.result.count),
-        since: isNew ? iso(told.at) : before.result.since,
-        topic: told.topic,
-        certain: told.certain || (!isNew && before.result.certain),
+        count: refusedWebhook.count + (isNew ? 0 : before.result.count),
+        since: isNew ? iso(refusedWebhook.at) : before.result.since,
+        topic: refusedWebhook.topic,
+        certain: refusedWebhook.certain || (!isNew && before.result.certain),
         disproved: isDisproved ? iso(taken.at) : (before?.result.disproved ?? null)
       },
       at
@@ -167,7 +170,7 @@ async function writeRefusal(ctx: AppContext, told: Told, kind: WebhookRefusal): 
   })
 }
 
-async function writeStranger(ctx: AppContext, { count, at, domain }: Told): Promise<void> {
+async function writeStranger(ctx: AppContext, { count, at, domain }: StrangerWebhook): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     await lock(unit.tx, 'refusedWebhooks')
     const before = await readCheck(unit.tx, 'strangers')

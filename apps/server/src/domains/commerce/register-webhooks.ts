@@ -7,7 +7,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { noteCheck, readCheck, recordCheck } from './check-platform.ts'
+import { saveCheck, readCheck, recordCheck } from './check-platform.ts'
 import { openPlatform, platformRefusal } from './platform.ts'
 import { registerWebhooksQueue } from './queues.ts'
 import { webhookAddresses } from './tables.ts'
@@ -27,7 +27,7 @@ export async function registerWebhooks(ctx: AppContext): Promise<void> {
   const { shop, earlier } = await knownAddresses(ctx)
   const registered = await platform.data.registerWebhooks({ callbackBase: ctx.config.publicUrl, earlier })
   if (registered.ok) return record(ctx, shop, registered.value, { known: earlier.length > 0 })
-  await noteCheck(ctx, 'webhooks', { error: registered.message })
+  await saveCheck(ctx, 'webhooks', { error: registered.message })
   if (registered.retryable) throw new Error(registered.message)
   ctx.log.warn({ queue: registerWebhooksQueue.name, reason: registered.reason }, registered.message)
 }
@@ -79,8 +79,8 @@ async function record(
   else ctx.log.info(about, 'webhooks are registered')
   await command(ctx, SYSTEM, async unit => {
     await remember(unit, shop, ctx.config.publicUrl, registered)
-    const told = (await readCheck(unit.tx, 'foreign_told'))?.result.origins ?? []
-    if (foreign.every(origin => told.includes(origin))) return
+    const notified = (await readCheck(unit.tx, 'foreign_told'))?.result.origins ?? []
+    if (foreign.every(origin => notified.includes(origin))) return
     await recordCheck(unit, 'foreign_told', { origins: foreign })
     await notifyAdmins(unit, {
       words: blocked ? 'foreign_webhooks_only' : 'foreign_webhooks',

@@ -4,7 +4,7 @@ import { createLimiter } from '../../infra/turns.ts'
 import type { Mount } from '../../infra/http/mount.ts'
 import { ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { noteUnreadable, receiveEvent } from './receive-event.ts'
+import { recordUnreadable, receiveEvent } from './receive-event.ts'
 import { takeOverWebhooks } from './register-webhooks.ts'
 import { endFormerSecrets, readWebhookSecrets } from './webhook-secrets.ts'
 
@@ -28,7 +28,7 @@ export function commerceRoutes(mount: Mount, ctx: AppContext): void {
   const { orders, settings } = routes
   const products = createLimiter(PRODUCTS)
   const onUnreadable = (topics: readonly string[]) => (request: FastifyRequest, status: number) =>
-    noteUnreadable(ctx, request, { status, topics }).catch((error: unknown) =>
+    recordUnreadable(ctx, request, { status, topics }).catch((error: unknown) =>
       ctx.log.debug({ err: error }, 'a refused webhook could not be written down')
     )
   mount(orders.payWebhook, ({ request }) => receiveEvent(ctx, request, MONEY_TOPICS), {

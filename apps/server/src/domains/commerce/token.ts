@@ -15,7 +15,7 @@ import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { withSessionLock } from '../../infra/db/session-lock.ts'
 import { hashToken } from '../../infra/secrets.ts'
-import { noteRefused, noteAccepted } from '../notices/index.ts'
+import { recordRefusal, recordAcceptance } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { platformTokens } from './tables.ts'
 
@@ -68,7 +68,7 @@ export const renewalOf = ({ obtainedAt, endsAt }: { obtainedAt: Date; endsAt: Da
  * the current one while it is valid.
  */
 export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
-  const refused = (_token: string, message: string) => noteRefused(ctx, 'platform', credentialsOf(settings), message)
+  const refused = (_token: string, message: string) => recordRefusal(ctx, 'platform', credentialsOf(settings), message)
   if (accessOf(settings) === 'token') return { ...fixedToken(settings.shopify_app_key), refused }
   /** The token after this one, if that is at least this old. */
   const next = (token: string, age: number) =>
@@ -207,11 +207,11 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
       await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
     unit.publish('platform_event')
   })
-  if (granted.ok) await noteAccepted(ctx, 'platform_key')
+  if (granted.ok) await recordAcceptance(ctx, 'platform_key')
   else {
     ctx.log.warn({ reason: granted.reason }, granted.message)
     if (granted.reason === 'unauthorized')
-      await noteRefused(ctx, 'platform_key', credentialsOf(settings), granted.message)
+      await recordRefusal(ctx, 'platform_key', credentialsOf(settings), granted.message)
   }
   return granted.ok ? null : failureOf(granted)
 }

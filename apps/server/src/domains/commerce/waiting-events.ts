@@ -68,7 +68,7 @@ export const isLate = (now: Date) =>
   and(isNull(platformEvents.processedAt), lt(platformEvents.receivedAt, new Date(now.getTime() - LATE)))
 
 /** Records what an event waits for. If even that fails, the database reports it in its own log. */
-export async function noteWaiting(ctx: AppContext, eventId: string, error: unknown): Promise<void> {
+export async function recordWaiting(ctx: AppContext, eventId: string, error: unknown): Promise<void> {
   const waitsFor = shortReason(error)
   try {
     await command(ctx, SYSTEM, async ({ tx }) => {

@@ -22,8 +22,8 @@ const KEPT_MS = 30 * DAY
  * Stores the abuse alarms of a server's agent, one row for each user and kind. The agent repeats an alarm for an hour
  * with each health check; a repeat costs no write. An alarm that starts again must be acknowledged again.
  */
-export async function recordAlarms(unit: Unit, serverId: number, told: AgentAlarm[]): Promise<void> {
-  if (told.length === 0) return
+export async function recordAlarms(unit: Unit, serverId: number, alarms: AgentAlarm[]): Promise<void> {
+  if (alarms.length === 0) return
   const { tx, now } = unit
   const users = await tx
     .select({ username: agentUsers.username, orderId: agentUsers.orderId })
@@ -33,13 +33,13 @@ export async function recordAlarms(unit: Unit, serverId: number, told: AgentAlar
         eq(agentUsers.serverId, serverId),
         inArray(
           agentUsers.username,
-          told.map(alarm => alarm.user)
+          alarms.map(alarm => alarm.user)
         )
       )
     )
   const orderOf = new Map(users.map(({ username, orderId }) => [username, orderId]))
   // One statement can change a row only once, so only the newest alarm of each cause stays.
-  const causes = new Map(told.toReversed().map(alarm => [`${alarm.kind} ${alarm.user}`, alarm]))
+  const causes = new Map(alarms.toReversed().map(alarm => [`${alarm.kind} ${alarm.user}`, alarm]))
   const notAfterNow = (time: string) => new Date(Math.min(Date.parse(time), now.getTime()))
   const values = [...causes.values()].map(({ kind, user, subject, count, since, last }) => ({
     serverId,

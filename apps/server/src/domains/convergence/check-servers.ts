@@ -26,7 +26,7 @@ import {
 } from '../servers/index.ts'
 import type { AgentInfo } from '../../integrations/agent/index.ts'
 import { recordAlarms } from './abuse-alarms.ts'
-import { readConsole, setForeign } from './ownership/claim-agent.ts'
+import { readConsole, recordForeignOwner } from './ownership/claim-agent.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
 import { type Doubtful, tryDoubtful } from './doubtful-proxies.ts'
 import { enqueueTry } from './converge-turns.ts'
@@ -60,21 +60,22 @@ async function checkServer(
 ): Promise<Doubtful | null> {
   const askedAt = ctx.now()
   const answer = await askHealth(ctx, server)
-  const told = 'info' in answer ? Number(answer.info.proxy_port) : 0
+  const reportedPort = 'info' in answer ? Number(answer.info.proxy_port) : 0
   const isUnserved = server.unservedSince !== null || server.trouble === 'other_port'
   const owner = 'info' in answer ? answer.info.owner : undefined
   const isForeign = owner !== undefined && owner !== null && owner.id !== consoleId
   // A trial makes a user. Another console's agent takes none, and one that waits for approval is sent nothing.
   const mayTry = 'info' in answer && !isForeign && server.trouble !== 'older_console' && server.status !== 'given_up'
-  const mayNotServe = mayTry && (isUnserved || isWrongPort(server, told)) && !isAlive(server, ctx.now())
+  const mayNotServe = mayTry && (isUnserved || isWrongPort(server, reportedPort)) && !isAlive(server, ctx.now())
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
     if ('info' in answer) {
-      if (answer.info.misreported) ctx.log.warn({ server: server.id }, 'agent told figures that cannot be right')
+      if (answer.info.misreported)
+        ctx.log.warn({ server: server.id }, 'agent reportedPort figures that cannot be right')
       await recordReport(unit, server.id, answer.info, askedAt)
       await recordAlarms(unit, server.id, answer.info.alarms ?? [])
       // Before `markReachable`, which may put the server back in stock.
-      if (isForeign) await setForeign(unit, server.id, owner)
+      if (isForeign) await recordForeignOwner(unit, server.id, owner)
       else await clearTrouble(unit, server.id, ['foreign_console'])
       if (await markReachable(unit, server.id, { mayNotServe })) enqueueFullSync(unit, server.id)
       await markOffline(unit, server.id, deadline)
@@ -97,7 +98,7 @@ async function checkServer(
       since
     })
   })
-  return mayNotServe ? { server, told } : null
+  return mayNotServe ? { server, reportedPort } : null
 }
 
 /** The agent answers but takes no changes. Only this notice shows it, because what it serves already works. */

@@ -41,7 +41,7 @@ export async function convergeHealthy(
   if (!server) return
   const suspect = server.failingSince !== null || server.unreachableSince !== null
   const work = () => converging(() => convergeServer(ctx, serverId, confirm, HEALTHY_CALL_MS))
-  if (suspect || !(await tryAgent(ctx, server, work, probeMs))) await sendNextTry(ctx, serverId)
+  if (suspect || !(await tryAgent(ctx, server, work, probeMs))) await scheduleNextTry(ctx, serverId)
 }
 
 /** Tries a failing server, if its pause is over. */
@@ -50,7 +50,7 @@ export async function convergeFailing(ctx: SyncContext, serverId: number, confir
   if (!server) return
   const early = server.nextTryAt !== null && server.nextTryAt > ctx.now()
   const work = () => convergeServer(ctx, serverId, confirm)
-  if (early || !(await tryAgent(ctx, server, work))) await sendNextTry(ctx, serverId)
+  if (early || !(await tryAgent(ctx, server, work))) await scheduleNextTry(ctx, serverId)
 }
 
 /** @returns false if the agent failed; the failure is recorded */
@@ -87,7 +87,7 @@ function wasJustSeen(ctx: SyncContext, { failingSince, lastSeenAt }: ServerRow):
 }
 
 /** Keeps one job waiting for each server: until its next try, or no time at all if it has just come back. */
-async function sendNextTry(ctx: SyncContext, serverId: number): Promise<void> {
+async function scheduleNextTry(ctx: SyncContext, serverId: number): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
   if (!server) return
   const group = String(serverId)

@@ -88,7 +88,7 @@ export async function syncAgent(
   }: { confirm: ConfirmPort; byHandOnly?: boolean; timeoutMs?: number | undefined }
 ): Promise<Synced> {
   try {
-    const agent = await agentToChange(ctx, server, timeoutMs)
+    const agent = await requireWritableAgent(ctx, server, timeoutMs)
     // After failed changes only a change that succeeds clears the failure, and there may be no user left to send.
     const behind = server.prefixesGeneration !== server.prefixesApplied || server.failingSince !== null
     let ranges = behind ? await sendRangesOrThrow(ctx, agent, server) : null
@@ -96,17 +96,17 @@ export async function syncAgent(
     for (;;) {
       const batch = await planBatch(ctx, server.id, byHandOnly)
       if (batch.length === 0) break
-      const told = await tellUsers(agent, batch)
+      const answers = await sendUsers(agent, batch)
       // The ranges were in step, but the agent does not know them: it lost its state.
-      const lost = ranges === null && told.some(({ outcome }) => isOutside(outcome))
+      const lost = ranges === null && answers.some(({ outcome }) => isOutside(outcome))
       if (lost) ranges = await sendRangesOrThrow(ctx, agent, server)
-      const settled = lost ? told.filter(({ outcome }) => !isOutside(outcome)) : told
+      const settled = lost ? answers.filter(({ outcome }) => !isOutside(outcome)) : answers
       const taken = settled.filter(({ outcome }) => outcome.kind === 'applied').map(({ user }) => user)
       const trials = await tryNewCredentials(ctx, server, taken)
       const answered = settled.map(one => ({ ...one, trial: trials.get(one.user.username) }))
       await recordOutcomes(ctx, answered, confirm)
       for (const { user, outcome } of settled) users.set(user.username, outcome)
-      const failure = told.find(({ outcome }) => outcome.kind === 'failed')?.outcome
+      const failure = answers.find(({ outcome }) => outcome.kind === 'failed')?.outcome
       if (failure?.kind === 'failed') throw new AgentCallFailed(failure.message)
     }
     // An agent that does not answer this call still takes users. The next repair sends it again.
@@ -129,7 +129,7 @@ export async function syncAgent(
 }
 
 /** @throws AgentCallFailed if the agent takes no changes from this console now */
-async function agentToChange(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
+async function requireWritableAgent(ctx: SyncContext, server: ServerRow, timeoutMs?: number): Promise<AgentClient> {
   const claimed = await claimAgent(ctx, server, { timeoutMs })
   if (claimed.kind === 'open') return claimed.agent
   // The repair works out what would change, and shows it.
@@ -148,9 +148,9 @@ async function sendRangesOrThrow(...to: Parameters<typeof sendRanges>): Promise<
 
 /** The next users to put or delete. */
 const planBatch = async (ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<PlannedUser[]> =>
-  planUsers(ctx, await usersBehind(ctx, serverId, byHandOnly))
+  planUsers(ctx, await readPendingUsers(ctx, serverId, byHandOnly))
 
-async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
+async function readPendingUsers(ctx: SyncContext, serverId: number, byHandOnly: boolean): Promise<AgentUser[]> {
   return ctx.db
     .select(withAccess)
     .from(agentUsers)
@@ -171,8 +171,8 @@ async function usersBehind(ctx: SyncContext, serverId: number, byHandOnly: boole
     .limit(BATCH)
 }
 
-async function tellUsers(agent: AgentClient, batch: PlannedUser[]): Promise<{ user: AgentUser; outcome: Outcome }[]> {
-  const told: { user: AgentUser; outcome: Outcome }[] = []
+async function sendUsers(agent: AgentClient, batch: PlannedUser[]): Promise<{ user: AgentUser; outcome: Outcome }[]> {
+  const answers: { user: AgentUser; outcome: Outcome }[] = []
   for (let at = 0; at < batch.length; at += AT_ONCE) {
     const answers = await Promise.all(
       batch.slice(at, at + AT_ONCE).map(async ({ user, denied, limits }) => ({
@@ -180,10 +180,10 @@ async function tellUsers(agent: AgentClient, batch: PlannedUser[]): Promise<{ us
         outcome: await applyUser(agent, user, denied, limits)
       }))
     )
-    told.push(...answers)
+    answers.push(...answers)
     if (answers.some(({ outcome }) => outcome.kind === 'failed')) break
   }
-  return told
+  return answers
 }
 
 export type PlannedUser = { user: AgentUser; denied: DenyLists; limits: AgentUserLimits | undefined }

@@ -49,7 +49,7 @@ export async function tryProxy(
 }
 
 /** A server whose agent answers, but whose proxy may not serve. `told`: the port that its agent reports. */
-export type Doubtful = { server: ServerRow; told: number }
+export type Doubtful = { server: ServerRow; reportedPort: number }
 
 /** Each try holds a database connection for the server's lock. */
 const tries = pLimit(8)
@@ -71,11 +71,11 @@ export async function tryDoubtful(ctx: SyncContext, doubtful: readonly Doubtful[
   )
 }
 
-async function tryOne(ctx: SyncContext, { server, told }: Doubtful): Promise<void> {
-  const served = await isServed(ctx, server, told)
+async function tryOne(ctx: SyncContext, { server, reportedPort }: Doubtful): Promise<void> {
+  const served = await isServed(ctx, server, reportedPort)
   if (served === null) return
   await command(ctx, SYSTEM, async unit => {
-    if (!served) return showUnserved(unit, server.id, told)
+    if (!served) return showUnserved(unit, server.id, reportedPort)
     const isMarked = server.unservedSince !== null || server.trouble === 'other_port'
     if (isMarked) await markServed(unit, server.id, server.unservedSince)
     await markReachable(unit, server.id)
@@ -88,14 +88,14 @@ async function tryOne(ctx: SyncContext, { server, told }: Doubtful): Promise<voi
  * port that the agent reports.
  * @returns null if unknown
  */
-async function isServed(ctx: SyncContext, server: ServerRow, told: number): Promise<boolean | null> {
+async function isServed(ctx: SyncContext, server: ServerRow, reportedPort: number): Promise<boolean | null> {
   const at = await firstAddressOf(ctx, server)
   const agent = agentOf(server, ctx.secrets, ANSWER_MS)
   // A server that is already out of stock needs no second try: a lost request changes nothing.
   const twice = server.unservedSince === null
   const level = at === null ? 'no_way' : await tryProxy(ctx, server.id, { agent, at, waitMs: ANSWER_MS, twice })
   if (level === 'busy') return null
-  if (level === 'no_way') return server.trouble === 'other_port' && !isWrongPort(server, told)
+  if (level === 'no_way') return server.trouble === 'other_port' && !isWrongPort(server, reportedPort)
   return level === 'serves' || level === 'reaches'
 }
 
@@ -132,9 +132,9 @@ export async function checkProxy(
       user,
       prefix: `${at.host}/${isIPv6(at.host) ? 128 : 32}`
     })
-    const told = made.ok && made.data.status === 200 ? PROXY_LINE.exec(made.data.body) : null
-    if (told === null) return null
-    const proxy = { ...at, login: Buffer.from(`${user}:${told[1] ?? ''}`).toString('base64') }
+    const reportedPort = made.ok && made.data.status === 200 ? PROXY_LINE.exec(made.data.body) : null
+    if (reportedPort === null) return null
+    const proxy = { ...at, login: Buffer.from(`${user}:${reportedPort[1] ?? ''}`).toString('base64') }
     let best: ProxyLevel = 'silent'
     for (const site of sites) {
       const level = await ask(proxy, new URL(site), detour)
@@ -162,13 +162,13 @@ async function ask(proxy: Proxy, site: URL, detour?: Detour): Promise<ProxyLevel
   const socket = connect({ host: proxy.host, port: proxy.port })
   let isOpen = false
   socket.once('connect', () => (isOpen = true))
-  const level = await askOver(socket, proxy, site)
+  const level = await requestOver(socket, proxy, site)
   if (level !== 'no_way' || !detour) return level === 'silent' && !isOpen ? 'closed' : level
   const channel = await detour(proxy).catch(() => null)
-  return channel ? askOver(channel, proxy, site) : 'no_way'
+  return channel ? requestOver(channel, proxy, site) : 'no_way'
 }
 
-function askOver(socket: Duplex, proxy: Proxy, site: URL): Promise<ProxyLevel | 'no_way'> {
+function requestOver(socket: Duplex, proxy: Proxy, site: URL): Promise<ProxyLevel | 'no_way'> {
   const { promise, resolve } = Promise.withResolvers<ProxyLevel | 'no_way'>()
   const late = setTimeout(() => socket.destroy(), PROXY_ANSWER_MS)
   const target = `${site.hostname}:${site.port || (site.protocol === 'https:' ? 443 : 80)}`

@@ -23,7 +23,7 @@ import { convergeQueue, repairQueue } from '../servers/index.ts'
 import type { ConfirmPort } from './apply-user.ts'
 import { checkServers } from './check-servers.ts'
 import { convergeFailing, convergeFailingQueue, convergeHealthy } from './converge-turns.ts'
-import { repairAll, repairInTurn } from './repair.ts'
+import { repairAll, repairUnderLock } from './repair.ts'
 import { queue } from '../../infra/jobs.ts'
 
 /**
@@ -37,9 +37,9 @@ export type { ConfirmPort } from './apply-user.ts'
 export { LEVELS, type ProxyLevel, tryProxy } from './doubtful-proxies.ts'
 export { checkServers } from './check-servers.ts'
 export { convergeServer } from './converge.ts'
-export { readHeldBesides } from './held-besides.ts'
+export { readUnknownUsers } from './unknown-users.ts'
 export { sendRanges } from './send-ranges.ts'
-export { claimAgent, readConsole, setForeign } from './ownership/claim-agent.ts'
+export { claimAgent, readConsole, recordForeignOwner } from './ownership/claim-agent.ts'
 export { dropDesiredUser, setDesiredUsers } from './manage-users.ts'
 
 export function convergenceRoutes(mount: Mount, ctx: AppContext): void {
@@ -122,6 +122,6 @@ export const convergenceJobs = ({
   job(repairQueue, {
     purpose: 'Compares one agent with its desired state, and repairs the differences.',
     concurrency: 2,
-    run: (ctx, { serverId }) => repairInTurn(ctx, serverId, REPAIR_WAIT_MS)
+    run: (ctx, { serverId }) => repairUnderLock(ctx, serverId, REPAIR_WAIT_MS)
   })
 ]

@@ -8,7 +8,7 @@ import { type Result, done, ok } from '../../infra/result.ts'
 import { looksLikeCode, randomCode } from '../../infra/secrets.ts'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import { groupRules, parseCidr, serverOwns } from '../inventory/index.ts'
-import { forgetUnconfirmed, readHeld, recordUnproved, requestReplacedProofs } from '../proofs/index.ts'
+import { dropUnconfirmed, readFormerUsers, recordUnproved, requestReplacedProofs } from '../proofs/index.ts'
 import {
   type SyncContext,
   type WantedUser,
@@ -181,7 +181,7 @@ async function ownedByOrder(db: Executor, username: string): Promise<boolean> {
  */
 export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<number[]> {
   if (users.length === 0) return []
-  const held = await readHeld(unit, users)
+  const held = await readFormerUsers(unit, users)
   const { rows, shortened } = await upsertDesiredUsers(unit, users)
   await requestReplacedProofs(unit, held, rows)
   return shortened
@@ -193,6 +193,6 @@ export async function setDesiredUsers(unit: Unit, users: WantedUser[]): Promise<
  */
 export async function dropDesiredUser(unit: Unit, serverId: number, orderId: number): Promise<void> {
   const gone = await dropUser(unit, serverId, orderId)
-  await forgetUnconfirmed(unit, serverId, orderId)
+  await dropUnconfirmed(unit, serverId, orderId)
   await recordUnproved(unit, gone, 'given_up')
 }

@@ -69,7 +69,7 @@ export async function repairServer(ctx: SyncContext, serverId: number, waitMs = 
 }
 
 /** The same as a job. If another process holds the lock for longer than `waitMs`, the job runs again later. */
-export async function repairInTurn(ctx: SyncContext, serverId: number, waitMs: number): Promise<void> {
+export async function repairUnderLock(ctx: SyncContext, serverId: number, waitMs: number): Promise<void> {
   const { kind } = await repairServer(ctx, serverId, waitMs)
   if (kind !== 'busy') return
   await command(ctx, SYSTEM, async unit => enqueueRepair(unit, serverId, 5000))
@@ -82,14 +82,14 @@ async function compare(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const claimed = await claimAgent(ctx, server)
   if (claimed.kind === 'failed') return claimed
   if (claimed.kind === 'open') return compareWith(ctx, claimed.agent, server)
-  return claimed.kind === 'foreign' ? { kind: 'foreign' } : planFirst(ctx, server)
+  return claimed.kind === 'foreign' ? { kind: 'foreign' } : planBeforeRepair(ctx, server)
 }
 
 /**
  * The agent has taken changes that this database does not know: the database is an older copy, or a second one runs
  * beside it. If the repair would only add users, it is done at once. Otherwise an administrator must approve the plan.
  */
-async function planFirst(ctx: SyncContext, server: ServerRow): Promise<Repair> {
+async function planBeforeRepair(ctx: SyncContext, server: ServerRow): Promise<Repair> {
   const state = await agentOf(server, ctx.secrets).state()
   if (!state.ok) return { kind: 'failed', message: state.message }
   const known = state.data.owner?.mark

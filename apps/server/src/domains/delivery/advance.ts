@@ -22,7 +22,15 @@ import {
 import { orders } from '../orders/tables.ts'
 import { agentProgress, enqueueConverge, removeDesiredUsers, serversBehind } from '../servers/index.ts'
 import { agentUsers } from '../servers/tables.ts'
-import { type Holding, holdingsOf, isRetired, keepReplaced, missingCount, retireProxies, sumOf } from './holdings.ts'
+import {
+  type Holding,
+  holdingsOf,
+  isRetired,
+  keepPendingReturns,
+  missingAmong,
+  retireProxies,
+  sumOf
+} from './holdings.ts'
 import { LOST_AFTER_MS, deliveredQueue, enqueueTask, groupOf } from './queues.ts'
 import { servedShares, setOrderUsers, usersOf } from './start.ts'
 import { proxies } from './tables.ts'
@@ -74,7 +82,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
     agents.filter(agent => agent.wanted && agent.inStep).map(agent => agent.serverId)
   )
   if (isDelivered && brought > 0) await emitOrderEvent(unit, 'proxies.changed', order)
-  const held = await holdingsKept(unit, order)
+  const held = await keepHoldings(unit, order)
   const kept = held.filter(holding => !holding.replaced && !isRetired(holding))
   const concerned = agents.filter(agent => concerns(agent, kept))
   const live = sumOf(held, holding => (holding.replaced ? 0 : holding.live))
@@ -85,11 +93,11 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
   const refusing = concerned.find(agent => agent.refusal !== null)
   const refusal = refusing?.refusal ?? null
   const waits = concerned.some(isAwaited)
-  const lost = missingCount(order, held)
+  const lost = missingAmong(order, held)
   // Addresses to be given back still work, but do not count for what is missing.
   const failure = failureToShow(order, { refusal, waits, missing: order.quantity - live, lost })
   const isNews = await recordProgress(unit, order, { deliveryNum: working, failure, server: refusing?.server })
-  if (refusal && isNews) await tellAdmins(unit, order, refusal)
+  if (refusal && isNews) await notifyOfFailure(unit, order, refusal)
   if (waits || refusal) {
     if (working > 0 && order.state === 'delivering') await markPartlyDelivered(unit, order)
     // Another try would be refused again, so the task ends now.
@@ -123,11 +131,11 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
 }
 
 /** What an order holds, after it has kept what it lacks of the addresses that it was to give back. */
-async function holdingsKept(unit: Unit, order: OrderRow): Promise<Holding[]> {
+async function keepHoldings(unit: Unit, order: OrderRow): Promise<Holding[]> {
   const held = await holdingsOf(unit.tx, order.id)
-  const lost = missingCount(order, held)
+  const lost = missingAmong(order, held)
   if (lost <= 0 || !held.some(holding => holding.replaced && !isRetired(holding))) return held
-  await keepReplaced(unit, order, lost)
+  await keepPendingReturns(unit, order, lost)
   return holdingsOf(unit.tx, order.id)
 }
 
@@ -147,7 +155,7 @@ const givenBack = (held: Holding[], agents: Agent[]): number[] =>
     .filter(({ serverIds }) => !agents.some(agent => !agent.inStep && serverIds.includes(agent.serverId)))
     .map(holding => holding.leaseId)
 
-async function tellAdmins(unit: Unit, order: OrderRow, refusal: string): Promise<void> {
+async function notifyOfFailure(unit: Unit, order: OrderRow, refusal: string): Promise<void> {
   await notifyAdmins(unit, {
     words: 'order_refused',
     params: { order: order.publicId, message: refusal },

@@ -52,25 +52,25 @@ async function expire(
   const expired = await expireOrder(unit, order, heldUntil(order, graceUntil, days, unit.now))
   await stopProxies(unit, expired)
   await removeDesiredUsers(unit, order.id)
-  await tellCustomer(unit, expired, days, config.publicUrl)
+  await notifyCustomer(unit, expired, days, config.publicUrl)
   return expired
 }
 
 /** Whether an order ends at once, because its time was shortened and is over. */
-export const endsTakenBack = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
+export const endsAtOnce = ({ state, expiredAt }: Pick<OrderRow, 'state' | 'expiredAt'>, now: Date): boolean =>
   isServed(state) && expiredAt !== null && expiredAt <= now
 
 /**
  * Ends a locked order whose time is over because some of it was taken back. The grace counts from the expiry, so that a
  * renewal in the grace that is refunded does not prolong it.
  */
-export async function expireTakenBack(
+export async function expireShortened(
   unit: Unit,
   ctx: Pick<AppContext, 'config'>,
   order: OrderRow,
   graceHours: number
 ): Promise<void> {
-  if (!order.expiredAt || !endsTakenBack(order, unit.now)) return
+  if (!order.expiredAt || !endsAtOnce(order, unit.now)) return
   await advanceAll(unit, [await expire(unit, ctx, order, graceAfter(order.expiredAt, graceHours, unit.now))])
 }
 
@@ -82,7 +82,7 @@ export const endGraces = (ctx: AppContext): Promise<number> =>
   inBatches(ctx, BATCH, async unit => {
     const due = await lockGraceEnded(unit, BATCH)
     for (const order of due) {
-      await proveAgain(unit, order)
+      await requestProofsAgain(unit, order)
       await endGrace(unit, order)
       await retireProxies(unit, order.id)
     }
@@ -90,7 +90,7 @@ export const endGraces = (ctx: AppContext): Promise<number> =>
   })
 
 /** Tries the credentials again when the addresses return to stock. Agents in step dropped them at the expiry. */
-async function proveAgain(unit: Unit, order: OrderRow): Promise<void> {
+async function requestProofsAgain(unit: Unit, order: OrderRow): Promise<void> {
   const waiting = await agentProgress(unit.tx, order.id)
   const users = usersOf(order, await servedShares(unit.tx, order.id))
   const confirmed = users.filter(user => !waiting.some(agent => agent.serverId === user.serverId))
@@ -116,7 +116,7 @@ async function stopProxies(unit: Unit, { id, graceUntil }: OrderRow): Promise<vo
       .where(and(eq(proxies.orderId, id), eq(proxies.state, 'live')))
 }
 
-async function tellCustomer(unit: Unit, order: OrderRow, days: number, publicUrl: string): Promise<void> {
+async function notifyCustomer(unit: Unit, order: OrderRow, days: number, publicUrl: string): Promise<void> {
   const mail = await orderMail(unit.tx, order.id)
   if (!mail) return
   enqueueMail(unit, {

@@ -12,7 +12,7 @@ import { assignCidrs } from '../inventory/index.ts'
 import { lockOrder, placeOrder, queueTask, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { type Buyer, type OrderShop, startOrderShop } from '../payments/order-shop.fixture.ts'
-import { leaveServer } from './servers/leave-server.ts'
+import { moveOffServer } from './servers/move-off-server.ts'
 import { planAction } from './servers/commands.ts'
 import { proxies } from './tables.ts'
 import { runTask } from './tasks.ts'
@@ -71,7 +71,7 @@ const stockOf = async (option1: string): Promise<number> => {
   return quoted.data.stock
 }
 const leave = (orderId: number, serverId: number) =>
-  command(ctx, SYSTEM, unit => leaveServer(unit, orderId, { serverId }))
+  command(ctx, SYSTEM, unit => moveOffServer(unit, orderId, { serverId }))
 const serverOf = (ip: string): number => open.serverIds[/^(?:127\.90\.1\.|2001:db8:2:)/.test(ip) ? 1 : 0] ?? 0
 /** Returns all addresses to stock for the next test. */
 const endAll = async () => {

@@ -34,7 +34,7 @@ export async function leaseMissing(
   order: OrderRow,
   amount: Amount
 ): Promise<{ leased: number; missing: number }> {
-  const missing = await missingOf(unit.tx, order)
+  const missing = await countMissing(unit.tx, order)
   if (missing <= 0) return { leased: 0, missing: 0 }
   const found = await leaseMore(unit, order, missing, { groupId: order.serverGroupId, avoid: [] }, amount)
   const leased = found?.addresses ?? 0
@@ -42,8 +42,8 @@ export async function leaseMissing(
 }
 
 /** How many of its addresses an order no longer holds. */
-export async function missingOf(db: Executor, order: Pick<OrderRow, 'id' | 'quantity'>): Promise<number> {
-  return missingCount(order, await holdingsOf(db, order.id))
+export async function countMissing(db: Executor, order: Pick<OrderRow, 'id' | 'quantity'>): Promise<number> {
+  return missingAmong(order, await holdingsOf(db, order.id))
 }
 
 /** Addresses that an order got, and their servers. */
@@ -106,7 +106,7 @@ export async function holdingsOf(db: Executor, orderId: number): Promise<Holding
 export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
 
 /** How many addresses an order lacks, because it does not hold them or is to give them back. */
-export const missingCount = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
+export const missingAmong = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
   quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 
 export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>
@@ -127,7 +127,7 @@ export async function retireProxies({ tx, now }: Unit, of: number | number[], wh
  * @param most at most this many addresses, in whole blocks
  * @returns those leases
  */
-export async function setApart(
+export async function splitOff(
   unit: Unit,
   order: Pick<OrderRow, 'id' | 'cartStep'>,
   serverId: number,
@@ -145,13 +145,13 @@ export async function setApart(
     parts.push(part)
     left -= addresses
     if (part === leaseId) continue
-    await followLease(unit, order.id, { leaseId, part })
+    await moveProxiesToLease(unit, order.id, { leaseId, part })
   }
   return parts
 }
 
 /** Moves the proxies of a part of a lease to the lease that the part became. */
-export async function followLease(
+export async function moveProxiesToLease(
   { tx }: Unit,
   orderId: number,
   { leaseId, part }: { leaseId: number; part: number }
@@ -170,13 +170,13 @@ export async function followLease(
  * @param lost how many it lacks
  * @returns how many it keeps, of those that its customer still has
  */
-export async function keepReplaced(unit: Unit, order: OrderRow, lost: number): Promise<number> {
+export async function keepPendingReturns(unit: Unit, order: OrderRow, lost: number): Promise<number> {
   const { tx } = unit
   const kept: number[] = []
   let left = lost
   for (const { serverId, share } of await bestFirst(tx, order.id)) {
     if (left <= 0) break
-    const parts = await setApart(unit, order, serverId, [share], left)
+    const parts = await splitOff(unit, order, serverId, [share], left)
     if (parts.length === 0) continue
     kept.push(...parts)
     left -= Math.min(left, share.addresses)

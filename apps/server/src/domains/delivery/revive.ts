@@ -2,11 +2,11 @@ import { and, asc, eq, inArray } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../servers/tables.ts'
-import { holdingsOf, keepReplaced, leaseMissing, missingOf } from './holdings.ts'
-import { leaveGivenUp } from './servers/replace.ts'
+import { holdingsOf, keepPendingReturns, leaseMissing, countMissing } from './holdings.ts'
+import { moveOffLostServer } from './servers/replace.ts'
 import { servedShares, usersOf, setOrderUsers } from './start.ts'
 import { proxies } from './tables.ts'
-import { announceMove } from './servers/leave-server.ts'
+import { announceMove } from './servers/move-off-server.ts'
 
 /**
  * Prepares a locked, expired order for a renewal in its grace. It drops what the order held on servers that were given
@@ -23,10 +23,10 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
     .from(servers)
     .where(and(inArray(servers.id, held), eq(servers.status, 'given_up')))
     .orderBy(asc(servers.id))
-  for (const { id } of left) await leaveGivenUp(unit, order, id)
-  const lost = await missingOf(tx, order)
+  for (const { id } of left) await moveOffLostServer(unit, order, id)
+  const lost = await countMissing(tx, order)
   if (lost <= 0) return true
-  const missing = lost - (await keepReplaced(unit, order, lost))
+  const missing = lost - (await keepPendingReturns(unit, order, lost))
   if (missing === 0) return true
   if ((await leaseMissing(unit, order, 'all')).leased === 0) return false
   await announceMove(unit, order.id, missing)

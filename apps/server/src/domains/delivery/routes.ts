@@ -5,7 +5,7 @@ import { ok } from '../../infra/result.ts'
 import { traceCredentials } from '../../infra/traced-reads.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { serverOrderRoutes } from './servers/index.ts'
-import { requestTask, type Asked } from './tasks.ts'
+import { requestTask, type TaskScope } from './tasks.ts'
 import { mountList, sendCsv } from '../../infra/list/index.ts'
 import { orderProxyList, proxyCsv, proxyDetail, proxyLines } from './list-proxies.ts'
 import { creditsOfOrder, lostTimeOf } from './servers/lost-time.ts'
@@ -16,7 +16,7 @@ const scopeOf = (caller: UserActor): number | null => (caller.isSuperuser ? null
 export function deliveryRoutes(
   mount: Mount,
   ctx: AppContext,
-  { deliveryRefusal }: Pick<Asked, 'deliveryRefusal'>
+  { deliveryRefusal }: Pick<TaskScope, 'deliveryRefusal'>
 ): void {
   const ask = (call: { caller: UserActor }, orderId: number, task: OrderTask) =>
     requestTask(ctx, call.caller, orderId, task, { userId: scopeOf(call.caller), deliveryRefusal })

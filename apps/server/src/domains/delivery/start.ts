@@ -2,7 +2,7 @@ import { and, eq, ne } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare } from '../inventory/index.ts'
-import { type OrderRow, emitOrderEvent, failOrder, note, startDelivering } from '../orders/index.ts'
+import { type OrderRow, emitOrderEvent, failOrder, recordEvent, startDelivering } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
 import { setDesiredUsers } from '../convergence/index.ts'
@@ -96,5 +96,5 @@ export async function createProxies(unit: Unit, orderId: number, leaseId: number
     if (values.length > 0) await unit.tx.insert(proxies).values(values)
     count += values.length
   }
-  await note(unit, orderId, 'leased', { lease: leaseId, addresses: count })
+  await recordEvent(unit, orderId, 'leased', { lease: leaseId, addresses: count })
 }

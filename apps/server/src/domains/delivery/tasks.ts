@@ -18,7 +18,7 @@ import {
   isOverSql,
   isUnsettledSql,
   lockOrder,
-  markOtherAddresses,
+  recordAddressChange,
   queueTask,
   quotaRefusal,
   recordTaskDone,
@@ -28,7 +28,7 @@ import {
 } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
-import { asksForAddress, checkProxies, countChecked } from './checks/index.ts'
+import { hasClientList, checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
 import { holdingsOf, isRetired, leaseMissing } from './holdings.ts'
 import { createProxies, reservationOf, servedShares, startDelivery, usersOf, setOrderUsers } from './start.ts'
@@ -74,7 +74,7 @@ export async function requestTask(
   by: Actor,
   orderId: number,
   task: OrderTask,
-  asked: Asked
+  asked: TaskScope
 ): Promise<Result<RequestedTask>> {
   return command(ctx, by, unit => requestTaskIn(unit, orderId, task, asked))
 }
@@ -83,7 +83,7 @@ export async function requestTask(
 export type MayDeliver = (unit: Unit, order: OrderRow) => Promise<Refusal | null>
 
 /** `userId`: who must own the order (null: any). */
-export type Asked = { userId: number | null; deliveryRefusal: MayDeliver }
+export type TaskScope = { userId: number | null; deliveryRefusal: MayDeliver }
 
 type RequestedTask = { task_id: string; status: 'queued' }
 
@@ -92,19 +92,21 @@ export async function requestTaskIn(
   unit: Unit,
   orderId: number,
   task: OrderTask,
-  { userId, deliveryRefusal }: Asked
+  { userId, deliveryRefusal }: TaskScope
 ): Promise<Result<RequestedTask>> {
   const order = await lockOrder(unit, orderId)
   if (!order || order.deletedAt || (userId !== null && order.userId !== userId)) return refuse('not_found')
-  const refusal = unfit(order, task, unit.now)
+  const refusal = taskRefusal(order, task, unit.now)
   // A customer is told to order again, which would not help an operator.
   if (refusal) return refuse(refusal === 'order_expired' && userId === null ? 'order_over' : refusal)
   const held = task === 'deliver' ? await deliveryRefusal(unit, order) : null
   if (held) return held
-  if (task === 'check' && (await asksForAddress(unit.tx, orderId))) return refuse('check_needs_address')
+  if (task === 'check' && (await hasClientList(unit.tx, orderId))) return refuse('check_needs_address')
   // An operator's task does not use the customer's quota, even if the operator views the shop as this customer.
   const counted = userId !== null && !actsAsAdmin(unit.by)
-  const spent = counted ? ((await quotaRefusal(unit, order, task)) ?? (await restRefusal(unit, order, task))) : null
+  const spent = counted
+    ? ((await quotaRefusal(unit, order, task)) ?? (await quarantineRefusal(unit, order, task)))
+    : null
   if (spent) return spent
   const taskId = await queueTask(unit, order, task, { counted })
   if (actsAsAdmin(unit.by) && task !== 'check') unit.audit(`order.${task}`, orderId)
@@ -113,12 +115,12 @@ export async function requestTaskIn(
 }
 
 /** Frequent changes must not put one order's addresses to rest after another, until the group has none left. */
-async function restRefusal({ tx, now }: Unit, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
+async function quarantineRefusal({ tx, now }: Unit, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
   const until = task === 'change' ? await restsUntil(tx, order.id, { now, most: order.quantity }) : null
   return until && refuse('changes_rest', { params: { until: iso(until) } })
 }
 
-function unfit(order: OrderRow, task: OrderTask, now: Date) {
+function taskRefusal(order: OrderRow, task: OrderTask, now: Date) {
   if (!order.paidAt) return 'order_not_paid' as const
   if (order.state === 'refunded') return 'order_refunded' as const
   if (isOver(order, now)) return 'order_expired' as const
@@ -150,7 +152,7 @@ export async function runTask(ctx: AppContext, ports: DeliveryPorts, job: TaskJo
     if (!order || order.taskId !== taskId) return
     if (taskStateOf(order) === 'queued') {
       await beginTask(unit, order)
-      const failure = await work(unit, order, ctx, ports)
+      const failure = await runTaskWork(unit, order, ctx, ports)
       if (failure) await failTask(unit, order, failure, { changed: false })
     }
     // If the agents have nothing to do for it, it ends here.
@@ -184,7 +186,7 @@ export async function checkSlice(
 }
 
 /** Does a task on a locked order. @returns why it failed */
-async function work(
+async function runTaskWork(
   unit: Unit,
   order: OrderRow,
   ctx: AppContext,
@@ -217,7 +219,7 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
     await createProxies(unit, order.id, lease.leaseId)
   }
   await setOrderUsers(unit, order, usersOf(order, await servedShares(tx, order.id)))
-  await markOtherAddresses(unit, order)
+  await recordAddressChange(unit, order)
   return null
 }
 

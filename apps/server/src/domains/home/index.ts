@@ -23,7 +23,7 @@ import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { orderEvents, orders } from '../orders/tables.ts'
-import { kept, searchHolders, searchOrders, served } from '../orders/index.ts'
+import { dailyFigures, searchHolders, searchOrders, served } from '../orders/index.ts'
 import { payments } from '../payments/tables.ts'
 import { mayDo, type UserActor } from '../../infra/actor.ts'
 import { searchUsers } from '../accounts/index.ts'
@@ -168,7 +168,7 @@ async function readSales(db: Executor, now: Date): Promise<Sales> {
     select d.day::date::text as day, coalesce(sum(orders), 0)::int as orders, coalesce(sum(paid), 0)::int as paid,
       coalesce(sum(revenue), 0)::numeric(16, 2)::text as revenue
     from generate_series(${first}::date - interval '1 month', ${today}::date, interval '1 day') d(day)
-    left join ${kept} on kept.day = d.day::date
+    left join ${dailyFigures} on kept.day = d.day::date
     group by d.day order by d.day`)
   return { today, month: rows.filter(({ day }) => day >= first), before: rows.filter(({ day }) => day < first) }
 }

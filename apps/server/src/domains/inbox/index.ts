@@ -58,7 +58,7 @@ export const paymentFinders: NoticeFinder[] = [
         .where(and(isUnresolved, isNotNull(sharedNotice)))
         // The command that raised the notice did so for the oldest event.
         .orderBy(sharedNotice, asc(platformEvents.processedAt), asc(platformEvents.id))
-      const told = await db
+      const found = await db
         .select({
           subject: platformEvents.eventId,
           shared: sharedNotice,
@@ -68,8 +68,8 @@ export const paymentFinders: NoticeFinder[] = [
         .leftJoin(orders, eq(orders.publicId, platformEvents.orderPublicId))
         .where(inArray(platformEvents.eventId, [...open]))
       const waits = new Set(waiting.map(({ shared }) => shared))
-      const known = new Set(told.map(({ shared }) => shared))
-      const lasting = told.filter(({ shared, isOpen }) => isOpen || waits.has(shared))
+      const known = new Set(found.map(({ shared }) => shared))
+      const lasting = found.filter(({ shared, isOpen }) => isOpen || waits.has(shared))
       // The next run, a minute later, finds the others.
       const untold = waiting.filter(({ shared }) => !known.has(shared)).slice(0, MOST_FOUND)
       return [

@@ -22,14 +22,14 @@ export async function settleReport(unit: Unit, paid: PaidOrder, ctx: AppContext)
     await storeLinesOver(unit, paid)
     return result
   }
-  const detail = payment && (await linesOver(unit, paid, payment))
+  const detail = payment && (await unorderedLines(unit, paid, payment))
   return detail ? { ...result, outcome: 'lines_more', detail } : result
 }
 
 /** Tells of what a payment contains beyond the order that it settled, once, beside another outcome or a decision. */
 export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void> {
   const payment = await paymentOf(unit.tx, paid.id)
-  const detail = payment && (await linesOver(unit, paid, payment))
+  const detail = payment && (await unorderedLines(unit, paid, payment))
   if (detail)
     await storeFurther(unit, `lines:${paid.id}:${payment.charged}`, {
       order_id: paid.id,
@@ -39,7 +39,7 @@ export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void>
 }
 
 /** The lines for plans and rules of ours that are left after edits of the platform's order, if they are too many. */
-async function linesOver(unit: Unit, paid: PaidOrder, payment: PaymentRow): Promise<Params | null> {
+async function unorderedLines(unit: Unit, paid: PaidOrder, payment: PaymentRow): Promise<Params | null> {
   const order = payment.accepted && payment.orderId ? await lockOrder(unit, payment.orderId) : undefined
   if (!order) return null
   const ours = await ourVariants(

@@ -12,7 +12,7 @@ import { done, ok, type Result } from '../../infra/result.ts'
 import { staleEdit, versionOf } from '../../infra/version.ts'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { type EventRow, lockEventById, resolveEvent } from '../commerce/index.ts'
-import { lockOrder, note, type OrderRow } from '../orders/index.ts'
+import { lockOrder, recordEvent, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import {
   applyToNamedOrder,
@@ -74,20 +74,20 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
   /** Records that a payment was refunded outside the platform. */
   async refunded(unit, { ctx, open, form: { note: why = '' } }) {
     const { payment, event } = open
-    const told = `Refunded: ${why}`
+    const tagText = `Refunded: ${why}`
     if (!payment && event.platformOrderId) {
       // The payment may come later. It then starts as refunded and delivers nothing.
       const { id, platformOrderId } = event
       await recordRefund(unit, ctx, { platformOrderId, key: `operator:${id}`, amount: null, reason: 'refund' })
-      tagOutcome(unit, platformOrderId, 'payment_refunded', told)
+      tagOutcome(unit, platformOrderId, 'payment_refunded', tagText)
     }
-    if (payment && !(await mayBeBack(unit, payment, event)))
+    if (payment && !(await mayBeRefunded(unit, payment, event)))
       return refuse('payment_settled', { params: { order: open.entry.order ?? '' } })
     // Before any order lock and in a fixed sequence, so that two decisions do not deadlock.
-    for (const platformOrder of (await refundedBy(unit, open)).map(one => one.platformOrderId).toSorted())
+    for (const platformOrder of (await paymentsToMark(unit, open)).map(one => one.platformOrderId).toSorted())
       await lock(unit.tx, 'platformOrder', platformOrder)
     // Read again under the locks: the platform may be refunding one of them.
-    const back = await refundedBy(unit, open)
+    const back = await paymentsToMark(unit, open)
     for (const one of back) {
       const running = await refusedByRefund(unit.tx, one, unit.now)
       if (running) return running
@@ -96,10 +96,10 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
     for (const { id: paymentId, platformOrderId, charged, currency } of back) {
       const given = async () => totalOf(counted(await refundRowsOf(unit.tx, platformOrderId)), charged)
       const before = await given()
-      const key = (await endMarked(unit, platformOrderId, event)) ?? `operator:${event.id}:${paymentId}`
+      const key = (await endMarkedRefund(unit, platformOrderId, event)) ?? `operator:${event.id}:${paymentId}`
       await recordRefund(unit, ctx, { platformOrderId, key, amount: failedPart(event), reason: 'refund' })
       recorded.set(currency, (recorded.get(currency) ?? 0n) + (await given()) - before)
-      tagOutcome(unit, platformOrderId, 'payment_refunded', told)
+      tagOutcome(unit, platformOrderId, 'payment_refunded', tagText)
     }
     return ok({
       resolution: 'refunded',
@@ -114,7 +114,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
       tagOutcome(unit, payment.platformOrderId, 'payment_ignored', `Ignored: ${why}`)
     }
     const order = payment?.orderId ? await lockOrder(unit, payment.orderId) : undefined
-    if (order) await noteIgnored(unit, order, payment, why)
+    if (order) await recordIgnored(unit, order, payment, why)
     return ok({ resolution: 'ignored', note: why })
   }
 }
@@ -132,7 +132,7 @@ const decide = (
   { action, form }: { action: PaymentDecision; form: Form }
 ): Promise<Result<null>> =>
   command(ctx, by, async unit => {
-    const acted = await act(unit, ctx, id, { action, form })
+    const acted = await runDecision(unit, ctx, id, { action, form })
     if (!acted.ok) return acted
     const { open, ending, plan } = acted.data
     if (form.plan !== undefined && form.plan !== plan.version) return refuse('stale')
@@ -148,24 +148,24 @@ export const planDecision = (
   { action, order }: { action: PaymentDecision; order?: string | undefined }
 ): Promise<Result<DecisionPlan>> =>
   dryRun(ctx, by, {}, async unit => {
-    const acted = await act(unit, ctx, id, { action, form: { order } })
+    const acted = await runDecision(unit, ctx, id, { action, form: { order } })
     return acted.ok ? ok(acted.data.plan) : acted
   })
 
-async function act(
+async function runDecision(
   unit: Unit,
   ctx: AppContext,
   id: number,
   { action, form }: { action: PaymentDecision; form: Form }
 ): Promise<Result<{ open: OpenEvent; ending: Ending; plan: DecisionPlan }>> {
-  const taken = await takeOpen(unit, ctx, id, form.version)
+  const taken = await lockOpenEvent(unit, ctx, id, form.version)
   if (!taken.ok) return taken
   const open = taken.data
   const about = action === 'apply' ? { publicId: form.order ?? '' } : { id: open.payment?.orderId ?? null }
-  const before = await orderNow(unit.tx, about)
+  const before = await readOrder(unit.tx, about)
   const ended = await DECISIONS[action](unit, { ctx, open, form })
   if (!ended.ok) return ended
-  const after = await orderNow(unit.tx, about)
+  const after = await readOrder(unit.tx, about)
   const { charged: amount, currency } = open.payment ?? {}
   const money = ended.data.money ?? (amount !== undefined && currency !== undefined ? [{ amount, currency }] : [])
   return ok({ open, ending: ended.data, plan: planOfDecision(money, before, after) })
@@ -188,11 +188,11 @@ const failedPart = ({ outcome, detail }: EventRow): string | null =>
  * Ends the platform's refund that an event is about, because the operator's row now counts in its place.
  * @returns the key of that row, which names the refund; undefined if the event is about none
  */
-async function endMarked(unit: Unit, platformOrderId: string, event: EventRow): Promise<string | undefined> {
-  const told = failedPart(event) === null ? undefined : RefundKey.safeParse(event.payload).data
-  const refundId = told && refundIdOf(told)
+async function endMarkedRefund(unit: Unit, platformOrderId: string, event: EventRow): Promise<string | undefined> {
+  const reported = failedPart(event) === null ? undefined : RefundKey.safeParse(event.payload).data
+  const refundId = reported && refundIdOf(reported)
   if (!refundId) return undefined
-  for (const row of rowsOf(await refundRowsOf(unit.tx, platformOrderId), told.key))
+  for (const row of rowsOf(await refundRowsOf(unit.tx, platformOrderId), reported.key))
     if (hasNoResult(row)) await moveRefund(unit, row, 'refuse', { awaitsRead: false })
   return `refund:${refundId}:operator:${event.id}`
 }
@@ -200,7 +200,7 @@ async function endMarked(unit: Unit, platformOrderId: string, event: EventRow): 
 const RefundKey = z.object({ key: z.string() })
 
 /** May a payment have been refunded outside the platform? For other outcomes the platform reports refunds. */
-async function mayBeBack({ tx }: Unit, payment: PaymentRow, event: EventRow): Promise<boolean> {
+async function mayBeRefunded({ tx }: Unit, payment: PaymentRow, event: EventRow): Promise<boolean> {
   const { outcome, processedAt } = event
   const part = failedPart(event)
   if (part === null) return paymentStateOf(payment) !== 'accepted' || (outcome !== null && BACK_UNHEARD.has(outcome))
@@ -211,7 +211,7 @@ async function mayBeBack({ tx }: Unit, payment: PaymentRow, event: EventRow): Pr
 }
 
 /** The payments that 'mark refunded' covers: the event's own, or the renewals that its refund left unserved. */
-async function refundedBy(unit: Unit, { event, payment }: OpenEvent): Promise<PaymentRow[]> {
+async function paymentsToMark(unit: Unit, { event, payment }: OpenEvent): Promise<PaymentRow[]> {
   if (!payment) return []
   if (event.outcome !== 'renewals_unserved' || payment.kind === 'renewal')
     return paymentAllows(payment, 'refund') ? [payment] : []
@@ -222,13 +222,16 @@ async function refundedBy(unit: Unit, { event, payment }: OpenEvent): Promise<Pa
     .orderBy(asc(payments.id))
 }
 
-async function noteIgnored(unit: Unit, order: OrderRow, payment: PaymentRow | null, why: string): Promise<void> {
-  await note(unit, order.id, 'payment_ignored', { platform_order: payment?.platformOrderNumber ?? '', reason: why })
+async function recordIgnored(unit: Unit, order: OrderRow, payment: PaymentRow | null, why: string): Promise<void> {
+  await recordEvent(unit, order.id, 'payment_ignored', {
+    platform_order: payment?.platformOrderNumber ?? '',
+    reason: why
+  })
   unit.publish('order', order.id, order.userId)
 }
 
 /** Locks an event and its payment. Refuses an event that is already resolved, or a form that is out of date. */
-async function takeOpen(
+async function lockOpenEvent(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
   id: number,
@@ -281,7 +284,7 @@ async function finish(
 const ACTIONS = { applied: 'apply', refunded: 'mark_refunded', ignored: 'ignore' } as const
 
 /** The order that a decision is about, as this transaction reads it. */
-async function orderNow(
+async function readOrder(
   db: Executor,
   about: { id: number | null } | { publicId: string }
 ): Promise<OrderRow | undefined> {

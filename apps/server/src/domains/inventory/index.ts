@@ -54,13 +54,13 @@ export { addAclRule } from './manage-rules.ts'
 export {
   type PlatformPrice,
   type RulePrices,
-  followRules,
+  syncRules,
   isDeletedOnPlatform,
   nameRuleProducts,
-  noteDeletion,
+  recordDeletion,
   ruleVariantsOf,
   rulesOnPlatform,
-  takeRulePrice
+  setRulePrice
 } from './priced-rules.ts'
 export { createRule, deleteRule, liveRules, lockVariants, rulesSoldAs, updateRule } from './rules.ts'
 export { inventoryRoutes } from './routes.ts'

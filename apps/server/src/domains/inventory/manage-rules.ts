@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { containing } from '../../infra/db/like.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { done, ok, type Result } from '../../infra/result.ts'
-import { calledLike, translated } from '../../infra/translations.ts'
+import { nameContains, translated } from '../../infra/translations.ts'
 import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lockInventory } from './leasing.ts'
@@ -30,7 +30,7 @@ export const ruleList = defineList<ListInput<'id'>, AclRule>({
   match(_db, { search }) {
     const pattern = search && containing(search)
     const found = pattern
-      ? or(calledLike(aclRules, search), ilike(aclRules.description, pattern), ilike(aclRules.aclValue, pattern))
+      ? or(nameContains(aclRules, search), ilike(aclRules.description, pattern), ilike(aclRules.aclValue, pattern))
       : undefined
     return { where: [isNull(aclRules.deletedAt), found] }
   },

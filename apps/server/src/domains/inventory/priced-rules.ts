@@ -93,7 +93,7 @@ export async function editPricedRule(
 }
 
 const follow = (ctx: AppContext, by: Actor, platformVariantId: string, there: PlatformPrice) =>
-  command(ctx, by, async unit => ok(await followRules(unit, new Map([[platformVariantId, there]]))))
+  command(ctx, by, async unit => ok(await syncRules(unit, new Map([[platformVariantId, there]]))))
 
 /** What the platform reports about the variant that a rule is sold as. */
 export type PlatformPrice = {
@@ -135,7 +135,7 @@ export const rulesOnPlatform = (db: Executor) =>
  * @param at the platform's time of the report about variants that are gone
  * @returns the rules that are sold as one of these variants
  */
-export async function followRules(
+export async function syncRules(
   unit: Unit,
   seen: ReadonlyMap<string, PlatformPrice | undefined>,
   at: Date | null = null
@@ -150,8 +150,8 @@ export async function followRules(
   // Read under the lock of the rules: a deletion at the same time takes them off sale afterwards.
   const deleted = await deletedAmong(unit.tx, seen)
   for (const rule of rules) {
-    const told = seen.get(rule.platformVariantId)
-    const now = told && deleted.has(told.productId) ? undefined : told
+    const reported = seen.get(rule.platformVariantId)
+    const now = reported && deleted.has(reported.productId) ? undefined : reported
     const toldAt = now ? now.updatedAt : at
     if (toldAt && rule.platformUpdatedAt && toldAt < rule.platformUpdatedAt) continue
     const unpublished = now ? (now.unpublished ?? rule.unpublished) : false
@@ -184,7 +184,7 @@ export async function followRules(
 }
 
 /** Records that the platform deleted a product, before its plans and rules are taken off sale. */
-export async function noteDeletion(unit: Unit, platformProductId: string): Promise<void> {
+export async function recordDeletion(unit: Unit, platformProductId: string): Promise<void> {
   await unit.tx.insert(platformDeletions).values({ platformProductId, createdAt: unit.now }).onConflictDoNothing()
 }
 
@@ -196,7 +196,7 @@ async function deletedAmong(
   db: Executor,
   seen: ReadonlyMap<string, PlatformPrice | undefined>
 ): Promise<ReadonlySet<string>> {
-  const ids = new Set([...seen.values()].flatMap(told => (told ? [told.productId] : [])))
+  const ids = new Set([...seen.values()].flatMap(reported => (reported ? [reported.productId] : [])))
   const rows = await db
     .select({ id: platformDeletions.platformProductId })
     .from(platformDeletions)
@@ -214,7 +214,7 @@ export async function ruleVariantsOf(db: Executor, platformProductId: string): P
 }
 
 /** Sets a rule's price to the platform's, as an administrator asked. @returns the old price; undefined: no such rule */
-export async function takeRulePrice(unit: Unit, ruleId: number, price: string): Promise<string | undefined> {
+export async function setRulePrice(unit: Unit, ruleId: number, price: string): Promise<string | undefined> {
   const [rule] = await unit.tx
     .select({ price: aclRules.price })
     .from(aclRules)

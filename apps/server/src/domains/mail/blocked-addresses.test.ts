@@ -10,7 +10,7 @@ import { type Happened, MAILGUN_KEY, type OutboxMail } from '../../../../sandbox
 import type { Sandbox } from '../../../../sandbox/src/sandbox.ts'
 import { startTestShop } from '../../testing/shop.ts'
 import { readSettings, writeSettings } from '../settings/index.ts'
-import { blockAddresses, blockOf, liftBlock, takeEvents } from './blocked-addresses.ts'
+import { blockAddresses, blockOf, liftBlock, recordMailEvents } from './blocked-addresses.ts'
 import { forgetAddress } from './recipient.ts'
 import { sendMail } from './send-mail.ts'
 import { useStarted } from '../../testing/use-started.ts'
@@ -168,7 +168,7 @@ test.each(['sendgrid', 'mailgun'] as const)(
 test('a report about another address says nothing about the mail', async () => {
   const { to, key } = await send('right@example.com')
   const event = { happened: 'bounced', address: 'wrong@example.com', key, reason: 'full', at: shop.ctx.now() } as const
-  await command(shop.ctx, SYSTEM, unit => takeEvents(unit, 'sendgrid', [event]))
+  await command(shop.ctx, SYSTEM, unit => recordMailEvents(unit, 'sendgrid', [event]))
   expect((await logged(to))[0]).toMatchObject({ state: 'sent', error_code: null })
 })
 
@@ -178,7 +178,7 @@ test('an operator lifts a block, and earlier reports do not restore it', async (
   const event = { happened: 'bounced', address: to, key: null, reason: 'full', at } as const
   const take = (when: Date) =>
     command(shop.ctx, SYSTEM, unit =>
-      takeEvents(unit, 'sendgrid', [
+      recordMailEvents(unit, 'sendgrid', [
         { ...event, at: when },
         { ...event, at: when }
       ])
@@ -227,7 +227,7 @@ test('a report that comes before the answer to the mail was written down is not 
     at: shop.ctx.now()
   } as const
   const { ctx } = shop
-  const take = () => command(ctx, SYSTEM, unit => takeEvents(unit, 'sendgrid', [early]))
+  const take = () => command(ctx, SYSTEM, unit => recordMailEvents(unit, 'sendgrid', [early]))
   // The service reports before it has replied.
   const quick = { ...ctx, config: { ...ctx.config, sendgridUrl: `${service.url}/quick` } }
   const original = globalThis.fetch

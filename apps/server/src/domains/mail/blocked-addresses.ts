@@ -134,9 +134,9 @@ export const blockedList = defineList<Query, BlockedAddress>({
  * Records a mail service's reports: the log of mails gets each mail's fate, and addresses that bounce or complain are
  * blocked. A repeated report changes nothing.
  */
-export async function takeEvents(unit: Unit, source: BlockSource, events: readonly MailEvent[]): Promise<void> {
+export async function recordMailEvents(unit: Unit, source: BlockSource, events: readonly MailEvent[]): Promise<void> {
   const known = events.filter(({ key }) => key !== null)
-  if (known.length > 0) await noteOnMails(unit, known)
+  if (known.length > 0) await recordOnMails(unit, known)
   const blocks = events.flatMap(({ happened, address, at, reason }): Block[] =>
     happened === 'refused' ? [] : [{ address, cause: happened, at, reason, source }]
   )
@@ -144,7 +144,7 @@ export async function takeEvents(unit: Unit, source: BlockSource, events: readon
 }
 
 /** A mail bounced although the service had accepted it, or its recipient reported it as spam. */
-async function noteOnMails({ tx }: Unit, events: readonly MailEvent[]): Promise<void> {
+async function recordOnMails({ tx }: Unit, events: readonly MailEvent[]): Promise<void> {
   const rows = new Map(events.map(event => [event.key, event]))
   const parts = [...rows.values()].map(
     ({ key, happened, reason, address }) => sql`(${key}::text, ${happened}::text, ${reason}::text, ${address}::text)`
@@ -179,7 +179,7 @@ export async function receiveEvents(
   const { events, token } = read
   if (events.length === 0 && token === null) return done
   await command(ctx, SYSTEM, async unit => {
-    if (token === null || (await isNew(unit, token))) await takeEvents(unit, service, events)
+    if (token === null || (await isNew(unit, token))) await recordMailEvents(unit, service, events)
   })
   return done
 }

@@ -19,7 +19,7 @@ export async function* exportMails(db: Executor, user: Recipient): AsyncGenerato
       .select({ id: mails.id, mail: mails, subject: mailContents.subject, text: mailContents.text })
       .from(mails)
       .leftJoin(mailContents, eq(mailContents.mailId, mails.id))
-      .where(and(wentTo(db, user), gt(mails.id, after)))
+      .where(and(sentTo(db, user), gt(mails.id, after)))
       .orderBy(asc(mails.id))
       .limit(limit)
   )
@@ -62,7 +62,7 @@ const accountOf: SQL = sql`case when ${mails.kind} <> 'support' then lower(coale
   ${mails.carried} #>> '{data,username}')) end`
 
 /** The mails to this user. Uses indexes, so it reads only rows with one of the names or addresses. */
-function wentTo(db: Executor, { username, since, namedSince, names, addresses }: Recipient): SQL | undefined {
+function sentTo(db: Executor, { username, since, namedSince, names, addresses }: Recipient): SQL | undefined {
   const toThem = inArray(lower(mails.to), lowered(addresses.map(({ address }) => address)))
   const naming = db
     .select({ id: mailContents.mailId })
@@ -120,7 +120,7 @@ export async function forgetAddress(unit: Unit, user: Recipient): Promise<void> 
   const address = user.email.toLowerCase()
   await tx.delete(mailChoices).where(eq(mailChoices.address, address))
   await forgetBlock(unit, address)
-  for (const whose of [wentTo(tx, user), keptAtAddress(user)]) {
+  for (const whose of [sentTo(tx, user), keptAtAddress(user)]) {
     const forgotten = await tx
       .update(mails)
       .set({ to: FORGOTTEN, error: null, carried: null })

@@ -56,7 +56,7 @@ const GATHERED_FOR = MINUTE
 const LONGEST_WAIT = 5 * MINUTE
 
 type NewSend = typeof noticeSends.$inferInsert
-export type Told = { notice: NoticeRow; telling: Exclude<NoticeTelling, 'digest' | 'test'> }
+export type NoticeToSend = { notice: NoticeRow; telling: Exclude<NoticeTelling, 'digest' | 'test'> }
 /** One message: of one notice, or of several. The latter has a row of its own, to which theirs refer. */
 export type Planned = { key: string; dueAt: Date; sends: NewSend[]; leader?: 'new' | { id: number } }
 
@@ -69,11 +69,11 @@ export function planMessages(
   { now }: Pick<Unit, 'now'>,
   rules: NoticeRules,
   channel: ChannelRow,
-  told: readonly Told[],
-  { recent, held }: { recent: Recent; held: Map<string, Held> }
+  toSend: readonly NoticeToSend[],
+  { recent, held }: { recent: Recent; held: Map<string, WaitingMessage> }
 ): Planned[] {
   const planned: Planned[] = []
-  for (const [group, list] of Map.groupBy(told, one => groupOf(channel, one))) {
+  for (const [group, list] of Map.groupBy(toSend, one => groupOf(channel, one))) {
     const [first] = list
     if (!first) continue
     const budget = budgetOf(channel.id, first.notice.cause, first.telling)
@@ -105,7 +105,11 @@ export function planMessages(
   return planned
 }
 
-const sendOf = ({ notice, telling }: Told, channel: ChannelRow, times: { dueAt: Date; createdAt: Date }): NewSend => ({
+const sendOf = (
+  { notice, telling }: NoticeToSend,
+  channel: ChannelRow,
+  times: { dueAt: Date; createdAt: Date }
+): NewSend => ({
   noticeId: notice.id,
   channelId: channel.id,
   key: `${notice.id}:${notice.told + 1}:${channel.id}`,
@@ -114,7 +118,7 @@ const sendOf = ({ notice, telling }: Told, channel: ChannelRow, times: { dueAt: 
 })
 
 /** Notices with the same group may share a message. Its row's key begins with it, letter for letter. */
-const groupOf = ({ id }: ChannelRow, { notice: { cause, severity }, telling }: Told): string =>
+const groupOf = ({ id }: ChannelRow, { notice: { cause, severity }, telling }: NoticeToSend): string =>
   `bundle:${id}:${cause}:${telling}:${severity === 'critical' ? 'urgent' : 'other'}`
 
 const budgetOf = (channelId: number, cause: string, telling: NoticeTelling): string =>
@@ -158,10 +162,10 @@ export async function readRecent({ tx, now }: Unit): Promise<Recent> {
   )
 }
 
-export type Held = { id: number; dueAt: Date }
+export type WaitingMessage = { id: number; dueAt: Date }
 
 /** Waiting messages by group. */
-export async function readHeld({ tx, now }: Unit): Promise<Map<string, Held>> {
+export async function readWaiting({ tx, now }: Unit): Promise<Map<string, WaitingMessage>> {
   const rows = await tx
     .select({ id: noticeSends.id, key: noticeSends.key, dueAt: noticeSends.dueAt })
     .from(noticeSends)

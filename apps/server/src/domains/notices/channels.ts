@@ -22,7 +22,7 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import { forbiddenTarget } from '../../integrations/public-http/index.ts'
 import { readPolicy, type NoticePorts, type Operator } from './rules.ts'
 import { noticeChannels, noticeSends, type ChannelRow } from './tables.ts'
-import { enqueueSend } from './tell.ts'
+import { enqueueSend } from './notifier.ts'
 
 type Ports = Pick<NoticePorts, 'operators' | 'ownsAddresses'>
 

@@ -6,7 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { noticeChannels, notices, noticeSends, type ChannelRow, type NoticeRow } from './tables.ts'
 import { ordersOf } from './message.ts'
-import { isMuted } from './tell.ts'
+import { isMuted } from './notifier.ts'
 
 export type SendRow = typeof noticeSends.$inferSelect
 export type Claimed = { send: SendRow; channel: ChannelRow; notices: NoticeRow[] }
@@ -96,7 +96,7 @@ async function findUnneeded(
   const needless = new Set(rows.filter(notice => isMuted(notice, now)).map(({ id }) => id))
   const closed = rows.filter(({ closedAt }) => closedAt !== null).map(({ id }) => id)
   if (send.telling === 'ended' || closed.length === 0) return needless
-  const told = await tx
+  const sent = await tx
     .selectDistinct({ id: noticeSends.noticeId })
     .from(noticeSends)
     .where(
@@ -107,6 +107,6 @@ async function findUnneeded(
         ne(noticeSends.state, 'skipped')
       )
     )
-  for (const { id } of told) if (id !== null) needless.add(id)
+  for (const { id } of sent) if (id !== null) needless.add(id)
   return needless
 }

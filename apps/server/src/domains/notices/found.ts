@@ -115,7 +115,7 @@ const SERVICES = {
 type Service = keyof typeof SERVICES
 
 /** A service refused these credentials. Operators get one notice, at once. */
-export async function noteRefused(ctx: AppContext, service: Service, token: string, message: string): Promise<void> {
+export async function recordRefusal(ctx: AppContext, service: Service, token: string, message: string): Promise<void> {
   const hash = hashToken(token)
   if (await readRefusal(ctx.db, service, hash)) return
   await command(ctx, SYSTEM, async unit => {
@@ -139,7 +139,7 @@ export async function noteRefused(ctx: AppContext, service: Service, token: stri
 }
 
 /** A service accepted its credentials, so its earlier refusal is deleted. */
-export async function noteAccepted(ctx: AppContext, service: Service): Promise<void> {
+export async function recordAcceptance(ctx: AppContext, service: Service): Promise<void> {
   const [known] = await ctx.db
     .select({ one: sql`1` })
     .from(refusedTokens)

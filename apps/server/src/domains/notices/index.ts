@@ -8,8 +8,8 @@ export {
   MOST_FOUND,
   type NoticeFinder,
   findRefusal,
-  noteAccepted,
-  noteRefused,
+  recordAcceptance,
+  recordRefusal,
   ownFinders,
   raiseNotice,
   raiseNoticeQueue

@@ -22,7 +22,7 @@ import { queue } from '../../infra/jobs.ts'
 import { type NoticePorts, readRules } from './rules.ts'
 import { sendNotice } from './send.ts'
 import { noticeChannels, notices, noticeSends } from './tables.ts'
-import { enqueueSend, enqueueSends, isMuted, openTeller, sendNoticeQueue } from './tell.ts'
+import { enqueueSend, enqueueSends, isMuted, openNotifier, sendNoticeQueue } from './notifier.ts'
 import { watchNotices } from './watch.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { type Raised, raiseNoticeQueue } from './found.ts'
@@ -38,7 +38,7 @@ export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & 
   await command(ctx, SYSTEM, async unit => {
     const { tx, now } = unit
     await lock(tx, 'notices')
-    const teller = await openTeller(unit)
+    const teller = await openNotifier(unit)
     const { enabled, severity } = teller.rules.causes[cause]
     if (!enabled) return
     const known = await tx
@@ -48,20 +48,20 @@ export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & 
         or(eq(notices.key, key), and(eq(notices.cause, cause), eq(notices.subject, subject), isNull(notices.closedAt)))
       )
     if (known.some(notice => notice.key === key)) return
-    const told = { toldCount: 1, toldSeverity: severity, toldAt: now, changedAt: now, seenAt: now }
+    const lastTelling = { toldCount: 1, toldSeverity: severity, toldAt: now, changedAt: now, seenAt: now }
     // The search of each minute sends it when the mute ends.
-    const untold = { ...told, toldSeverity: null }
+    const untold = { ...lastTelling, toldSeverity: null }
     const says = { key, severity, words, params }
     const [open] = known
     const [row] = open
       ? await tx
           .update(notices)
-          .set({ ...says, ...(isMuted(open, now) ? untold : told) })
+          .set({ ...says, ...(isMuted(open, now) ? untold : lastTelling) })
           .where(eq(notices.id, open.id))
           .returning()
       : await tx
           .insert(notices)
-          .values({ cause, subject, ...says, ...told, since: new Date(raised.since ?? at), createdAt: now })
+          .values({ cause, subject, ...says, ...lastTelling, since: new Date(raised.since ?? at), createdAt: now })
           .returning()
     if (!row) throw new Error('the notice was not written')
     // If a search has just opened the notice, the command only adds better words.

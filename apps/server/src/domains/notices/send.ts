@@ -12,7 +12,7 @@ import { claimSend, isOf, type Claimed } from './claim.ts'
 import { chatPayload, severityWord, webhookPayload, worded, type Message } from './message.ts'
 import { type NoticePorts, readPolicy, readRules } from './rules.ts'
 import { noticeChannels, noticeSends } from './tables.ts'
-import { enqueueSend } from './tell.ts'
+import { enqueueSend } from './notifier.ts'
 
 const TIMEOUT_MS = 10_000
 const DETAIL = 500
@@ -147,11 +147,11 @@ function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Dat
     return isTaken ? null : { failure: 'no_chat', status, detail }
   }
   const isFinal = reply.status < 500 && !WORTH_ANOTHER_TRY.has(reply.status)
-  return { failure: 'status', status, detail, isFinal, wish: wishOf(reply.retryAfter, now) }
+  return { failure: 'status', status, detail, isFinal, wish: retryAfterMs(reply.retryAfter, now) }
 }
 
 /** `Retry-After`: seconds (the chat platform sends fractions), or an instant. */
-function wishOf(header: string | undefined, now: Date): number {
+function retryAfterMs(header: string | undefined, now: Date): number {
   if (header === undefined) return 0
   const wished = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now.getTime()
   return Number.isFinite(wished) ? Math.min(LONGEST_WISH, Math.max(0, wished)) : 0

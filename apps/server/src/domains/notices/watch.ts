@@ -9,7 +9,7 @@ import { lock } from '../../infra/db/locks.ts'
 import { MOST_FOUND, type Found, type NoticeFinder } from './found.ts'
 import { readRules } from './rules.ts'
 import { notices, type NoticeRow } from './tables.ts'
-import { isMoreSevere, isMuted, openTeller, type Teller } from './tell.ts'
+import { isMoreSevere, isMuted, openNotifier, type Notifier } from './notifier.ts'
 
 /** A notice without a cause of its own ends when it was not raised again for this time. */
 const FORGOTTEN_AFTER = 7 * DAY
@@ -34,7 +34,7 @@ export async function watchNotices(
   await command(ctx, SYSTEM, async unit => {
     const { tx } = unit
     await lock(tx, 'notices')
-    const teller = await openTeller(unit)
+    const teller = await openNotifier(unit)
     const open = await tx.select().from(notices).where(isNull(notices.closedAt))
     const before = new Map(open.map(notice => [idOf(notice), notice]))
     const seen: number[] = []
@@ -160,7 +160,7 @@ function isOver(notice: NoticeRow, { findings, rules, startedAt, wereOpen, finde
   return finder.complete === true || found.length < MOST_FOUND
 }
 
-async function openAll(unit: Unit, teller: Teller, fresh: (typeof notices.$inferInsert)[]): Promise<void> {
+async function openAll(unit: Unit, teller: Notifier, fresh: (typeof notices.$inferInsert)[]): Promise<void> {
   if (fresh.length === 0) return
   const made = await unit.tx.insert(notices).values(fresh).onConflictDoNothing().returning()
   for (const notice of made) {
@@ -177,7 +177,7 @@ function isWorse(notice: NoticeRow, now: Date): boolean {
 }
 
 /** Sends what got worse. Fewer rows lower the mark for the next growth. */
-async function change(unit: Unit, teller: Teller, changed: readonly NoticeRow[]): Promise<void> {
+async function change(unit: Unit, teller: Notifier, changed: readonly NoticeRow[]): Promise<void> {
   const { tx, now } = unit
   for (const notice of changed) {
     const { id, words, params, severity, count } = notice
@@ -199,7 +199,7 @@ async function change(unit: Unit, teller: Teller, changed: readonly NoticeRow[])
 }
 
 /** Repeats lasting notices if the rules say so and they are not acknowledged. */
-async function remind({ tx, now }: Unit, teller: Teller, lasting: readonly NoticeRow[]): Promise<void> {
+async function remind({ tx, now }: Unit, teller: Notifier, lasting: readonly NoticeRow[]): Promise<void> {
   const { repeat_hours: hours } = teller.rules
   if (hours === 0) return
   const due = new Date(now.getTime() - hours * HOUR)
@@ -216,7 +216,7 @@ async function remind({ tx, now }: Unit, teller: Teller, lasting: readonly Notic
   for (const notice of again) teller.tell(notice, 'lasts')
 }
 
-async function end(unit: Unit, teller: Teller, ended: readonly NoticeRow[]): Promise<void> {
+async function end(unit: Unit, teller: Notifier, ended: readonly NoticeRow[]): Promise<void> {
   if (ended.length === 0) return
   const { tx, now } = unit
   const isLongOver = ({ seenAt }: NoticeRow) => now.getTime() - seenAt.getTime() > LONG_OVER

@@ -3,7 +3,7 @@ import type { OrderFailure, Params } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
 import { beginOrderLimits } from '../servers/index.ts'
 import { addDays, NOT_PENDING } from './renew.ts'
-import { type OrderRow, emitOrderEvent, note, transition, updateOrder } from './transition.ts'
+import { type OrderRow, emitOrderEvent, recordEvent, transition, updateOrder } from './transition.ts'
 
 export type Failure = { code: OrderFailure; params?: Params }
 
@@ -61,19 +61,19 @@ export async function recordProgress(
   const columns = failureColumns(failure)
   const differs = columns.failCode !== order.failCode || !sameParams(columns.failParams ?? {}, order.failParams ?? {})
   if (differs || deliveryNum !== order.deliveryNum) await updateOrder(unit, order.id, { deliveryNum, ...columns })
-  if (differs) await noteDelivery(unit, order, { deliveryNum, failure, server })
+  if (differs) await recordAttempt(unit, order, { deliveryNum, failure, server })
   return differs
 }
 
 /** Notes a delivery attempt: the agent's words and how many addresses work. Only operators read it. */
-function noteDelivery(
+function recordAttempt(
   unit: Unit,
   order: OrderRow,
   { deliveryNum, failure, server }: { deliveryNum: number; failure: Failure | null; server?: string | undefined }
 ): Promise<void> {
   const kind =
     failure === null ? 'delivery_resumed' : failure.code === 'agent_refused' ? 'delivery_refused' : 'delivery_waits'
-  return note(unit, order.id, kind, {
+  return recordEvent(unit, order.id, kind, {
     ...(failure && { code: failure.code, ...failure.params }),
     ...(server !== undefined && { server }),
     working: deliveryNum,
@@ -100,7 +100,7 @@ export async function setCredentials(unit: Unit, order: OrderRow, proxyPassword:
 }
 
 /** Notes that the order has other addresses. */
-export async function markOtherAddresses(unit: Unit, order: OrderRow): Promise<void> {
+export async function recordAddressChange(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { resetTime: unit.now })
 }
 

@@ -8,7 +8,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { findOrder } from './list.ts'
 import { creditTime } from './move-commands.ts'
 import { isTimed } from './states.ts'
-import { type OrderRow, lockOrder, note, updateOrder } from './transition.ts'
+import { type OrderRow, lockOrder, recordEvent, updateOrder } from './transition.ts'
 
 /**
  * Saves the customer's own label and note of an order. Only the customer writes them, so the last edit wins. A repeat
@@ -50,7 +50,7 @@ export async function setExpiry(ctx: AppContext, actor: Actor, id: number, form:
     await updateOrder(unit, id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null })
     const before = { expired_at: isoOrNull(order.expiredAt) }
     const after = { expired_at: iso(expiredAt) }
-    await note(unit, id, 'expiry_set', {
+    await recordEvent(unit, id, 'expiry_set', {
       from: before.expired_at,
       to: after.expired_at,
       by: actor.kind === 'user' ? actor.username : actor.kind
@@ -73,12 +73,12 @@ async function lockRunning(
   if (order.state === 'expired') return refuse('order_over')
   const { expiredAt } = order
   if (!isTimed(order.state) || !expiredAt) return refuse('order_not_delivered')
-  const stale = await staleEnd(unit, order, shown)
+  const stale = await refuseStaleExpiry(unit, order, shown)
   return stale ?? ok({ ...order, expiredAt })
 }
 
 /** @param shown the end that the form showed; if it has changed, the refusal has the order's current state */
-async function staleEnd(
+async function refuseStaleExpiry(
   { tx, now }: Unit,
   { id, expiredAt }: { id: number; expiredAt: Date | null },
   shown: string | undefined

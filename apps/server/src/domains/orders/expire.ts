@@ -6,7 +6,7 @@ import { and, asc, desc, eq, inArray, lte, sql } from '../../infra/db/drizzle.ts
 import { TIMED_STATES } from './states.ts'
 import { orderEvents, orders } from './tables.ts'
 import { NO_TASK } from './task-states.ts'
-import { type OrderRow, note, transition, updateOrder } from './transition.ts'
+import { type OrderRow, recordEvent, transition, updateOrder } from './transition.ts'
 
 /** Locks orders whose time is over. It skips those that another transaction holds; the next run takes them. */
 export function lockExpired({ tx, now }: Unit, limit: number): Promise<OrderRow[]> {
@@ -48,7 +48,7 @@ export function lockGraceEnded({ tx, now }: Unit, limit: number): Promise<OrderR
 /** Ends the grace: the addresses are no longer held. */
 export async function endGrace(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { graceUntil: null })
-  await note(unit, order.id, 'grace_ended')
+  await recordEvent(unit, order.id, 'grace_ended')
 }
 
 /** The administrator who asked for an order's latest task; null if no name was recorded. */

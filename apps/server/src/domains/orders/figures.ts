@@ -10,14 +10,14 @@ import { orderFigureDeltas, orderFigures } from './tables.ts'
 export type Statistics = ReplyOf<(typeof routes)['orders']['statistics']>
 
 /** The figures by day: the folded ones, and the deltas since. */
-export const kept = sql`(select day, orders, paid, revenue from ${orderFigures}
+export const dailyFigures = sql`(select day, orders, paid, revenue from ${orderFigures}
   union all select day, orders, paid, revenue from ${orderFigureDeltas}) kept`
 
 /**
  * Figures of all orders that are not deleted. Revenue is what accepted payments brought, including renewals, by the day
  * of the payment. Days and months are UTC.
  */
-export const statistics = (db: Executor, now: Date): Promise<Statistics> => figuresOf(db, kept, now)
+export const statistics = (db: Executor, now: Date): Promise<Statistics> => figuresOf(db, dailyFigures, now)
 
 /** @param from rows of (day, orders, paid, revenue) */
 export async function figuresOf(db: Executor, from: SQL, now: Date): Promise<Statistics> {
@@ -39,7 +39,7 @@ export async function figuresOf(db: Executor, from: SQL, now: Date): Promise<Sta
 /** How many orders are not deleted. */
 export async function countKept(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ total: number }>(
-    sql`select coalesce(sum(orders), 0)::bigint as total from ${kept}`
+    sql`select coalesce(sum(orders), 0)::bigint as total from ${dailyFigures}`
   )
   return rows[0]?.total ?? 0
 }

@@ -3,7 +3,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { isInet } from '../../infra/db/columns.ts'
 import { containing, hasTrigram } from '../../infra/db/like.ts'
 import { idsByText, type Match } from '../../infra/list/index.ts'
-import { calledLike } from '../../infra/translations.ts'
+import { nameContains } from '../../infra/translations.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { productCollections, products } from '../catalog/tables.ts'
 import { addressHolders } from '../inventory/index.ts'
@@ -36,7 +36,7 @@ export async function findByText(
 ): Promise<Found> {
   const exact = isInet(text)
     ? await ordersAt(db, text, now)
-    : await exactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
+    : await findExactly(db, text, { userId, withUsers: userId === null, ordersPaidBy })
   // A customer's label may look like an id or an address.
   const labelled = userId === null ? nothing : await idsLabelled(db, text, userId)
   if (exact || /^#\d+$/.test(text)) return union([exact ?? nothing, labelled])
@@ -61,7 +61,7 @@ export async function findByOrderId(
   text: string,
   { userId, ordersPaidBy }: FindPorts & { userId: number | null }
 ): Promise<Found> {
-  return (await exactly(db, text, { userId, withUsers: false, ordersPaidBy })) ?? idsContaining(db, text)
+  return (await findExactly(db, text, { userId, withUsers: false, ordersPaidBy })) ?? idsContaining(db, text)
 }
 
 /** Users whose name or e-mail contains the text, exact matches first. */
@@ -76,7 +76,7 @@ export async function findUsers(db: Executor, text: string): Promise<Found> {
 
 /** Orders of products by a part of the name under which they were sold, or of its translation. */
 export async function findProducts(db: Executor, text: string): Promise<Found> {
-  const calledSo = db.select({ name: products.name }).from(products).where(calledLike(products, text))
+  const calledSo = db.select({ name: products.name }).from(products).where(nameContains(products, text))
   const rows = await db
     .select()
     .from(orderProductNames)
@@ -107,7 +107,7 @@ async function ordersAt(db: Executor, ip: string, now: Date): Promise<Found> {
  * @param withUsers false: an e-mail matches nothing
  * @returns undefined if nothing matches, so that the caller can search by parts of names
  */
-export async function exactly(
+export async function findExactly(
   db: Executor,
   text: string,
   { userId, withUsers, ordersPaidBy }: FindPorts & { userId: number | null; withUsers: boolean }

@@ -10,7 +10,7 @@ import { done } from '../../infra/result.ts'
 import { listed, orders } from './tables.ts'
 import { users } from '../accounts/tables.ts'
 import { addressHolders } from '../inventory/index.ts'
-import { exactly, type FindPorts, idsContaining } from './find.ts'
+import { findExactly, type FindPorts, idsContaining } from './find.ts'
 
 /**
  * Writes a look-up of an address to the audit log.
@@ -64,7 +64,7 @@ export async function searchOrders(
   text: string,
   { limit, ordersPaidBy }: FindPorts & { limit: number }
 ): Promise<Found['orders']> {
-  const named = await exactly(db, text, { userId: null, withUsers: false, ordersPaidBy })
+  const named = await findExactly(db, text, { userId: null, withUsers: false, ordersPaidBy })
   const found = named ?? (await idsContaining(db, text))
   const ids = found.anyOf.flatMap(({ among }) => among.map(Number))
   const rows = await selectNamed(db, ids, limit)

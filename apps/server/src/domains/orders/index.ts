@@ -9,7 +9,7 @@ export {
   markDelivered,
   markPaid,
   markPartlyDelivered,
-  markOtherAddresses,
+  recordAddressChange,
   recordProgress,
   setCredentials,
   startDelivering,
@@ -24,7 +24,14 @@ export {
   taskRequesterOf,
   wasDelivered
 } from './expire.ts'
-export { calledColumn, orderMail, orderMailColumns, orderMailFrom, orderTranslations, rulesIn } from './order-mail.ts'
+export {
+  productNameColumn,
+  orderMail,
+  orderMailColumns,
+  orderMailFrom,
+  orderTranslations,
+  rulesIn
+} from './order-mail.ts'
 export {
   addToPaid,
   awaitPayment,
@@ -39,7 +46,7 @@ export {
 } from './money-commands.ts'
 export { canReopen, creditTime, creditUnserved, markRescueTried, regroup, reopenOrder } from './move-commands.ts'
 export { orderJobs } from './jobs.ts'
-export { kept } from './figures.ts'
+export { dailyFigures } from './figures.ts'
 export { guardAddressSearch, orderLabels } from './guard-address-search.ts'
 export { countUndelivered, findOrder, orderList } from './list.ts'
 export {
@@ -85,9 +92,9 @@ export {
   type FailedTask
 } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'
-export { holdForPayment, holdForRenewal, type Untaken } from './pending.ts'
+export { holdForPayment, holdForRenewal, type UnpaidState } from './pending.ts'
 export { timeOutOrders } from './time-out.ts'
 export { trafficPorts } from './traffic.ts'
 export { emitOrderEvent } from './transition.ts'
-export { lockOrder, lockOrderByPublicId, lockOrders, note, type OrderRow } from './transition.ts'
+export { lockOrder, lockOrderByPublicId, lockOrders, recordEvent, type OrderRow } from './transition.ts'
 export { orderFinders } from './jobs.ts'

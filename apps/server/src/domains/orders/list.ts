@@ -18,7 +18,7 @@ import { holdsAddresses, ruleTexts } from '../inventory/index.ts'
 import { levelDiscounts } from '../rewards/index.ts'
 import { countKept } from './figures.ts'
 import { findByOrderId, findByText, findProducts, findUsers, productsIn, type FindPorts, type Found } from './find.ts'
-import { calledColumn } from './order-mail.ts'
+import { productNameColumn } from './order-mail.ts'
 import { isPayable, presentOrder, type OrderWithPeople, type Viewer } from './present.ts'
 import { readQuotas } from './quotas.ts'
 import { isUnsettledSql } from './renew.ts'
@@ -249,7 +249,7 @@ const selectOrders = (db: Executor, viewer: Viewer) =>
       renewalDays: variants.proxyTime,
       taskWaits: sql<boolean>`case when ${orders.taskBegunAt} is null then false else ${waitsForServer(orders.id)} end`,
       holdsAddresses: viewer === 'admin' ? holdsAddresses(orders.id) : sql<boolean>`false`,
-      product: calledColumn
+      product: productNameColumn
     })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))

@@ -6,19 +6,19 @@ import type { Unit } from '../../infra/command.ts'
 import { returnTraffic, takeTraffic } from '../servers/index.ts'
 import type { Payment } from './commands.ts'
 import { addDays, unservedTime } from './renew.ts'
-import { allUsed, withoutUsed } from './quotas.ts'
+import { useUpQuota, restoreUsed } from './quotas.ts'
 import { isServed } from './states.ts'
 import { NO_TASK } from './task-states.ts'
 import { orders, type TakenQuota } from './tables.ts'
-import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+import { recordEvent, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** What the platform refunded of one payment. `told`: the same in the payment's currency, which may bring no money. */
-export type GivenBack = { amount: string; told?: string; platformOrderNumber: string; reason: MoneyReason }
+export type Refunded = { amount: string; reported?: string; platformOrderNumber: string; reason: MoneyReason }
 
 /** The details of a refund in the order's history. */
-const detailOf = ({ amount, told = amount, platformOrderNumber, reason }: GivenBack) => ({
+const detailOf = ({ amount, reported = amount, platformOrderNumber, reason }: Refunded) => ({
   platform_order: platformOrderNumber,
-  amount: told,
+  amount: reported,
   reason
 })
 
@@ -26,7 +26,7 @@ const takeRefund = (amount: string) => sql`greatest(${orders.refundedAmount} - $
 const addRefund = (amount: string) => sql`${orders.refundedAmount} + ${amount}::numeric` as never
 
 /** The whole purchase was refunded: the order and its running task end. */
-export function refundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
+export function refundOrder(unit: Unit, order: OrderRow, back: Refunded): Promise<OrderRow> {
   const endedAt = order.endedAt ?? unit.now
   const changes = { ...NO_TASK, endedAt, graceUntil: null, refundedAmount: addRefund(back.amount) }
   return transition(unit, order, 'refund', changes, detailOf(back))
@@ -36,7 +36,7 @@ export function refundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promi
  * The whole of a payment that never counted was refunded. The order waits for another payment, as if this one had never
  * come. It times out with its reservation; a payment after that counts as late.
  */
-export function awaitPayment(unit: Unit, order: OrderRow, back: GivenBack): Promise<OrderRow> {
+export function awaitPayment(unit: Unit, order: OrderRow, back: Refunded): Promise<OrderRow> {
   const noPayment = {
     payAmount: null,
     lastAmount: null,
@@ -84,13 +84,13 @@ export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Ren
 export async function takeBackTerm(
   unit: Unit,
   order: OrderRow,
-  back: GivenBack,
+  back: Refunded,
   renewal: Renewal & LastAmount
 ): Promise<{ days: number; takenTime: number | null; takenQuota: TakenQuota }> {
   const { taken, takenTime, ...left } = termWithout(order, renewal, unit.now)
   const traffic = taken > 0 ? await takeTraffic(unit, order.id, order) : null
   // Before its delivery the order cannot have used any of its quota.
-  const used = taken > 0 && order.expiredAt ? await allUsed(unit.tx, order) : order
+  const used = taken > 0 && order.expiredAt ? await useUpQuota(unit.tx, order) : order
   const ends = left.expiredAt && left.expiredAt.getTime() !== order.expiredAt?.getTime() ? left.expiredAt : null
   await updateOrder(unit, order.id, {
     refundedAmount: addRefund(back.amount),
@@ -100,7 +100,7 @@ export async function takeBackTerm(
     resetsUsed: used.resetsUsed,
     ...(ends ? { reminderSentAt: null, lastReminderSentAt: null } : {})
   })
-  await note(unit, order.id, 'payment_refunded', {
+  await recordEvent(unit, order.id, 'payment_refunded', {
     ...detailOf(back),
     ...(ends ? { expired_at: ends.toISOString() } : {})
   })
@@ -124,7 +124,7 @@ function withoutDays(order: OrderRow, expiredAt: Date, { days, paidDays }: { day
 export async function restoreOrder(
   unit: Unit,
   order: OrderRow,
-  back: GivenBack,
+  back: Refunded,
   { accepted }: { accepted: boolean }
 ): Promise<void> {
   const changes = { deliveryNum: 0, refundedAmount: takeRefund(back.amount) }
@@ -139,7 +139,7 @@ export async function restoreOrder(
 export async function restoreTerm(
   unit: Unit,
   order: OrderRow,
-  back: GivenBack,
+  back: Refunded,
   { days, time, quota, ...last }: { days: number | null; time: number | null; quota: TakenQuota | null } & LastAmount
 ): Promise<void> {
   const expiredAt = days !== null && order.expiredAt ? new Date(order.expiredAt.getTime() + (time ?? days * DAY)) : null
@@ -148,20 +148,20 @@ export async function restoreTerm(
     refundedAmount: takeRefund(back.amount),
     ...lastColumn(last),
     ...(expiredAt ? { expiredAt, reminderSentAt: null, lastReminderSentAt: null } : {}),
-    ...(days !== null ? withoutUsed(order, quota) : {}),
+    ...(days !== null ? restoreUsed(order, quota) : {}),
     ...(days !== null && !order.expiredAt ? { extraDays: order.extraDays + days } : {})
   })
   await noteRestored(unit, order, back, expiredAt)
 }
 
 /** A partial refund was reversed. */
-export async function restorePart(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
+export async function restorePart(unit: Unit, order: OrderRow, back: Refunded): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: takeRefund(back.amount) })
   await noteRestored(unit, order, back, null)
 }
 
-const noteRestored = (unit: Unit, order: OrderRow, back: GivenBack, expiredAt: Date | null) =>
-  note(unit, order.id, 'payment_restored', {
+const noteRestored = (unit: Unit, order: OrderRow, back: Refunded, expiredAt: Date | null) =>
+  recordEvent(unit, order.id, 'payment_restored', {
     ...detailOf(back),
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})
   })
@@ -177,9 +177,9 @@ export async function addToPaid(
 }
 
 /** Records a partial refund. The order goes on until an administrator decides otherwise. */
-export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: GivenBack): Promise<void> {
+export async function partlyRefundOrder(unit: Unit, order: OrderRow, back: Refunded): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: addRefund(back.amount) })
-  await note(unit, order.id, 'partly_refunded', detailOf(back))
+  await recordEvent(unit, order.id, 'partly_refunded', detailOf(back))
 }
 
 /** Another payment replaces the one that a failed order could not be delivered for. */
@@ -193,6 +193,6 @@ export async function replacePayment(unit: Unit, order: OrderRow, payment: Payme
     proxyTime: days
   })
   if (!changed) throw new Error(`There is no order ${order.id}`)
-  await note(unit, order.id, 'payment_applied', { platform_order: platformOrderNumber, amount: payAmount })
+  await recordEvent(unit, order.id, 'payment_applied', { platform_order: platformOrderNumber, amount: payAmount })
   return changed
 }

@@ -4,7 +4,7 @@ import type { Unit } from '../../infra/command.ts'
 import { endOf, pauseOf, unservedTime } from './renew.ts'
 import { orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
-import { note, transition, updateOrder, type OrderRow } from './transition.ts'
+import { recordEvent, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** Takes the order's addresses from another server group from now on. */
 export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number): Promise<OrderRow> {
@@ -34,7 +34,7 @@ async function addTime(
   if (!order.expiredAt) throw new Error(`The time of order ${order.id} does not run`)
   const expiredAt = new Date(order.expiredAt.getTime() + seconds * 1000)
   await updateOrder(unit, order.id, { expiredAt, reminderSentAt: null, lastReminderSentAt: null, ...more })
-  await note(unit, order.id, 'credited', { seconds, expired_at: expiredAt.toISOString(), ...detail })
+  await recordEvent(unit, order.id, 'credited', { seconds, expired_at: expiredAt.toISOString(), ...detail })
   return expiredAt
 }
 

@@ -6,10 +6,10 @@ import { products } from '../catalog/tables.ts'
 import { orders } from './tables.ts'
 
 /** A product's current name and translations. */
-export type Called = { name: string; translations: Translations }
+export type ProductName = { name: string; translations: Translations }
 
 /** The product of an order as a column of a query, without its long description. */
-export const calledColumn = sql<Called>`(
+export const productNameColumn = sql<ProductName>`(
   select jsonb_build_object('name', ${products.name}, 'translations', ${products.translations} #- '{zh-CN,desc}')
   from ${products} where ${products.id} = ${orders.productId})`
 
@@ -19,14 +19,14 @@ type Bought = { productName: string; variantName: string }
  * The name of a bought plan in a language. If the product was renamed since, the name at the purchase stays, because
  * the translation belongs to the new name. The only variant of a product without options has the product's name.
  */
-function planIn(language: Language, { productName, variantName }: Bought, product: Called) {
+function planIn(language: Language, { productName, variantName }: Bought, product: ProductName) {
   const isSame = product.name === productName
   const product_name = isSame ? inLanguage(language, productName, product) : productName
   if (variantName === productName) return { product_name, variant_name: product_name }
   return { product_name, variant_name: isSame ? wordsInLanguage(language, variantName, product) : variantName }
 }
 
-type Rules = ReadonlyMap<number, Called>
+type Rules = ReadonlyMap<number, ProductName>
 
 export const rulesIn = (language: Language, rules: readonly number[], texts: Rules): string[] =>
   rules.map(id => {
@@ -35,7 +35,7 @@ export const rulesIn = (language: Language, rules: readonly number[], texts: Rul
   })
 
 /** An order's names in the other languages, if it has any. */
-export function orderTranslations(order: Bought & { rules: number[] }, product: Called, texts: Rules) {
+export function orderTranslations(order: Bought & { rules: number[] }, product: ProductName, texts: Rules) {
   const named = (language: Language) => ({
     ...planIn(language, order, product),
     acl_names: rulesIn(language, order.rules, texts)
@@ -61,9 +61,9 @@ export const orderMailColumns = {
   publicId: orders.publicId,
   productName: orders.productName,
   variantName: orders.variantName,
-  product: calledColumn
+  product: productNameColumn
 }
-type Columns = Buyer & { publicId: string; productName: string; variantName: string; product: Called }
+type Columns = Buyer & { publicId: string; productName: string; variantName: string; product: ProductName }
 
 export function orderMailFrom({ username, to, language, publicId, product, ...bought }: Columns): OrderMail {
   return {

@@ -11,7 +11,7 @@ import { holdsAddresses, leasesOf } from '../inventory/index.ts'
 import { forgetAccess } from '../servers/index.ts'
 import { SERVED_STATES, isServed } from './states.ts'
 import { orders } from './tables.ts'
-import { type OrderRow, lockOrder, note, updateOrder } from './transition.ts'
+import { type OrderRow, lockOrder, recordEvent, updateOrder } from './transition.ts'
 
 /**
  * Locks all orders of a user. True if one was paid and is neither delivered nor refunded. The locks keep payments from
@@ -153,7 +153,7 @@ export async function removeOrderIn(unit: Unit, id: number, { hasOpenMoney }: Re
   if (isServed(order.state)) return refuse('order_runs')
   if ((await unit.tx.$count(orders, and(eq(orders.id, id), hasOpenMoney))) > 0) return refuse('order_has_open_payment')
   await updateOrder(unit, id, { deletedAt: unit.now })
-  await note(unit, id, 'deleted')
+  await recordEvent(unit, id, 'deleted')
   unit.audit('order.delete', id, { before: { order_id: order.publicId, state: order.state, amount: order.amount } })
   return done
 }

@@ -10,7 +10,7 @@ import { updateOrder, type OrderRow } from './transition.ts'
  * What the platform says of a payment that it has not taken. `unproven`: by a method without any proof, such as a bank
  * deposit. `expired`: the platform asks the buyer to pay again.
  */
-export type Untaken = 'coming' | 'unproven' | 'expired' | 'gone'
+export type UnpaidState = 'coming' | 'unproven' | 'expired' | 'gone'
 
 /** The platform gives most payments that are pending or authorised a week. */
 const HELD_FOR_PAYMENT = PENDING_GRACE
@@ -22,7 +22,7 @@ const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 const after = (from: Date, milliseconds: number): Date => new Date(from.getTime() + milliseconds)
 
 /** What the platform says of one of its orders. */
-export type Pending = { platformOrderId: string; untaken: Untaken }
+export type Pending = { platformOrderId: string; untaken: UnpaidState }
 
 const isComing = ({ untaken }: Pending): boolean => untaken === 'coming' || untaken === 'unproven'
 
@@ -36,11 +36,11 @@ export async function holdForPayment(unit: Unit, order: OrderRow, pending: Pendi
   if (order.state !== 'placed' && !hasFailed) return
   if (isComing(pending)) {
     const isBrief = pending.untaken === 'unproven' && !(await hasPaid(unit.tx, order.userId))
-    const held = holdFor(unit, order, pending, after(createdAt, isBrief ? HELD_WITHOUT_PROOF : HELD_FOR_PAYMENT))
+    const held = addHold(unit, order, pending, after(createdAt, isBrief ? HELD_WITHOUT_PROOF : HELD_FOR_PAYMENT))
     return hold(unit, order, { ...held, reservedUntil: held.pendingUntil })
   }
   if (!pendingUntil) return
-  const left = letGo(unit, order, pending)
+  const left = releaseHold(unit, order, pending)
   const again = pending.untaken === 'expired' ? after(unit.now, RESERVATION_MINUTES * MINUTE) : unit.now
   const normal = later(after(createdAt, RESERVATION_MINUTES * MINUTE), earlier(again, pendingUntil))
   await hold(unit, order, { ...left, reservedUntil: left.pendingUntil ?? normal })
@@ -62,12 +62,12 @@ export async function holdForRenewal(
   const ends = graceUntil && expiredAt
   if (isComing(pending)) {
     // The platform's clock may be ahead of ours.
-    const held = holdFor(unit, order, pending, after(earlier(renewal.since, unit.now), HELD_FOR_PAYMENT))
+    const held = addHold(unit, order, pending, after(earlier(renewal.since, unit.now), HELD_FOR_PAYMENT))
     const grace = ends ? heldUntil({ ...order, ...held }, graceUntil, renewal.days, unit.now) : graceUntil
     return hold(unit, order, { ...held, graceUntil: grace ?? graceUntil })
   }
   if (!order.pendingUntil) return
-  const left = letGo(unit, order, pending)
+  const left = releaseHold(unit, order, pending)
   const normal = ends && after(later(expiredAt, endedAt), renewal.graceHours * HOUR)
   const again = pending.untaken === 'expired' ? after(unit.now, RESERVATION_MINUTES * MINUTE) : unit.now
   const until = normal && !left.pendingUntil ? earlier(graceUntil, later(normal, again)) : graceUntil
@@ -81,7 +81,7 @@ const holding = ({ now }: Unit, { pendingFor }: OrderRow): [string, string][] =>
   Object.entries(pendingFor).filter(([, until]) => new Date(until) > now)
 
 /** The order is held for this payment, too. A doubt about one shortens nothing. */
-function holdFor(unit: Unit, order: OrderRow, { platformOrderId }: Pending, until: Date) {
+function addHold(unit: Unit, order: OrderRow, { platformOrderId }: Pending, until: Date) {
   const before = Object.fromEntries(holding(unit, order))
   const known = before[platformOrderId]
   const own = later(until, known === undefined ? null : new Date(known))
@@ -90,7 +90,7 @@ function holdFor(unit: Unit, order: OrderRow, { platformOrderId }: Pending, unti
 }
 
 /** This payment is not on its way any more. Others hold the order as long as each of them may. */
-function letGo(unit: Unit, order: OrderRow, { platformOrderId }: Pending): Holding {
+function releaseHold(unit: Unit, order: OrderRow, { platformOrderId }: Pending): Holding {
   const left = holding(unit, order).filter(([id]) => id !== platformOrderId)
   if (left.length === 0) return NOT_PENDING
   const pendingUntil = new Date(Math.max(...left.map(([, until]) => Date.parse(until))))

@@ -22,7 +22,7 @@ import { checkoutKey, keepReply, replyTo } from './checkout-keys.ts'
 import { buyerOf, orderMailFrom } from './order-mail.ts'
 import { type SaleCheck, refusedByStock } from './sold-today.ts'
 import { type OrderLine, orders } from './tables.ts'
-import { emitOrderEvent, note } from './transition.ts'
+import { emitOrderEvent, recordEvent } from './transition.ts'
 
 /** In 24 hours a customer may hold all of its allowed addresses unpaid for this many minutes. */
 const FULL_MINUTES_A_DAY = 120
@@ -85,7 +85,7 @@ async function heldByNewCustomers(db: Executor, range: string, now: Date): Promi
  * Would new customers of one of the caller's networks hold more than `most`, with this order? It locks the networks,
  * so that concurrent orders of several accounts do not all pass.
  */
-async function networkHolds(
+async function exceedsNetworkLimit(
   db: Executor,
   caller: UserActor,
   { quantity, most, now }: { quantity: number; most: number; now: Date }
@@ -120,7 +120,7 @@ async function unpaidLimit(
     const max = newCustomerLimit(settings)
     if (held.addresses + quantity > max)
       return refuse('too_many_before_payment', { params: { max, held: held.addresses } })
-    if (await networkHolds(db, caller, { quantity, most: NETWORK_TIMES * max, now }))
+    if (await exceedsNetworkLimit(db, caller, { quantity, most: NETWORK_TIMES * max, now }))
       return refuse('network_holds_unpaid')
   }
   const minutes = held.addressMinutes + quantity * RESERVATION_MINUTES
@@ -189,7 +189,7 @@ export async function placeOrder(
   // Nor on behalf of a customer, who would owe a purchase that an administrator chose.
   if (caller.isSuperuser || caller.impersonator !== null) return refuse('admin_purchase')
   if (await isRecovering(ctx.db)) return refuse('recovering')
-  const key = idempotencyKey ? checkoutKey(caller.id, idempotencyKey, partsOf(placing)) : null
+  const key = idempotencyKey ? checkoutKey(caller.id, idempotencyKey, comparableParts(placing)) : null
   // Before the price: a repeat gets its reply even if the plan is no longer sold.
   const before = key && (await replyTo(ctx.db, key, ctx.now()))
   if (before && (!before.ok || before.data)) return before as Result<Placed>
@@ -259,7 +259,7 @@ export async function placeOrder(
     if (!order) throw new Error('The order was not inserted')
     unit.publish('order', order.id, caller.id)
     await emitOrderEvent(unit, 'order.placed', order)
-    await note(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
+    await recordEvent(unit, order.id, 'placed', { amount, reserved_until: reservedUntil.toISOString() })
     const { productName, variantName, translations } = variant
     const product = { name: productName, translations }
     const mail = orderMailFrom({ ...buyer, publicId, productName, variantName, product })
@@ -322,7 +322,7 @@ async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
 }
 
 /** Two requests are the same if these parts are equal. */
-const partsOf = ({ productId, quantity, options, rules }: Placing): unknown[] => [
+const comparableParts = ({ productId, quantity, options, rules }: Placing): unknown[] => [
   productId,
   quantity,
   options.option1 ?? null,

@@ -13,7 +13,7 @@ import {
 import { iso, isoOrNull } from '../../infra/clock.ts'
 import { canReopen } from './move-commands.ts'
 import { quotaLeft, type Quotas } from './quotas.ts'
-import { orderTranslations, rulesIn, type Called } from './order-mail.ts'
+import { orderTranslations, rulesIn, type ProductName } from './order-mail.ts'
 import { isOver, isUnsettled, renewable, renewableUntil } from './renew.ts'
 import type { OrderRow } from './transition.ts'
 import { and, eq } from '../../infra/db/drizzle.ts'
@@ -79,7 +79,7 @@ export type OrderWithPeople = {
   renewalDays: number
   taskWaits: boolean
   holdsAddresses: boolean
-  product: Called
+  product: ProductName
 }
 
 export const isPayable = ({ state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>, now: Date): boolean =>
@@ -105,7 +105,7 @@ type Context = {
 /** An order in the reply to this viewer. `rules`: names of access rules, by id. */
 export function presentOrder(
   { order, username, email, renewalDays, taskWaits, holdsAddresses, product }: OrderWithPeople,
-  rules: ReadonlyMap<number, Called>,
+  rules: ReadonlyMap<number, ProductName>,
   { now, viewer, quotas, discounts }: Context
 ): Order {
   const open = isPayable(order, now)

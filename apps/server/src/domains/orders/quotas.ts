@@ -57,13 +57,13 @@ export async function quotaRefusal(
     return refuse('task_used_up', { params })
   }
   if (task !== 'change') return null
-  const failedAt = await noneFoundAt(tx, order.id, new Date(now.getTime() - NONE_FOUND_MS))
+  const failedAt = await lastShortageAt(tx, order.id, new Date(now.getTime() - NONE_FOUND_MS))
   if (!failedAt) return null
   return refuse('changes_found_none', { params: { until: iso(new Date(failedAt.getTime() + NONE_FOUND_MS)) } })
 }
 
 /** When a change of the order last failed for lack of addresses. */
-async function noneFoundAt(db: Executor, orderId: number, since: Date): Promise<Date | null> {
+async function lastShortageAt(db: Executor, orderId: number, since: Date): Promise<Date | null> {
   const [failed] = await db
     .select({ at: orderEvents.at })
     .from(orderEvents)
@@ -81,7 +81,7 @@ async function noneFoundAt(db: Executor, orderId: number, since: Date): Promise<
 }
 
 /** Charges a customer's task to the quota. */
-export function takeQuota(order: OrderRow, task: OrderTask): OrderChanges {
+export function chargeQuota(order: OrderRow, task: OrderTask): OrderChanges {
   if (!isCounted(task)) return {}
   const used = usedOf(order, task) + 1
   return { taskCounted: true, ...(task === 'change' ? { changesUsed: used } : { resetsUsed: used }) }
@@ -91,7 +91,7 @@ export function takeQuota(order: OrderRow, task: OrderTask): OrderChanges {
  * Uses up the whole quota of a term that is taken back. A renewal resets the count, so a refunded one would otherwise
  * give away a quota.
  */
-export async function allUsed(db: Executor, order: Used): Promise<Used> {
+export async function useUpQuota(db: Executor, order: Used): Promise<Used> {
   const { change, reset } = await readQuotas(db)
   return {
     changesUsed: Math.max(order.changesUsed, change ?? 0),
@@ -99,15 +99,15 @@ export async function allUsed(db: Executor, order: Used): Promise<Used> {
   }
 }
 
-/** Gives back what `allUsed` took. A renewal may have reset the count already. @param taken null: not stored */
-export function withoutUsed({ changesUsed, resetsUsed }: Used, taken: TakenQuota | null): Used {
+/** Gives back what `useUpQuota` took. A renewal may have reset the count already. @param taken null: not stored */
+export function restoreUsed({ changesUsed, resetsUsed }: Used, taken: TakenQuota | null): Used {
   if (!taken) return NOTHING_USED
   const [changes, resets] = [changesUsed - taken.changes, resetsUsed - taken.resets]
   return { changesUsed: Math.max(0, changes), resetsUsed: Math.max(0, resets) }
 }
 
 /** Returns the quota of a task that failed and changed nothing. A renewal may have reset the count already. */
-export function giveQuotaBack(order: OrderRow): OrderChanges {
+export function refundQuota(order: OrderRow): OrderChanges {
   if (!order.taskCounted || !isCounted(order.task)) return {}
   const used = Math.max(0, usedOf(order, order.task) - 1)
   return order.task === 'change' ? { changesUsed: used } : { resetsUsed: used }

@@ -29,7 +29,7 @@ export async function renewCheckout(
   caller: Caller,
   saleCheck: SaleCheck
 ): Promise<Result<Link>> {
-  const links = await linksOf(ctx, [orderId], caller, saleCheck)
+  const links = await createLinks(ctx, [orderId], caller, saleCheck)
   return links.ok ? (links.data[0] ?? refuse('not_found')) : links
 }
 
@@ -40,7 +40,7 @@ export async function renewCheckouts(
   caller: Caller,
   saleCheck: SaleCheck
 ): Promise<Result<ReplyOf<typeof routes.orders.renewMany>>> {
-  const links = await linksOf(ctx, orderIds, caller, saleCheck)
+  const links = await createLinks(ctx, orderIds, caller, saleCheck)
   if (!links.ok) return links
   return ok(
     links.data.map((link, at) => {
@@ -52,13 +52,13 @@ export async function renewCheckouts(
 }
 
 /** One result for each id, in the same order. */
-async function linksOf(
+async function createLinks(
   ctx: AppContext,
   orderIds: number[],
   caller: Caller,
   saleCheck: SaleCheck
 ): Promise<Result<Result<Link>[]>> {
-  const asked = await lookUp(ctx, orderIds, caller)
+  const asked = await findRenewable(ctx, orderIds, caller)
   const open = asked.flatMap(one => (one.ok ? [one.data] : []))
   if (open.length === 0) return ok(asked.map(one => (one.ok ? refuse('not_found') : one)))
   const platform = await openPlatform(ctx)
@@ -85,7 +85,7 @@ async function linksOf(
 type Found = { order: typeof orders.$inferSelect; email: string; sold: SoldToday }
 
 /** How each order is sold today, or why it cannot be renewed, according to our own data. */
-async function lookUp({ db, now }: AppContext, orderIds: number[], caller: Caller): Promise<Result<Found>[]> {
+async function findRenewable({ db, now }: AppContext, orderIds: number[], caller: Caller): Promise<Result<Found>[]> {
   const rows = await db
     .select({ order: orders, email: users.email })
     .from(orders)

@@ -8,7 +8,7 @@ import { addTraffic } from '../servers/index.ts'
 import { TIMED_STATES, isTimed } from './states.ts'
 import { orderEvents, orders } from './tables.ts'
 import { NOTHING_USED } from './task-states.ts'
-import { type OrderRow, note, transition, updateOrder } from './transition.ts'
+import { type OrderRow, recordEvent, transition, updateOrder } from './transition.ts'
 
 /** Has the order no payment that counts? A failed order's payment counts only if nothing but addresses was missing. */
 export const isUnsettled = ({ paidAt, state, failCode }: Pick<OrderRow, 'paidAt' | 'state' | 'failCode'>): boolean =>
@@ -108,7 +108,7 @@ export async function renewOrder(
     lastAmount: amount,
     ...NOTHING_USED
   })
-  await note(unit, order.id, 'renewed', {
+  await recordEvent(unit, order.id, 'renewed', {
     platform_order: platformOrderNumber,
     days,
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})

@@ -8,10 +8,10 @@ import { priceSelection } from '../catalog/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { reserve, reserveThese } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
-import type { Held } from '../settings/index.ts'
+import type { HeldRanges } from '../settings/index.ts'
 import { credentialsOf } from './place-order.ts'
 import { orders } from './tables.ts'
-import { note, type OrderRow } from './transition.ts'
+import { recordEvent, type OrderRow } from './transition.ts'
 
 export type LostOrder = {
   publicId: string
@@ -20,7 +20,7 @@ export type LostOrder = {
   /** The platform's variants that were paid, with their quantities. */
   lines: { variant: string; quantity: number }[]
   /** What agents hold, by user. */
-  held: Record<string, Held>
+  held: Record<string, HeldRanges>
 }
 
 /**
@@ -87,7 +87,10 @@ export async function placeLostOrder(
     .returning()
   if (!order) throw new Error('the order was not added')
   unit.publish('order', order.id, userId)
-  await note(unit, order.id, 'placed', { amount: order.amount, reserved_until: order.reservedUntil.toISOString() })
+  await recordEvent(unit, order.id, 'placed', {
+    amount: order.amount,
+    reserved_until: order.reservedUntil.toISOString()
+  })
   const wanted = {
     orderId: order.id,
     groupId: order.serverGroupId,

@@ -3,9 +3,9 @@ import type { OrderTask, Params, TaskFailure } from '@netlet/contract'
 import { randomUUID } from 'node:crypto'
 import { actsAsAdmin, type Actor } from '../../infra/actor.ts'
 import type { Unit } from '../../infra/command.ts'
-import { giveQuotaBack, takeQuota } from './quotas.ts'
+import { refundQuota, chargeQuota } from './quotas.ts'
 import { NO_TASK, taskAllows } from './task-states.ts'
-import { note, updateOrder, type OrderChanges, type OrderRow } from './transition.ts'
+import { recordEvent, updateOrder, type OrderChanges, type OrderRow } from './transition.ts'
 
 /** The administrator's own name, even while viewing the shop as a user. */
 const adminOf = (by: Actor): string | undefined =>
@@ -35,10 +35,10 @@ export async function queueTask(
     taskDone: null,
     taskErrorCode: null,
     taskErrorParams: null,
-    ...(counted ? takeQuota(order, task) : {})
+    ...(counted ? chargeQuota(order, task) : {})
   })
   const by = actsAsAdmin(unit.by) ? { by: adminOf(unit.by) } : {}
-  await note(unit, order.id, 'task_requested', { task, ...by })
+  await recordEvent(unit, order.id, 'task_requested', { task, ...by })
   return taskId
 }
 
@@ -46,12 +46,12 @@ export async function queueTask(
 export async function beginTask(unit: Unit, order: OrderRow): Promise<void> {
   if (!taskAllows(order, 'begin')) throw new Error(`The task of order ${order.id} cannot begin`)
   await updateOrder(unit, order.id, { taskBegunAt: unit.now })
-  await note(unit, order.id, 'task_begun', { task: order.task })
+  await recordEvent(unit, order.id, 'task_begun', { task: order.task })
 }
 
 /** Returns the quota of a locked order's task that turned out not to count. Its failure does not return it again. */
 export async function undoTaskCount(unit: Unit, order: OrderRow): Promise<void> {
-  if (order.taskCounted) await updateOrder(unit, order.id, { ...giveQuotaBack(order), taskCounted: false })
+  if (order.taskCounted) await updateOrder(unit, order.id, { ...refundQuota(order), taskCounted: false })
 }
 
 /** Records the progress of a check, unless another task has replaced it. */
@@ -74,7 +74,7 @@ export async function failTask(
   { changed }: { changed: boolean }
 ): Promise<void> {
   if (order.taskId)
-    await end(unit, order.id, order.taskId, { ...failure, task: order.task }, changed ? {} : giveQuotaBack(order))
+    await end(unit, order.id, order.taskId, { ...failure, task: order.task }, changed ? {} : refundQuota(order))
 }
 
 /** @param failure what the order's row shows */
@@ -94,7 +94,7 @@ async function end(
   }
   const ended = await updateOrder(unit, orderId, changes, { taskId })
   if (ended)
-    await note(
+    await recordEvent(
       unit,
       orderId,
       failure ? 'task_failed' : 'task_done',

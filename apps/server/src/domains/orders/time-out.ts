@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { release } from '../inventory/index.ts'
 import { leases } from '../inventory/tables.ts'
 import { orders } from './tables.ts'
-import { lockOrder, note, transition, updateOrder } from './transition.ts'
+import { lockOrder, recordEvent, transition, updateOrder } from './transition.ts'
 import { refuse } from '@netlet/contract'
 import { type Actor, actsAsAdmin } from '../../infra/actor.ts'
 import { type Result, done } from '../../infra/result.ts'
@@ -90,7 +90,7 @@ async function releaseFailed(unit: Unit): Promise<number> {
   await release(tx, { orderIds: due.map(order => order.id) })
   for (const { id } of due) {
     await updateOrder(unit, id, { checkoutUrl: null })
-    await note(unit, id, 'reservation_ended')
+    await recordEvent(unit, id, 'reservation_ended')
   }
   return due.length
 }

@@ -6,13 +6,18 @@ import { orderEvents, orders } from './tables.ts'
 import { isoOrNull } from '../../infra/clock.ts'
 import { type Happened, emitEvent } from '../webhooks/index.ts'
 
-type Told = Pick<
+type EventOrder = Pick<
   typeof orders.$inferSelect,
   'id' | 'publicId' | 'userId' | 'state' | 'quantity' | 'expiredAt' | 'failCode'
 >
 
 /** Emits an order's event to webhooks: ids, state, times. Programs read credentials with an API key instead. */
-export const emitOrderEvent = (unit: Unit, type: Happened['type'], order: Told, more: object = {}): Promise<void> =>
+export const emitOrderEvent = (
+  unit: Unit,
+  type: Happened['type'],
+  order: EventOrder,
+  more: object = {}
+): Promise<void> =>
   emitEvent(unit, {
     type,
     userId: order.userId,
@@ -38,7 +43,7 @@ const TOLD: Partial<Record<OrderEvent, Happened['type']>> = {
 }
 
 /** Emits the webhook event of a transition, if it has one. */
-async function emitTransitionEvent(unit: Unit, event: OrderEvent, order: Told): Promise<void> {
+async function emitTransitionEvent(unit: Unit, event: OrderEvent, order: EventOrder): Promise<void> {
   const type = TOLD[event]
   if (type) await emitOrderEvent(unit, type, order, type === 'order.failed' ? { failure: order.failCode } : {})
 }
@@ -82,7 +87,7 @@ export async function transition(
     .where(eq(orders.id, order.id))
     .returning()
   if (!changed) throw new Error(`There is no order ${order.id}`)
-  await note(unit, order.id, event, { from: order.state, to, ...detail })
+  await recordEvent(unit, order.id, event, { from: order.state, to, ...detail })
   await emitTransitionEvent(unit, event, changed)
   unit.publish('order', changed.id, changed.userId)
   return changed
@@ -105,7 +110,7 @@ export async function updateOrder(
 }
 
 /** Writes an event to an order's history. */
-export async function note(
+export async function recordEvent(
   { tx, now }: Unit,
   orderId: number,
   kind: OrderEventKind,

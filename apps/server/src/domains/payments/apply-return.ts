@@ -6,7 +6,7 @@ import type { EventResult } from '../commerce/index.ts'
 import {
   restoreDeleted,
   isServed,
-  note,
+  recordEvent,
   restoreOrder,
   restorePart,
   restoreTerm,
@@ -21,7 +21,7 @@ import { paymentRefunds, payments } from './tables.ts'
 
 /**
  * The unit at a later instant if other money of the platform order came back in the same millisecond. Rewards identify
- * by that instant which points a refund took (`givenBackFor`).
+ * by that instant which points a refund took (`pointsToRestore`).
  */
 export async function atOwnInstant(unit: Unit, platformOrderId: string): Promise<Unit> {
   const [last] = await unit.tx
@@ -55,7 +55,7 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
     return { outcome: 'ignored' }
   }
   const { refundedAmount, back } = decision
-  const told = fromCents(before - back)
+  const returned = fromCents(before - back)
   // The added money gives no time to a refunded renewal, so a refund of it takes none.
   const days = reason === 'paid_more' && payment.kind === 'renewal' ? { days: 0 } : {}
   await unit.tx
@@ -65,8 +65,8 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
   const order = facts.order && (await restoreDeleted(unit, facts.order))
   unit.publish('platform_event')
   const { platformOrderNumber: platform_order } = payment
-  const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount: told }
-  if (order) await restore(unit, ctx, order, { payment, decision, reason, told })
+  const detail = { order_id: order?.publicId ?? 'unknown', platform_order, amount: returned }
+  if (order) await restore(unit, ctx, order, { payment, decision, reason, returned })
   await countCodes(unit, facts)
   if (reason === 'paid_more') return { outcome: 'partly_refunded', detail: { ...detail, amount: fromCents(back) } }
   const goesOn = order !== null && payment.accepted && isServed(order.state)
@@ -74,16 +74,17 @@ export async function returnMoney(unit: Unit, ctx: Refunding, facts: Balance, re
     return { outcome: reason, detail: { ...detail, ...(goesOn ? {} : { lease: 'ended' }) } }
   // The order was refunded since, so the renewal pays for nothing.
   const unserved = order?.state === 'refunded' && payment.kind === 'renewal' && payment.accepted
-  if (unserved) return { outcome: 'renewals_unserved', detail: { ...detail, amount: `${told} ${payment.currency}` } }
+  if (unserved)
+    return { outcome: 'renewals_unserved', detail: { ...detail, amount: `${returned} ${payment.currency}` } }
   return { outcome: goesOn ? 'settled' : 'dispute_won', detail }
 }
 
-type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason; told: string }
+type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason; returned: string }
 
 async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
-  const { payment, decision, reason, told } = restored
+  const { payment, decision, reason, returned } = restored
   const { platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
-  const back = { amount: decision.amount, told, platformOrderNumber, reason }
+  const back = { amount: decision.amount, returned, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
   if (accepted) await updateEarnings(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
   if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })
@@ -92,7 +93,11 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
     await restoreTerm(unit, order, back, { days: decision.days, time, quota, lastAmount })
   }
   if (decision.do === 'note') {
-    await note(unit, order.id, 'payment_restored', { platform_order: platformOrderNumber, amount: told, reason })
+    await recordEvent(unit, order.id, 'payment_restored', {
+      platform_order: platformOrderNumber,
+      amount: returned,
+      reason
+    })
     unit.publish('order', order.id, order.userId)
   }
 }

@@ -10,7 +10,7 @@ import {
   failOrder,
   lockOrder,
   markPaid,
-  note,
+  recordEvent,
   renewOrder,
   replacePayment,
   type OrderRow
@@ -195,7 +195,7 @@ function settled(on: OnOrder): EventResult {
 async function endBeforeDelivery(unit: Unit, order: OrderRow | null, payment: PaymentRow): Promise<EventResult> {
   if (!order) return { outcome: 'refunded' }
   const { platformOrderNumber: platform_order, charged: amount } = payment
-  await note(unit, order.id, 'payment_refunded', { platform_order, amount })
+  await recordEvent(unit, order.id, 'payment_refunded', { platform_order, amount })
   unit.publish('order', order.id, order.userId)
   return { outcome: 'refunded', detail: { order_id: order.publicId, platform_order } }
 }
@@ -223,7 +223,7 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   const { platformOrderId, platformOrderNumber: platform_order, charged: amount } = payment
   unit.publish('order', order.id, order.userId)
   if (reason.code === 'paid_twice') {
-    await note(unit, order.id, 'paid_again', { platform_order, amount })
+    await recordEvent(unit, order.id, 'paid_again', { platform_order, amount })
     tagFailed(unit, platformOrderId, `Order ${order.publicId} had been paid before`)
     await mailUnsettled(unit, ctx, on, { template: 'payment-again' })
     return { outcome: 'paid_twice', detail: subject(on) }
@@ -231,7 +231,7 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   const { code } = reason
   const params = 'params' in reason ? reason.params : {}
   const why = code === 'renewal_not_sold' || code === 'renewal_too_late' ? { reason: code } : { code }
-  await note(unit, order.id, 'payment_held', { platform_order, amount, ...why, ...params })
+  await recordEvent(unit, order.id, 'payment_held', { platform_order, amount, ...why, ...params })
   tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
   await mailUnsettled(unit, ctx, on, { template: 'payment-not-renewed', why: code })
   const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : code === 'renewal_too_late' ? 'too_late' : code

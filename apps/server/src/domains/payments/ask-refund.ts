@@ -9,7 +9,7 @@ import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
-import { lockOrder, note } from '../orders/index.ts'
+import { lockOrder, recordEvent } from '../orders/index.ts'
 import { queueOrderRead } from './jobs.ts'
 import { selectPaymentToRefund, planOf, type PaymentToRefund } from './refund-plan.ts'
 import {
@@ -187,7 +187,7 @@ async function request(
   const row = await askFor(unit, refunds, { platformOrderId, amount, askedBy, askedPart })
   if (!row.ok) return row
   const detail = { platform_order, amount }
-  if (order) await note(unit, order.id, 'refund_requested', detail)
+  if (order) await recordEvent(unit, order.id, 'refund_requested', detail)
   if ('eventId' in meant) unit.audit('platform_event.refund', meant.eventId, { after: detail })
   else unit.audit('order.refund', meant.orderId, { after: detail })
   return ok({ ...row.data, amount, platform_order })

@@ -109,7 +109,7 @@ async function lastDecidedAt(
   { id }: DisputeEvent,
   states: ReadonlySet<string>
 ): Promise<Date | null> {
-  const told = await db
+  const reported = await db
     .select({ payload: platformEvents.payload })
     .from(platformEvents)
     .where(
@@ -119,7 +119,7 @@ async function lastDecidedAt(
         isNotNull(platformEvents.processedAt)
       )
     )
-  const times = told.flatMap(({ payload }) => {
+  const times = reported.flatMap(({ payload }) => {
     const { data } = DisputeEvent.safeParse(payload)
     const at = data?.id === id && states.has(data.status) ? timeOf(data.finalized_on) : null
     return at === null ? [] : [at.getTime()]

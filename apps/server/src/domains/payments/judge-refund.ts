@@ -1,6 +1,6 @@
 import type { Params } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
-import { endsTakenBack } from '../delivery/index.ts'
+import { endsAtOnce } from '../delivery/index.ts'
 import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
 import { CONVERTED, counted, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
 import { refundedPartOf, minus, type PaymentRow } from './rows.ts'
@@ -60,16 +60,16 @@ type Given = Pick<Balance, 'payment' | 'refunds'>
 
 /** How much more went back than was paid; null: no more, or not with this row. A `reported:` row repeats others. */
 export function refundedTwice({ payment: { charged }, refunds }: Given, row?: RefundRow): Params | null {
-  const told = counted(refunds).filter(({ key, amount }) => !key.startsWith('reported:') && amount !== '0.00')
-  const more = totalOf(told, charged) - toCents(charged)
-  const isMore = more > CONVERTED * BigInt(told.length) && told.length > 1
-  return isMore && (!row || told.some(({ id }) => id === row.id)) ? { amount: fromCents(more), charged } : null
+  const known = counted(refunds).filter(({ key, amount }) => !key.startsWith('reported:') && amount !== '0.00')
+  const more = totalOf(known, charged) - toCents(charged)
+  const isMore = more > CONVERTED * BigInt(known.length) && known.length > 1
+  return isMore && (!row || known.some(({ id }) => id === row.id)) ? { amount: fromCents(more), charged } : null
 }
 
 function termEnd({ payment, otherDays, soldDays, graceHours, now }: Balance<Sum>, order: OrderRow): TermEnd {
   const renewal = { days: payment.days ?? order.proxyTime, paidDays: otherDays, graceHours }
   const { taken: days, expiredAt, graceUntil } = termWithout(order, renewal, now)
-  if (expiredAt && endsTakenBack({ ...order, expiredAt }, now)) {
+  if (expiredAt && endsAtOnce({ ...order, expiredAt }, now)) {
     const grace = graceAfter(expiredAt, graceHours, now)
     return { days, ends: 'term_and_lease', heldUntil: heldUntil({ ...order, expiredAt }, grace, soldDays, now) }
   }

@@ -8,12 +8,12 @@ import { lock } from '../../infra/db/locks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { termOf } from '../catalog/index.ts'
 import { EventWaits, isCancelledThere, storeFurther, type EventResult } from '../commerce/index.ts'
-import { endDelivery, expireTakenBack } from '../delivery/index.ts'
+import { endDelivery, expireShortened } from '../delivery/index.ts'
 import {
   awaitPayment,
   restoreDeleted,
   lockOrder,
-  note,
+  recordEvent,
   partlyRefundOrder,
   refundOrder,
   takeBackTerm,
@@ -332,7 +332,7 @@ async function applyRefund(
       return { outcome: 'partly_refunded', detail, ...(by !== null && { resolved: { resolution: 'refunded', by } }) }
     }
     case 'await_payment':
-      await awaitPayment(unit, order, { ...given, told: payment.charged })
+      await awaitPayment(unit, order, { ...given, reported: payment.charged })
       await tell('unpaid')
       return { outcome: 'refunded', detail }
     case 'end_lease': {
@@ -352,12 +352,16 @@ async function applyRefund(
       const change = taken.days > 0 ? { termTaken: true, ...taken } : { termTaken: false }
       await tx.update(payments).set(change).where(eq(payments.id, payment.id))
       const left = await lockOrder(unit, order.id)
-      if (left) await expireTakenBack(unit, ctx, left, graceHours)
+      if (left) await expireShortened(unit, ctx, left, graceHours)
       await tell('no')
       return { outcome: 'refunded', detail }
     }
     case 'close':
-      await note(unit, order.id, 'payment_refunded', { platform_order: platformOrderNumber, amount: charged, reason })
+      await recordEvent(unit, order.id, 'payment_refunded', {
+        platform_order: platformOrderNumber,
+        amount: charged,
+        reason
+      })
       unit.publish('order', order.id, order.userId)
       await tell(payment.accepted ? 'no' : 'uncounted')
       return { outcome: 'refunded', detail }

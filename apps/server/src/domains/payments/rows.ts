@@ -198,14 +198,14 @@ export async function reportedMoney(
   { tx }: Unit,
   { secrets }: Pick<AppContext, 'secrets'>,
   platformOrderId: string,
-  told: readonly ReportedMoney[]
+  reported: readonly ReportedMoney[]
 ): Promise<{ amount: string; foreignAmount: string | null }> {
   const rate = (await paymentOf(tx, platformOrderId)) ?? null
   const own = rate?.currency ?? (await readSettings(tx, secrets)).shop_currency
-  const known = told.map(one => toPaymentCurrency(rate, own, one))
+  const known = reported.map(one => toPaymentCurrency(rate, own, one))
   const amount = known.includes(null) ? '0.00' : sumOf(known.map(one => one ?? '0'))
-  const foreign = told.find(({ currency }) => currency && currency !== own)?.currency
-  const sum = sumOf(told.map(one => downToCents(one.amount)))
+  const foreign = reported.find(({ currency }) => currency && currency !== own)?.currency
+  const sum = sumOf(reported.map(one => downToCents(one.amount)))
   return { amount, foreignAmount: foreign ? `${sum} ${foreign}`.slice(0, 100) : null }
 }
 

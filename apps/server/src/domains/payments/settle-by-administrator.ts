@@ -7,7 +7,7 @@ import { fieldRefusal } from '../../infra/refusals.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, resolveEventsOf, type EventRow } from '../commerce/index.ts'
-import { restoreDeleted, lockOrderByPublicId, note, taskRequesterOf, type OrderRow } from '../orders/index.ts'
+import { restoreDeleted, lockOrderByPublicId, recordEvent, taskRequesterOf, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { useCoupons } from '../rewards/index.ts'
 import { accept, deliver, renew, type Settling } from './apply.ts'
@@ -54,7 +54,7 @@ export async function applyToNamedOrder(
   } else {
     if (!(await deliver(unit, ctx, on, decision))) return refuse('out_of_stock')
     const { platformOrderId, platformOrderNumber: platform_order, charged: amount } = payment
-    await note(unit, order.id, 'payment_applied', { platform_order, amount })
+    await recordEvent(unit, order.id, 'payment_applied', { platform_order, amount })
     enqueueTags(unit, { platformOrderId, tags: ['payment_applied'], note: `Settled order ${publicId}` }, 'applied')
   }
   if (paid && isNew) await useCoupons(unit, order.userId, paid)

@@ -73,11 +73,11 @@ export async function settlePayment(unit: Unit, paid: PaidOrder, ctx: Settling):
 }
 
 /** Reads and locks the facts of a report. `customer`: the user of the named order, even if that account was deleted. */
-async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts & { customer: number | null }> {
+async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<Facts & { customer: number | null }> {
   const { tx, now } = unit
-  await lock(tx, 'platformOrder', told.id)
-  const payment = (await paymentOf(tx, told.id)) ?? null
-  const paid = withKnownCharge(told, payment)
+  await lock(tx, 'platformOrder', reported.id)
+  const payment = (await paymentOf(tx, reported.id)) ?? null
+  const paid = withKnownCharge(reported, payment)
   const money = await readSettings(tx, ctx.secrets)
   const naming = readOrderReference(paid)
   const order =
@@ -116,10 +116,10 @@ const orderFor = async (unit: Unit, payment: PaymentRow | null, named: string | 
 export async function gatherOrder(
   tx: Executor,
   order: OrderRow,
-  told: { paid: Partial<PaidOrder>; kind: 'purchase' | 'renewal'; heardAt: Date }
+  reported: { paid: Partial<PaidOrder>; kind: 'purchase' | 'renewal'; heardAt: Date }
 ): Promise<OrderFacts> {
   const { platformOrderId } = order
-  const isPlaced = told.kind === 'purchase' && isPaidInTime(order, told.paid, told.heardAt)
+  const isPlaced = reported.kind === 'purchase' && isPaidInTime(order, reported.paid, reported.heardAt)
   return {
     order,
     first: (platformOrderId && (await paymentOf(tx, platformOrderId))) || null,

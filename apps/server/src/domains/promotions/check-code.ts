@@ -11,7 +11,7 @@ import {
   differencesOf
 } from '../../integrations/shopify/index.ts'
 import { openPlatform } from '../commerce/index.ts'
-import { type CodeRef, type Seen, followCurrentOwner, isAsWanted, noteCode, wantedCode } from '../rewards/index.ts'
+import { type CodeRef, type Seen, syncCurrentOwner, isAsWanted, recordCode, wantedCode } from '../rewards/index.ts'
 
 /** How often one job writes while the row keeps changing. */
 const ROUNDS = 3
@@ -30,13 +30,14 @@ export async function checkCodeOnPlatform(
   for (let round = 0; round < ROUNDS; round++) {
     const wanted = await wantedCode(ctx.db, ref)
     const platform = await openPlatform(ctx)
-    if (!wanted || !platform.ok) return command(ctx, SYSTEM, unit => noteCode(unit, ref, wanted, { state: 'unknown' }))
+    if (!wanted || !platform.ok)
+      return command(ctx, SYSTEM, unit => recordCode(unit, ref, wanted, { state: 'unknown' }))
     const { found, isWritten } = await checkAndCorrect(platform.data, wanted, { act, now: ctx.now() })
     const failure = isFailure(found) ? found : null
     const mayRetry = failure !== null && failure.reason !== 'rejected' && failure.reason !== 'not_found'
     const seen: Seen = isFailure(found) ? { state: mayRetry ? 'waiting' : 'refused', problem: found.message } : found
     const isDone = await command(ctx, SYSTEM, async unit => {
-      await noteCode(unit, ref, wanted, seen)
+      await recordCode(unit, ref, wanted, seen)
       return !isWritten || isAsWanted(unit, ref, { wanted, isLate: failure !== null })
     })
     if (failure && mayRetry) throw new Error(failure.message)
@@ -89,7 +90,7 @@ const isOurs = ({ basic }: FoundDiscount): boolean => basic?.tags.includes(SHOP_
 export async function endCode(ctx: AppContext, { code }: { code: string }): Promise<void> {
   const platform = await openPlatform(ctx)
   if (!platform.ok) return
-  const isWanted = () => command(ctx, SYSTEM, unit => followCurrentOwner(unit, code))
+  const isWanted = () => command(ctx, SYSTEM, unit => syncCurrentOwner(unit, code))
   if (await isWanted()) return
   const read = await platform.data.discounts([{ code, holder: null }])
   if (!read.ok) throw new Error(read.message)

@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Shopify } from '../../integrations/shopify/index.ts'
 import { openPlatform } from '../commerce/index.ts'
-import { noteCode, wantedCodes } from '../rewards/index.ts'
+import { recordCode, wantedCodes } from '../rewards/index.ts'
 import { compareDiscount } from './check-code.ts'
 
 /** Where the comparison of codes continues: a kind, and its last compared id. */
@@ -37,7 +37,7 @@ export async function checkCodes(
     const seen = await readAll(ctx, platform.data, rows)
     await command(ctx, SYSTEM, async unit => {
       for (const { id, wanted, there } of seen)
-        await noteCode(unit, { kind: ofKind, id }, wanted, compareDiscount(there, wanted))
+        await recordCode(unit, { kind: ofKind, id }, wanted, compareDiscount(there, wanted))
     })
     from = rows.at(-1)?.id ?? from
     // If a whole page cannot be read, the rest of its kind cannot be read either.

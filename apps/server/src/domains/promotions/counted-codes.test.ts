@@ -6,7 +6,7 @@ import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { paidOrder, tell } from '../payments/event-outcome.fixture.ts'
-import { followCodesOf } from '../rewards/platform-codes.ts'
+import { syncCodesOf } from '../rewards/platform-codes.ts'
 import { countCoupons, useCoupons } from '../rewards/index.ts'
 import { coupons } from '../rewards/tables.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
@@ -200,7 +200,7 @@ test('the unused codes of a holder whose address changes follow, in one job', as
   expect((await world.admin.put(`/api/users/u/${holder.user.id}/`, { email })).code).toBe(2000)
   expect(await world.waiting('tag-platform-customer')).toHaveLength(1)
   expect(await world.waiting('holder-platform-codes')).toHaveLength(1)
-  expect(await world.work('holder-platform-codes', data => followCodesOf(world.shop.ctx, data))).toEqual([])
+  expect(await world.work('holder-platform-codes', data => syncCodesOf(world.shop.ctx, data))).toEqual([])
   expect(await world.waiting('platform-code')).toHaveLength(1)
   await world.codes()
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present' })

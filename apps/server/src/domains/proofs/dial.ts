@@ -23,7 +23,7 @@ const MOST_BYTES = 4096
  * Asks a proxy for a tunnel to the check site.
  * @returns the status of its answer; 0 if none came in time
  */
-export async function askForTunnel(point: Point, site: URL, timeoutMs: number): Promise<number> {
+export async function requestTunnel(point: Point, site: URL, timeoutMs: number): Promise<number> {
   const { status, socket } = await openTunnel(point, site, AbortSignal.timeout(timeoutMs))
   socket?.destroy()
   return status
@@ -33,7 +33,7 @@ export async function askForTunnel(point: Point, site: URL, timeoutMs: number): 
  * Asks the check site through a proxy which address it sees.
  * @returns `seen` is null if the proxy opened no tunnel (`status` says why) or the site gave no proper answer
  */
-export async function askThrough(
+export async function checkThroughProxy(
   point: Point,
   site: URL,
   { signal, secrets }: { signal: AbortSignal; secrets: Secrets }
@@ -41,7 +41,7 @@ export async function askThrough(
   const { status, socket } = await openTunnel(point, site, signal)
   if (!socket) return { status, seen: null }
   try {
-    return { status, seen: await askSite(site, secrets, { socket, signal }) }
+    return { status, seen: await fetchSeenAddress(site, secrets, { socket, signal }) }
   } catch {
     return { status, seen: null }
   } finally {
@@ -50,12 +50,12 @@ export async function askThrough(
 }
 
 /** Asks the check site without a proxy. @returns null if it does not answer */
-export const askDirectly = (site: URL, secrets: Secrets, signal: AbortSignal): Promise<string | null> =>
-  askSite(site, secrets, { signal }).catch(() => null)
+export const checkDirectly = (site: URL, secrets: Secrets, signal: AbortSignal): Promise<string | null> =>
+  fetchSeenAddress(site, secrets, { signal }).catch(() => null)
 
 type Way = { socket?: Socket; signal: AbortSignal }
 
-async function askSite(site: URL, secrets: Secrets, way: Way): Promise<string | null> {
+async function fetchSeenAddress(site: URL, secrets: Secrets, way: Way): Promise<string | null> {
   const mark = randomBytes(16).toString('hex')
   const isOurs = site.pathname === SEEN_FROM_PATH
   const text = await read(isOurs ? new URL(`?mark=${mark}`, site) : site, way)

@@ -22,8 +22,8 @@ export { countOpenProofs, proofsOfLeases, proofFinder } from './failed-proofs.ts
 export {
   confirmReplaced,
   endFutureTries,
-  forgetUnconfirmed,
-  readHeld,
+  dropUnconfirmed,
+  readFormerUsers,
   recordNewCredentials,
   recordUnproved,
   requestReplacedProofs,

@@ -15,9 +15,9 @@ import {
 } from '../servers/index.ts'
 import { accessProofs } from './tables.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
-import { enqueueProofs, stateOfNew } from './request-proofs.ts'
+import { enqueueProofs, handOverState } from './request-proofs.ts'
 import { renewWithheld } from './failed-proofs.ts'
-import { isWithin, samplesOf, tried, tryOld, tryOne } from './try-credentials.ts'
+import { isWithin, sampleAddresses, proofTry, tryRevokedCredentials, tryOne } from './try-credentials.ts'
 
 export type Proof = typeof accessProofs.$inferSelect
 
@@ -104,23 +104,23 @@ type Work = { dials: (() => Promise<ProofTry>)[]; user: User }
 
 async function workOf(ctx: SyncContext, server: ServerRow | undefined, proof: Proof): Promise<Work> {
   const user = await readUser(ctx.db, proof)
-  const told = (answer: ProofAnswer): Work => ({ dials: [async () => tried(ctx, null, { answer })], user })
-  if (!server || server.status === 'given_up') return told('given_up')
+  const recorded = (answer: ProofAnswer): Work => ({ dials: [async () => proofTry(ctx, null, { answer })], user })
+  if (!server || server.status === 'given_up') return recorded('given_up')
   if (proof.kind === 'hand_over') {
-    if (!user?.wanted) return told('ended')
-    return isInStep(user) ? { dials: [() => tryOne(ctx, server, user, ANSWER_MS)], user } : told('no_time')
+    if (!user?.wanted) return recorded('ended')
+    return isInStep(user) ? { dials: [() => tryOne(ctx, server, user, ANSWER_MS)], user } : recorded('no_time')
   }
   const { password, username, prefixes } = proof
-  if (password === null) return told('ended')
+  if (password === null) return recorded('ended')
   // An unlisted client is refused even with valid credentials, so a try proves nothing.
-  if (await wantsListed(ctx, proof)) return told('listed_only')
-  const addresses = samplesOf(prefixes, address => opensAgain(user, proof, address))
-  if (addresses.length === 0) return told('wanted_again')
+  if (await needsClientList(ctx, proof)) return recorded('listed_only')
+  const addresses = sampleAddresses(prefixes, address => opensAgain(user, proof, address))
+  if (addresses.length === 0) return recorded('wanted_again')
   const point = { port: server.proxyPort, username, password }
-  return { dials: addresses.map(address => () => tryOld(ctx, { ...point, address }, ANSWER_MS)), user }
+  return { dials: addresses.map(address => () => tryRevokedCredentials(ctx, { ...point, address }, ANSWER_MS)), user }
 }
 
-async function wantsListed({ db }: SyncContext, { orderId }: Proof): Promise<boolean> {
+async function needsClientList({ db }: SyncContext, { orderId }: Proof): Promise<boolean> {
   const [order] = await db
     .select({ access: orderAccess.access })
     .from(orderAccess)
@@ -148,7 +148,7 @@ function verdictOf({ kind }: Proof, tries: ProofTry[]): { state: ProofState; ans
   const rank = (state: ProofState) => ['failed', 'waiting', 'not_proved', 'proved'].indexOf(state)
   const states = tries.map(({ answer }) => ({
     answer,
-    state: kind === 'hand_over' ? stateOfNew(answer) : stateOfOld(answer)
+    state: kind === 'hand_over' ? handOverState(answer) : revocationState(answer)
   }))
   return states.toSorted((a, b) => rank(a.state) - rank(b.state))[0] ?? { state: 'not_proved', answer: 'no_time' }
 }
@@ -156,7 +156,7 @@ function verdictOf({ kind }: Proof, tries: ProofTry[]): { state: ProofState; ans
 const OVER: ReadonlySet<ProofAnswer> = new Set(['wanted_again', 'given_up', 'ended', 'listed_only'])
 const BLIND: ReadonlySet<ProofAnswer> = new Set(['site_blind', 'no_site'])
 
-function stateOfOld(answer: ProofAnswer): ProofState {
+function revocationState(answer: ProofAnswer): ProofState {
   if (answer === 'refused') return 'proved'
   if (answer === 'accepted') return 'failed'
   return OVER.has(answer) ? 'not_proved' : 'waiting'
@@ -177,12 +177,12 @@ async function settle(
     if (!row || row.nextAt === null || row.attempts !== proof.attempts) return
     const found = verdictOf(row, tries)
     const isVoid = found.state === 'failed' && (await isOutdated(unit, row, user, tries))
-    const told = isVoid ? [tried(ctx, null, { answer: VOID[row.kind] })] : tries
+    const recorded = isVoid ? [proofTry(ctx, null, { answer: VOID[row.kind] })] : tries
     const attempts = row.attempts + 1
-    const next = nextOf(row, isVoid ? verdictOf(row, told) : found, { attempts, now })
+    const next = nextOf(row, isVoid ? verdictOf(row, recorded) : found, { attempts, now })
     await tx
       .update(accessProofs)
-      .set({ ...next, attempts, tries: [...told, ...row.tries].slice(0, TRIES_KEPT) })
+      .set({ ...next, attempts, tries: [...recorded, ...row.tries].slice(0, TRIES_KEPT) })
       .where(eq(accessProofs.id, row.id))
     if (row.state !== next.state) {
       unit.publish('order', row.orderId)

@@ -12,7 +12,7 @@ export const proveQueue = queue<{ serverId: number }>('prove-access', { retryLim
 
 type User = Pick<typeof agentUsers.$inferSelect, 'serverId' | 'username' | 'orderId' | 'password' | 'prefixes'>
 /** What a user had before a change. */
-export type Held = User
+export type FormerUser = User
 
 /** Starts the due tries at a server's proxies, once the command has committed. */
 export function enqueueProofs(unit: Unit, serverId: number, startIn?: number): void {
@@ -33,7 +33,10 @@ export async function requestRevocationProofs(unit: Unit, users: User[], cause: 
 }
 
 /** What these users have now. Call it before they change, under the lock of their order. */
-export async function readHeld({ tx }: Unit, users: Pick<User, 'serverId' | 'username'>[]): Promise<Held[]> {
+export async function readFormerUsers(
+  { tx }: Unit,
+  users: Pick<User, 'serverId' | 'username'>[]
+): Promise<FormerUser[]> {
   const { serverId, username, orderId, password, prefixes } = agentUsers
   return tx
     .select({ serverId, username, orderId, password, prefixes })
@@ -50,7 +53,7 @@ export async function readHeld({ tx }: Unit, users: Pick<User, 'serverId' | 'use
 /** These users have another password or fewer addresses. The old ones are tried once the agents have confirmed. */
 export async function requestReplacedProofs(
   unit: Unit,
-  held: Held[],
+  held: FormerUser[],
   now: (User & { generation: number })[]
 ): Promise<void> {
   const rows = held.flatMap(before => {
@@ -109,7 +112,7 @@ export async function recordUnproved(unit: Unit, users: User[], answer: ProofAns
 const UNTRIED: ReadonlySet<ProofAnswer> = new Set(['no_site', 'listed_only', 'site_blind', 'given_up', 'ended'])
 
 /** The state that a try gives a hand-over. */
-export function stateOfNew(answer: ProofAnswer): ProofState {
+export function handOverState(answer: ProofAnswer): ProofState {
   if (answer === 'own_address') return 'proved'
   if (answer === 'refused' || answer === 'other_address') return 'failed'
   return UNTRIED.has(answer) ? 'not_proved' : 'waiting'
@@ -123,7 +126,7 @@ export async function recordNewCredentials(unit: Unit, users: { user: User; tria
   const { now } = unit
   const rows = users.flatMap(({ user: { serverId, username, orderId, prefixes }, trial }) => {
     if (orderId === null) return []
-    const state = stateOfNew(trial.answer)
+    const state = handOverState(trial.answer)
     const isOver = state === 'proved' || state === 'not_proved'
     return [
       {
@@ -151,7 +154,7 @@ export async function recordNewCredentials(unit: Unit, users: { user: User; tria
 }
 
 /** Settles all unconfirmed proofs of a user without a try: the user was dropped before its agent confirmed. */
-export const forgetUnconfirmed = ({ tx, now }: Unit, serverId: number, orderId: number) =>
+export const dropUnconfirmed = ({ tx, now }: Unit, serverId: number, orderId: number) =>
   tx
     .update(accessProofs)
     .set({ state: 'not_proved', password: null, generation: null, settledAt: now })

@@ -6,7 +6,7 @@ import pLimit from 'p-limit'
 import { MINUTE, iso } from '../../infra/clock.ts'
 import type { Database } from '../../infra/db/client.ts'
 import { type AgentUser, type ServerRow, type SyncContext, firstOf } from '../servers/index.ts'
-import { type Point, askDirectly, askForTunnel, askThrough } from './dial.ts'
+import { type Point, checkDirectly, requestTunnel, checkThroughProxy } from './dial.ts'
 
 /** A worker of an agent may learn of a change some milliseconds after the console has its answer. */
 const AGAIN_MS = 300
@@ -15,18 +15,18 @@ const AGAIN_MS = 300
 const LOGGED_IN = new Set([200, 403, 502, 504])
 
 /** Tries credentials that must no longer work. */
-export async function tryOld(ctx: SyncContext, point: Point, timeoutMs: number): Promise<ProofTry> {
+export async function tryRevokedCredentials(ctx: SyncContext, point: Point, timeoutMs: number): Promise<ProofTry> {
   const site = new URL(ctx.config.egressSite ?? ctx.config.publicUrl)
   const begun = performance.now()
-  let answer = oldAnswer(await askForTunnel(point, site, timeoutMs))
+  let answer = revokedAnswer(await requestTunnel(point, site, timeoutMs))
   if (answer === 'accepted') {
     await sleep(AGAIN_MS)
-    answer = oldAnswer(await askForTunnel(point, site, timeoutMs))
+    answer = revokedAnswer(await requestTunnel(point, site, timeoutMs))
   }
-  return tried(ctx, point.address, { answer, begun })
+  return proofTry(ctx, point.address, { answer, begun })
 }
 
-function oldAnswer(status: number): ProofAnswer {
+function revokedAnswer(status: number): ProofAnswer {
   if (status === 407) return 'refused'
   if (status === 429) return 'too_many'
   return LOGGED_IN.has(status) ? 'accepted' : 'silent'
@@ -39,26 +39,26 @@ async function tryNew(
   { prefixes, timeoutMs }: { prefixes: readonly string[]; timeoutMs: number }
 ): Promise<ProofTry> {
   const { egressSite } = ctx.config
-  if (egressSite === null) return tried(ctx, null, { answer: 'no_site' })
+  if (egressSite === null) return proofTry(ctx, null, { answer: 'no_site' })
   const site = new URL(egressSite)
   const begun = performance.now()
   // One time limit for all requests.
   const signal = AbortSignal.timeout(Math.ceil(timeoutMs))
-  const ask = () => askThrough(point, site, { signal, secrets: ctx.secrets })
+  const ask = () => checkThroughProxy(point, site, { signal, secrets: ctx.secrets })
   let found = await ask()
   if (found.status === 407) found = await ask()
   const { status, seen } = found
-  if (seen === null) return tried(ctx, point.address, { answer: newAnswer(status), begun })
-  if (isOwn(seen, point.address, prefixes)) return tried(ctx, point.address, { answer: 'own_address', begun, seen })
-  const isBlind = cannotSee(await askDirectly(site, ctx.secrets, signal), { seen, leased: point.address })
-  return tried(ctx, point.address, { answer: isBlind ? 'site_blind' : 'other_address', begun, seen })
+  if (seen === null) return proofTry(ctx, point.address, { answer: newAnswer(status), begun })
+  if (isOwn(seen, point.address, prefixes)) return proofTry(ctx, point.address, { answer: 'own_address', begun, seen })
+  const isBlind = hidesClients(await checkDirectly(site, ctx.secrets, signal), { seen, leased: point.address })
+  return proofTry(ctx, point.address, { answer: isBlind ? 'site_blind' : 'other_address', begun, seen })
 }
 
 /**
  * Whether a site cannot see who asks. Behind a reverse proxy that it does not know, every client seems to come from one
  * address, or from an internal one. If it does not answer directly, that is unknown and counts as blind.
  */
-function cannotSee(direct: string | null, { seen, leased }: { seen: string; leased: string }): boolean {
+function hidesClients(direct: string | null, { seen, leased }: { seen: string; leased: string }): boolean {
   return direct === null || direct === seen || (isInside(seen) && !isInside(leased))
 }
 
@@ -75,7 +75,7 @@ function newAnswer(status: number): ProofAnswer {
 type Came = { answer: ProofAnswer; begun?: number; seen?: string }
 
 /** One try as it is stored. @param begun by `performance.now()` */
-export const tried = (
+export const proofTry = (
   ctx: Pick<SyncContext, 'now'>,
   address: string | null,
   { answer, begun, seen }: Came
@@ -114,7 +114,7 @@ export async function tryNewCredentials(
   await pLimit(AT_ONCE).map(due, async user => {
     const left = begun + PATIENCE_MS - performance.now()
     const mayDial = left > 0 && (rests.get(server.id) ?? 0) <= performance.now()
-    const untried = () => tried(ctx, null, { answer: 'no_time' })
+    const untried = () => proofTry(ctx, null, { answer: 'no_time' })
     // A failure here must not keep an order from being delivered.
     const result = mayDial ? await tryOne(ctx, server, user, left).catch(untried) : untried()
     if (result.answer === 'silent' || result.answer === 'site_unreached')
@@ -132,9 +132,9 @@ export async function tryOne(
   timeoutMs: number
 ): Promise<ProofTry> {
   // This process is not one of the listed clients.
-  if (access === 'password_and_address') return tried(ctx, null, { answer: 'listed_only' })
-  const [address] = samplesOf(prefixes)
-  if (address === undefined) return tried(ctx, null, { answer: 'no_time' })
+  if (access === 'password_and_address') return proofTry(ctx, null, { answer: 'listed_only' })
+  const [address] = sampleAddresses(prefixes)
+  if (address === undefined) return proofTry(ctx, null, { answer: 'no_time' })
   return tryNew(ctx, { address, port: server.proxyPort, username, password }, { prefixes, timeoutMs })
 }
 
@@ -152,7 +152,7 @@ const MOST_SAMPLES = 4
  * IPv6 range it is the first usable address.
  * @param isLeftOut addresses that are not tried
  */
-export function samplesOf(
+export function sampleAddresses(
   prefixes: readonly string[],
   isLeftOut: (address: string) => boolean = () => false
 ): string[] {

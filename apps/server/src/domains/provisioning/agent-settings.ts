@@ -62,9 +62,9 @@ function problemOf(name: AgentSettingName): [Reason, Params] {
 }
 
 /** What the agent reported last. `format`: the settings it knows, or null if it has never reported. */
-type Told = { format: number | null; connections: number | null }
+type LastReport = { format: number | null; connections: number | null }
 
-async function readTold(db: Executor, id: number): Promise<Told> {
+async function readLastReport(db: Executor, id: number): Promise<LastReport> {
   const [row] = await db
     .select({ report: serverReports.report })
     .from(serverReports)
@@ -75,7 +75,7 @@ async function readTold(db: Executor, id: number): Promise<Told> {
   return { format: settings_format ?? (hands_over ? 2 : 1), connections }
 }
 
-const present = (row: ServerRow, { format }: Told, upgradeTo: string): AgentSettings => ({
+const present = (row: ServerRow, { format }: LastReport, upgradeTo: string): AgentSettings => ({
   settings: settingsOf(row),
   applied: row.agentSettingsApplied,
   local: row.agentLocalNames,
@@ -88,7 +88,7 @@ const present = (row: ServerRow, { format }: Told, upgradeTo: string): AgentSett
 
 export async function readAgentSettings(db: Executor, id: number): Promise<Result<AgentSettings>> {
   const row = await readServerRow(db, id)
-  return row ? ok(present(row, await readTold(db, id), await agentVersion())) : refuse('not_found')
+  return row ? ok(present(row, await readLastReport(db, id), await agentVersion())) : refuse('not_found')
 }
 
 /** What an agent does with each setting. One that has never reported is assumed to know them all. */
@@ -147,21 +147,21 @@ export async function planAgentSettings(
   const handsOver = info?.ok ? programIn(info.data) !== null : null
   const shut = refuseShutOut(row, read.data)
   if (!shut.ok) return shut
-  const told = await readTold(ctx.db, id)
+  const lastReport = await readLastReport(ctx.db, id)
   const version = await agentVersion()
-  const tooNew = form.apply ? refuseTooNew(told.format, read.data, version) : ok(null)
+  const tooNew = form.apply ? refuseTooNew(lastReport.format, read.data, version) : ok(null)
   if (!tooNew.ok) return tooNew
   const local = row.agentLocalNames ?? []
   return ok({
     changes,
     pending,
     effect: pending === 0 ? 'nothing' : tunnelEffect({ service: row.agentService, handsOver }, { settingsOnly: true }),
-    connections: told.connections,
+    connections: lastReport.connections,
     overridden: changes.map(({ name }) => name).filter(name => local.includes(name)),
     may_shut_out: Boolean(read.data[CLIENT_LIST]) && countsThere(row) && row.consoleAddress === null,
-    waiting: takenOf(told.format, read.data).flatMap(({ name, taken }) => (taken === 'takes' ? [] : [name])),
+    waiting: takenOf(lastReport.format, read.data).flatMap(({ name, taken }) => (taken === 'takes' ? [] : [name])),
     upgrade_to: version,
-    lines: linesFor(told.format, read.data)
+    lines: linesFor(lastReport.format, read.data)
   })
 }
 
@@ -180,8 +180,8 @@ export async function setAgentSettings(
     if (!read.ok) return read
     const shut = refuseShutOut(row, read.data)
     if (!shut.ok) return shut
-    const told = await readTold(unit.tx, id)
-    const stale = staleEdit(version, present(row, told, upgradeTo), {
+    const lastReport = await readLastReport(unit.tx, id)
+    const stale = staleEdit(version, present(row, lastReport, upgradeTo), {
       now: { settings: settingsOf(row) },
       sent: { settings: read.data }
     })
@@ -189,7 +189,7 @@ export async function setAgentSettings(
     // The running installation would write a mix of the old and the new settings.
     if (isInstalling(row)) return refuse('server_installing')
     if (apply && row.sshPassword === null) return refuse('settings_no_login')
-    const tooNew = apply ? refuseTooNew(told.format, read.data, upgradeTo) : ok(null)
+    const tooNew = apply ? refuseTooNew(lastReport.format, read.data, upgradeTo) : ok(null)
     if (!tooNew.ok) return tooNew
     const changes = changesOf(settingsOf(row), read.data)
     if (changes.length > 0) {
@@ -200,6 +200,6 @@ export async function setAgentSettings(
       await requestProvisioning(unit, row, { run_init: false, update_cidr: false, settings: true })
       unit.audit('server.provision', id, { after: { settings: true } })
     }
-    return ok(present({ ...row, agentSettings: withSettings(row, read.data) }, told, upgradeTo))
+    return ok(present({ ...row, agentSettings: withSettings(row, read.data) }, lastReport, upgradeTo))
   })
 }

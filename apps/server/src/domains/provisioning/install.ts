@@ -1,10 +1,10 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { startOf } from '../../infra/text.ts'
-import { rollBackInstallation, removeLeftovers, requireRoom } from './roll-back.ts'
+import { rollBackInstallation, removeLeftovers, requireDiskSpace } from './roll-back.ts'
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
-import { requiredLevel, ensureKept, keepProgram, mayReplaceKept, type Service } from './kept-program.ts'
+import { requiredLevel, ensureKept, keepProgram, canReplaceKept, type Service } from './kept-program.ts'
 import {
   CLIENT_LIST,
   KERNEL_SETTINGS,
@@ -16,10 +16,10 @@ import {
   quote,
   shutsOut
 } from './layout.ts'
-import { namesInLocal, ownerThere, serviceFingerprint, settingsKept } from './machine-settings.ts'
+import { namesInLocal, readOwner, serviceFingerprint, readKeptSettings } from './machine-settings.ts'
 import type { Found, Installation, Installed, RowUpdates, InstallContext, Progress } from './installation.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
-import { readUnstarted, startAgent } from './start-agent.ts'
+import { readFilesSinceStart, startAgent } from './start-agent.ts'
 
 /**
  * Installs and starts the agent: a Node runtime, the agent in one file, its settings, a service. Files that are there
@@ -41,7 +41,7 @@ export async function installAgent(
   const service: Service = found.systemd
     ? { file: layout.unit, restart: 'systemctl daemon-reload && systemctl restart netlet-agent' }
     : { file: layout.control, restart: `${quote(layout.control)} restart` }
-  const unstarted = await readUnstarted(machine, layout)
+  const unstarted = await readFilesSinceStart(machine, layout)
   const isStarted = unstarted.length === 0
   const kept = await ensureKept(machine, layout, service, { before: installation.before, isStarted })
   const runsKept = kept?.runs ?? false
@@ -56,7 +56,7 @@ export async function installAgent(
     start: { begun: false }
   }
   if (installation.settingsOnly && kept === null) throw new StepFailed('not_installed')
-  const applied = installation.asApplied ? await settingsKept(machine, layout) : null
+  const applied = installation.asApplied ? await readKeptSettings(machine, layout) : null
   const isFirst = kept === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
   const known = applied ?? installation.settings
   const settings = isFirst ? closedToOthers(known, found.consoleAddress, installation.consoleAddresses) : known
@@ -69,14 +69,14 @@ export async function installAgent(
     throw reason
   }
   const keep = async (level: ProxyLevel | null): Promise<void> => {
-    if (mayReplaceKept(kept, level)) await keepProgram(machine, layout, service, level)
+    if (canReplaceKept(kept, level)) await keepProgram(machine, layout, service, level)
   }
   try {
     const said = await replace(context, found, settings, updates)
     return {
       said,
       settings,
-      service: await serviceThere(machine, found, service),
+      service: await readServiceState(machine, found, service),
       requiredLevel: requiredLevel(kept, installation.before),
       keep,
       rollBack
@@ -90,7 +90,7 @@ export async function installAgent(
 
 /** Refuses another console's agent before anything is replaced. One that was taken over already belongs to this one. */
 async function refuseForeign(machine: Machine, layout: Layout, console: string): Promise<void> {
-  const owner = await ownerThere(machine, layout)
+  const owner = await readOwner(machine, layout)
   if (owner === null || owner.id === console) return
   throw new StepFailed('foreign_console', { name: owner.name, owner: owner.id })
 }
@@ -102,7 +102,7 @@ function refuseShutOut({ consoleAddress }: Found, settings: Installation['settin
 }
 
 /** How the agent is kept there now. */
-async function serviceThere(machine: Machine, { systemd }: Found, { file }: Service): Promise<string> {
+async function readServiceState(machine: Machine, { systemd }: Found, { file }: Service): Promise<string> {
   const { stdout } = await machine.attempt(`sha256sum < ${quote(file)}`)
   return serviceFingerprint(systemd, stdout.slice(0, 64))
 }
@@ -180,7 +180,7 @@ async function setKernel(machine: Machine, layout: Layout, root: string): Promis
 async function upload(machine: Machine, layout: Layout, bundle: Bundle): Promise<boolean> {
   const node = await contentOfFile(process.execPath)
   const agent = { sha256: bundle.sha256, text: bundle.code }
-  await requireRoom(machine, layout.home, [
+  await requireDiskSpace(machine, layout.home, [
     [layout.node, node],
     [layout.agent, agent]
   ])

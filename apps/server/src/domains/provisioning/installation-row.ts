@@ -70,7 +70,7 @@ export const recordLearned = ({ ctx, own }: Job, columns: Parameters<typeof reco
     unit.publish('server', id)
   })
 
-const told = ({ agentPort, proxyPort, agentCertificate }: ServerRow) => ({
+const connectionOf = ({ agentPort, proxyPort, agentCertificate }: ServerRow) => ({
   agent_port: agentPort,
   proxy_port: proxyPort,
   certificate: agentCertificate && certificateOf(agentCertificate)?.fingerprint
@@ -93,7 +93,7 @@ export const restoreRow = ({ ctx, own, server }: Job, reached: Reached): Promise
       agentCertificate,
       ...(hasToken ? {} : { agentToken: ctx.secrets.seal(token) })
     }
-    const [before, after] = [told(row), told({ ...row, ...columns })]
+    const [before, after] = [connectionOf(row), connectionOf({ ...row, ...columns })]
     if (hasToken && JSON.stringify(before) === JSON.stringify(after)) return
     await recordInstallation(unit, server.id, columns)
     unit.audit('server.agent_restored', server.id, { before, after })

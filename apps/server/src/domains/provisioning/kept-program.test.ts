@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mayReplaceKept, requiredLevel } from './kept-program.ts'
+import { canReplaceKept, requiredLevel } from './kept-program.ts'
 
 test('a new program must get as far as the kept one got just before, or as is known of it', () => {
   expect(requiredLevel(null, 'serves')).toBe('serves')
@@ -12,9 +12,9 @@ test('a new program must get as far as the kept one got just before, or as is kn
 })
 
 test('a silent program takes the place of no other one than a silent one', () => {
-  expect(mayReplaceKept({ level: 'serves', runs: true }, 'silent')).toBe(false)
-  expect(mayReplaceKept({ level: 'silent', runs: true }, 'silent')).toBe(true)
-  expect(mayReplaceKept({ level: null, runs: false }, 'silent')).toBe(true)
-  expect(mayReplaceKept(null, 'silent')).toBe(true)
-  expect(mayReplaceKept({ level: 'reaches', runs: true }, 'serves')).toBe(true)
+  expect(canReplaceKept({ level: 'serves', runs: true }, 'silent')).toBe(false)
+  expect(canReplaceKept({ level: 'silent', runs: true }, 'silent')).toBe(true)
+  expect(canReplaceKept({ level: null, runs: false }, 'silent')).toBe(true)
+  expect(canReplaceKept(null, 'silent')).toBe(true)
+  expect(canReplaceKept({ level: 'reaches', runs: true }, 'serves')).toBe(true)
 })

@@ -104,7 +104,7 @@ export function requiredLevel(found: KeptProgram | null, before: ProxyLevel | nu
 }
 
 /** A silent program never replaces one that served. */
-export const mayReplaceKept = (found: KeptProgram | null, after: ProxyLevel | null): boolean =>
+export const canReplaceKept = (found: KeptProgram | null, after: ProxyLevel | null): boolean =>
   after !== 'silent' || rank(found?.level ?? null) <= rank('silent')
 
 /**

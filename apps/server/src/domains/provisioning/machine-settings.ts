@@ -39,7 +39,7 @@ export const namesInLocal = async (machine: Machine, layout: Layout): Promise<st
   [...readLines(await textOf(machine, layout.local)).keys()].slice(0, 100)
 
 /** The operators' settings that last worked there; null if nothing was kept. */
-export async function settingsKept(machine: Machine, layout: Layout): Promise<Record<string, string> | null> {
+export async function readKeptSettings(machine: Machine, layout: Layout): Promise<Record<string, string> | null> {
   const text = await textOf(machine, `${layout.kept}/agent.env`)
   if (text === '') return null
   const written = [...readLines(text)].flatMap(([key, value]) => {
@@ -82,7 +82,7 @@ function readJson(text: string): unknown {
 }
 
 /** Who owns the agent on a machine, as its file says. Null: no console yet, or the file cannot be read. */
-export async function ownerThere(machine: Machine, layout: Layout): Promise<AgentOwner | null> {
+export async function readOwner(machine: Machine, layout: Layout): Promise<AgentOwner | null> {
   const folder = (await settingsThere(machine, layout)).get('DATA_DIR') || layout.state
   const text = await textOf(machine, `${folder}/agent/owner.json`)
   try {

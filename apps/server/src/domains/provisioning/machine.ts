@@ -88,7 +88,7 @@ export function machineOf(
     dial: (port: number, host?: string) => session.dial(port, { ...(host === undefined ? {} : { host }), signal }),
     /**
      * Replaces a file in one step, with this mode.
-     * @param mark a file that gets this one's name before it changes, see `readUnstarted`
+     * @param mark a file that gets this one's name before it changes, see `readFilesSinceStart`
      * @returns whether it changed
      */
     async put(path: string, mode: '600' | '644' | '755', content: Content, mark?: string): Promise<boolean> {

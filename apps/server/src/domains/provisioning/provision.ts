@@ -24,7 +24,7 @@ import {
 import {
   claimAgent,
   readConsole,
-  setForeign,
+  recordForeignOwner,
   sendRanges,
   tryProxy,
   LEVELS,
@@ -129,7 +129,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
   const at = await firstAddressOf(ctx, server)
   const { id: console } = await readConsole(ctx)
   const isUnapproved = server.trouble === 'older_console'
-  const before = await lookBefore(job, { at, console, isUnapproved })
+  const before = await inspectRunningAgent(job, { at, console, isUnapproved })
   const known = own.work.asApplied ? (server.agentSettingsApplied ?? {}) : settingsOf(server)
   const { said, service, settings, withoutRanges, isSilent } = await withMachine(job, async (machine, redial) => {
     const token = tokenOf(job)
@@ -185,7 +185,7 @@ async function init(job: Job): Promise<ProvisioningSaid[]> {
     const found = { service, settings, isSilent: level === 'silent' }
     return ranges instanceof StepFailed
       ? { said: [], ...found, withoutRanges: ranges.message }
-      : { said: [...installed.said, ranges, ...saidOf(level, server, at)], ...found, withoutRanges: null }
+      : { said: [...installed.said, ranges, ...messagesOf(level, server, at)], ...found, withoutRanges: null }
   }).catch(async (error: unknown) => {
     if (error instanceof StepFailed && error.said.code === 'foreign_console') await showForeign(job, error.said)
     throw error
@@ -228,11 +228,11 @@ const keepClosed = ({ ctx, own }: Job, list: string): Promise<void> =>
 const showForeign = ({ ctx, own }: Job, { params }: ProvisioningSaid): Promise<void> =>
   command(ctx, SYSTEM, async unit => {
     const { id } = await lockOwnServer(unit, own)
-    await setForeign(unit, id, { id: String(params['owner']), name: String(params['name']) })
+    await recordForeignOwner(unit, id, { id: String(params['owner']), name: String(params['name']) })
   })
 
 /** What runs there now, and how far a request through the port that it serves gets; the row may name another. */
-async function lookBefore(
+async function inspectRunningAgent(
   { ctx, server }: Job,
   { at, console, isUnapproved }: { at: ProxyAddress | null } & Pick<Installation, 'console' | 'isUnapproved'>
 ): Promise<Pick<Installation, 'running' | 'before'>> {
@@ -279,8 +279,8 @@ async function checkServing(
   progress.print(`Through the proxy: ${after ?? 'not asked'}; before: ${required ?? 'not asked'}`)
   const isWorse = required !== null && LEVELS.indexOf(after ?? 'silent') < LEVELS.indexOf(required)
   if (isWorse) {
-    const told = agentLocalNames?.includes('PROXY_PORT') ? await agent.info() : null
-    const theirs = told?.ok ? Number(told.data.proxy_port) : server.proxyPort
+    const agentInfo = agentLocalNames?.includes('PROXY_PORT') ? await agent.info() : null
+    const theirs = agentInfo?.ok ? Number(agentInfo.data.proxy_port) : server.proxyPort
     return installed.rollBack(
       isWrongPort(server, theirs)
         ? new StepFailed('local_port', { theirs, ours: server.proxyPort, file: layoutOf(target.root).local })
@@ -291,7 +291,11 @@ async function checkServing(
   return after
 }
 
-function saidOf(level: ProxyLevel | null, { proxyPort: port }: ServerRow, at: ProxyAddress | null): ProvisioningSaid[] {
+function messagesOf(
+  level: ProxyLevel | null,
+  { proxyPort: port }: ServerRow,
+  at: ProxyAddress | null
+): ProvisioningSaid[] {
   if (level === 'silent') return [{ code: 'proxy_silent', params: { port } }]
   return at !== null && level === null ? [{ code: 'proxy_not_tried', params: { address: at.host } }] : []
 }

@@ -4,7 +4,7 @@ import { restoreKept } from './kept-program.ts'
 import type { RowUpdates, InstallContext } from './installation.ts'
 import { ConnectionLost, type Content, type Machine, StepFailed } from './machine.ts'
 import { readReached, type Reached } from './machine-settings.ts'
-import { TakeoverFailed, readUnstarted, tailLog } from './start-agent.ts'
+import { TakeoverFailed, readFilesSinceStart, tailLog } from './start-agent.ts'
 import { stat } from 'node:fs/promises'
 import { type Layout, layoutFiles, quote } from './layout.ts'
 
@@ -24,7 +24,7 @@ const sizeOf = async ({ text, file }: Content): Promise<number> =>
  * passes.
  * @throws StepFailed if there is too little: an agent that cannot write takes no changes
  */
-export async function requireRoom(
+export async function requireDiskSpace(
   machine: Machine,
   folder: string,
   contents: readonly (readonly [path: string, content: Content])[]
@@ -104,7 +104,7 @@ async function restoreFiles(
   reason: StepFailed
 ): Promise<boolean> {
   const { layout, service, progress, unstarted, runsKept, start } = context
-  const written = await readUnstarted(machine, layout)
+  const written = await readFilesSinceStart(machine, layout)
   if (!start.begun && written.length === unstarted.length) return false
   progress.print('Going back to the program and settings that worked before')
   await removeLeftovers(machine, layout)

@@ -11,7 +11,7 @@ import { handsOverToOurs, programIn, type Program } from '../servers/index.ts'
  * The files written since the agent was last started, as `put` lists them. An installation that broke off leaves them,
  * and comparing files alone would take them for what runs.
  */
-export async function readUnstarted(machine: Machine, { unstarted }: Layout): Promise<string[]> {
+export async function readFilesSinceStart(machine: Machine, { unstarted }: Layout): Promise<string[]> {
   const { stdout } = await machine.attempt(`cat ${quote(unstarted)} 2> /dev/null`)
   return stdout.split('\n').filter(line => line !== '')
 }
@@ -116,8 +116,10 @@ async function waitForAnswer(
   const ask = async (client: AgentClient) => {
     const info = await client.info()
     if (!info.ok) return info.message
-    const told = info.data.health?.version
-    return version === null || told === undefined || told === version ? null : `version ${told} still runs`
+    const runningVersion = info.data.health?.version
+    return version === null || runningVersion === undefined || runningVersion === version
+      ? null
+      : `version ${runningVersion} still runs`
   }
   const client = createAgentClient(address, 3000)
   for (;;) {

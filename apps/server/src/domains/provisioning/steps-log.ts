@@ -8,7 +8,7 @@ import {
 } from '@netlet/contract'
 import { iso } from '../../infra/clock.ts'
 import { endOf } from '../../infra/text.ts'
-import { askedFor, type Work } from '../servers/index.ts'
+import { requestedWork, type Work } from '../servers/index.ts'
 
 /**
  * Which steps may follow each one. Any step may fail, which ends the provisioning; a new request begins again at
@@ -42,14 +42,14 @@ const MOST_STEPS = 20
 /** The steps of a provisioning so far, for the screens that watch it. */
 export class StepsLog {
   readonly #now: () => Date
-  readonly #asked: ReturnType<typeof askedFor>
+  readonly #asked: ReturnType<typeof requestedWork>
   /** After a crash everything is done again, so it begins at 'waiting'. */
   #steps: ProvisioningLog[]
 
   /** @param askedAt when it was requested, which identifies it; now by default */
   constructor(now: () => Date, work: Pick<Work, 'init' | 'settings' | 'asApplied'>, askedAt?: string) {
     this.#now = now
-    this.#asked = askedFor(work)
+    this.#asked = requestedWork(work)
     const at = iso(now())
     this.#steps = [
       { step: 'waiting', status: 'done', message: '', output: '', started_at: askedAt ?? at, ended_at: at }

@@ -21,13 +21,13 @@ import {
   setRefundAmount,
   totalOf
 } from '../payments/index.ts'
-import { restOf } from './refund-differences.ts'
+import { pendingRest } from './refund-differences.ts'
 
 /**
  * The platform changed the amount of a reported refund. An increase is handled as a refund, a decrease as money that
  * came back. Does nothing if our rows have changed since the comparison: the next run compares again.
  */
-export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refunding): Promise<EventResult> {
+export async function applyRefundChange(unit: Unit, changed: ChangedRefund, ctx: Refunding): Promise<EventResult> {
   const { order_id: platformOrderId, key, known, amount, foreign: foreignAmount = null } = changed
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const { payment, about } = await paymentAndOrderOf(unit, platformOrderId)
@@ -36,7 +36,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
   const more = amount === null ? null : toCents(amount) - toCents(known)
   if (more !== null && more < 0n) {
     const own = await atOwnInstant(unit, platformOrderId)
-    await reverse(
+    await reverseRefund(
       own,
       counted(rows).filter(row => !isMarked(row)),
       { less: -more, next: keyAfter(rows, key) }
@@ -44,9 +44,9 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
     return { ...(await applyReturn(own, ctx, platformOrderId, 'refund_failed')), about }
   }
   const awaited = rows.find(hasNoResult)
-  const rest = more === null ? 0n : restOf(awaited, more)
+  const rest = more === null ? 0n : pendingRest(awaited, more)
   const isPart = rest > 0n
-  if (awaited && isPart) await awaitRest(unit, awaited, { key, rest: fromCents(rest) })
+  if (awaited && isPart) await splitPendingRefund(unit, awaited, { key, rest: fromCents(rest) })
   return recordRefund(unit, ctx, {
     platformOrderId,
     key: awaited && !(isPart && awaited.key !== key) ? awaited.key : keyAfter(rows, key),
@@ -57,7 +57,7 @@ export async function changeRefund(unit: Unit, changed: ChangedRefund, ctx: Refu
 }
 
 /** A part of a pending refund was made. The rest is still pending, or has failed. */
-async function awaitRest(
+async function splitPendingRefund(
   unit: Unit,
   { id, key: awaited, platformOrderId, askedBy, askedPart }: RefundRow,
   { key, rest: amount }: { key: string; rest: string }
@@ -76,7 +76,7 @@ async function awaitRest(
 }
 
 /** Records that a part of a refund came back, newest row first. @param next the key for a row that is split */
-async function reverse(
+async function reverseRefund(
   unit: Unit,
   rows: readonly RefundRow[],
   { less, next: key }: { less: bigint; next: string }
@@ -100,7 +100,7 @@ async function reverse(
  * More counts as refunded than the platform's status allows, a refund failed or has no result, or a report has a second
  * outcome. An administrator decides.
  */
-export async function doubtRefund(
+export async function reportDoubtfulRefund(
   unit: Unit,
   doubt: Omit<DoubtfulRefund, 'name'> | FurtherOutcome
 ): Promise<EventResult> {

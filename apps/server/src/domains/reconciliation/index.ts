@@ -5,10 +5,10 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { queue } from '../../infra/jobs.ts'
 import { readCheck, waitingEvents } from '../commerce/index.ts'
-import { readHeldBesides } from '../convergence/index.ts'
+import { readUnknownUsers } from '../convergence/index.ts'
 import { enqueueFullSync } from '../servers/index.ts'
 import { servers } from '../servers/tables.ts'
-import { endRecovery, isRecovering, noteHeld, readRestored } from '../settings/index.ts'
+import { endRecovery, isRecovering, recordHeld, readRestored } from '../settings/index.ts'
 import { reconcilePayments } from './reconcile.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { readOrderQueue } from '../payments/index.ts'
@@ -55,9 +55,9 @@ async function recover(ctx: AppContext): Promise<void> {
 async function askAgents(ctx: AppContext): Promise<boolean> {
   const restored = await readRestored(ctx.db)
   if (!restored || restored.held !== null) return true
-  const { held, silent } = await readHeldBesides(ctx)
+  const { held, silent } = await readUnknownUsers(ctx)
   if (silent > 0 && ctx.now().getTime() < restored.restoredAt.getTime() + AGENTS_MS) return false
-  await command(ctx, SYSTEM, unit => noteHeld(unit, held))
+  await command(ctx, SYSTEM, unit => recordHeld(unit, held))
   return true
 }
 
@@ -92,6 +92,6 @@ export const reconciliationJobs: Job[] = [
  * Asks the platform for what no webhook reported: payments, refunds, cancellations, edits, and refunds that changed or
  * failed. It owns no table: `commerce` stores what it finds as an event, which is handled like a webhook.
  */
-export { changeRefund, doubtRefund } from './changed-refunds.ts'
+export { applyRefundChange, reportDoubtfulRefund } from './changed-refunds.ts'
 export { holdCreated } from './pending-payments.ts'
 export { readTransaction } from './read-order.ts'

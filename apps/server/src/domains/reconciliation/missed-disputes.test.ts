@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
-import { noteCheck, READ_DISPUTES } from '../commerce/index.ts'
+import { saveCheck, READ_DISPUTES } from '../commerce/index.ts'
 import { wrongBooks } from '../statements/books-check.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { reconcileDisputes } from './missed-disputes.ts'
@@ -145,7 +145,7 @@ const listed = (paid: Paid, more: object) => ({
   order: { id: `gid://shopify/Order/${paid.id}` },
   ...more
 })
-const scopes = (...of: string[]) => noteCheck(b.world.shop.ctx, 'shop', { name: 'Shop', currency: 'USD', scopes: of })
+const scopes = (...of: string[]) => saveCheck(b.world.shop.ctx, 'shop', { name: 'Shop', currency: 'USD', scopes: of })
 async function reconcileList() {
   const found = await reconcileDisputes(b.world.shop.ctx)
   await work(b.world)

@@ -35,7 +35,7 @@ export async function reconcileDisputes(ctx: AppContext): Promise<number> {
     .where(anyOf(paymentRefunds.platformOrderId, ours))
     .orderBy(asc(paymentRefunds.id))
   let found = 0
-  for (const event of missedDisputes(ours, { rows, told: await readToldDisputes(ctx, ours), now: ctx.now() }))
+  for (const event of missedDisputes(ours, { rows, reported: await readReportedDisputes(ctx, ours), now: ctx.now() }))
     if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
   return found
 }
@@ -61,7 +61,7 @@ export async function findMissedDisputes(
   rows: readonly RefundRow[]
 ): Promise<ReturnType<typeof missedDisputes>> {
   const seen = disputesOf(orders)
-  const known = { rows, told: await readToldDisputes(ctx, seen), now: ctx.now() }
+  const known = { rows, reported: await readReportedDisputes(ctx, seen), now: ctx.now() }
   if (missedDisputes(seen, known).length === 0) return []
   const listed = new Map((await readList(ctx)).map(one => [one.id, one]))
   return missedDisputes(
@@ -78,10 +78,10 @@ const disputesOf = (orders: readonly ShopifyOrder[]): Seen[] =>
   orders.flatMap(({ id, disputes }) => disputes.map(one => ({ ...one, platformOrderId: id })))
 
 /** A dispute as a handled event reported it. Null once the payload is deleted. */
-type ToldDispute = { platformOrderId: string | null; id: string | null; status: string | null }
+type ReportedDispute = { platformOrderId: string | null; id: string | null; status: string | null }
 
 /** What events reported about the disputes of these platform orders, oldest first. */
-async function readToldDisputes({ db }: AppContext, seen: readonly Seen[]): Promise<ToldDispute[]> {
+async function readReportedDisputes({ db }: AppContext, seen: readonly Seen[]): Promise<ReportedDispute[]> {
   if (seen.length === 0) return []
   return db
     .select({
@@ -100,17 +100,22 @@ async function readToldDisputes({ db }: AppContext, seen: readonly Seen[]): Prom
     .orderBy(asc(platformEvents.id))
 }
 
-type Known = { rows: readonly RefundRow[]; told: readonly ToldDispute[]; now: Date }
+type Known = { rows: readonly RefundRow[]; reported: readonly ReportedDispute[]; now: Date }
 
 /**
  * Disputes that are unknown here or have another status, as their webhook would report them. If only an order's summary
  * is known, there is no amount, so all of the payment is disputed, and no time, so a decision counts from when it was read.
  */
-function missedDisputes(seen: readonly Seen[], { rows, told, now }: Known) {
+function missedDisputes(seen: readonly Seen[], { rows, reported, now }: Known) {
   return seen.flatMap(dispute => {
     const { id, platformOrderId, status, amount, currency, finalizedOn } = dispute
     const own = rowsOf(rows, `dispute:${id}`)
-    if (!isNews(dispute, { last: own.at(-1), told: told.filter(one => one.platformOrderId === platformOrderId) }))
+    if (
+      !differsFromReport(dispute, {
+        last: own.at(-1),
+        reported: reported.filter(one => one.platformOrderId === platformOrderId)
+      })
+    )
       return []
     // One that took the money has become a chargeback, whatever it was at first.
     const type = own.length > 0 ? 'chargeback' : dispute.type
@@ -124,15 +129,15 @@ function missedDisputes(seen: readonly Seen[], { rows, told, now }: Known) {
 
 const isDecision = (status: string): boolean => ['won', 'lost'].includes(stageOf(status) ?? '')
 
-type Before = { last: RefundRow | undefined; told: readonly ToldDispute[] }
+type Before = { last: RefundRow | undefined; reported: readonly ReportedDispute[] }
 
-function isNews({ id, type, status }: Seen, { last, told }: Before): boolean {
+function differsFromReport({ id, type, status }: Seen, { last, reported }: Before): boolean {
   const stage = stageOf(status)
   if (last && stage !== null)
     return last.state === 'counted' ? stage === 'won' || (stage === 'lost' && !last.lost) : stage === 'lost'
   if (type === 'chargeback' && stage !== null) return true
   // An inquiry that ended took nothing.
   if (stage === 'won') return false
-  const isForgotten = told.some(one => one.id === null)
-  return !isForgotten && told.findLast(one => one.id === id)?.status !== status
+  const isForgotten = reported.some(one => one.id === null)
+  return !isForgotten && reported.findLast(one => one.id === id)?.status !== status
 }

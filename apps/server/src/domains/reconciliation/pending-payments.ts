@@ -8,18 +8,18 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { type EventResult, isCancelledThere, noteCheck } from '../commerce/index.ts'
+import { type EventResult, isCancelledThere, saveCheck } from '../commerce/index.ts'
 import {
   holdForPayment,
   holdForRenewal,
   isUnsettled,
   lockOrderByPublicId,
   soldToday,
-  type Untaken
+  type UnpaidState
 } from '../orders/index.ts'
 import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { asEvent } from './refund-differences.ts'
+import { toEvent } from './refund-differences.ts'
 
 /**
  * Holds the addresses of orders whose payment is on its way, and lets go of those whose payment is not any more. Names
@@ -30,23 +30,26 @@ export async function holdPending(
   platform: Pick<Shopify, 'openPayments'>,
   ours: readonly ShopifyOrder[]
 ): Promise<void> {
-  const read: { order: string; told: PaidOrder; untaken: Untaken }[] = []
+  const read: { order: string; event: PaidOrder; untaken: UnpaidState }[] = []
   for (const order of ours) {
     if (order.financialStatus === 'AUTHORIZED' && order.cancelledAt === null)
-      await noteCheck(ctx, 'authorized', { order: order.name })
-    const told = asEvent(order)
-    const named = readOrderReference(told)
-    const untaken = named && (await untakenOf(platform, order))
-    if (named && untaken) read.push({ order: named.order, told, untaken })
+      await saveCheck(ctx, 'authorized', { order: order.name })
+    const event = toEvent(order)
+    const named = readOrderReference(event)
+    const untaken = named && (await unpaidStateOf(platform, order))
+    if (named && untaken) read.push({ order: named.order, event, untaken })
   }
   // One order may be paid at two checkouts, of which one has expired: it is held for the other first.
   const isOver = ({ untaken }: (typeof read)[number]) => Number(untaken === 'expired' || untaken === 'gone')
-  for (const { order, told, untaken } of read.toSorted((a, b) => isOver(a) - isOver(b)))
-    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, order, { told, untaken }))
+  for (const { order, event, untaken } of read.toSorted((a, b) => isOver(a) - isOver(b)))
+    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, order, { event, untaken }))
 }
 
 /** What the platform says of an order that it has not been paid for; null if there is nothing to hold or let go of. */
-async function untakenOf(platform: Pick<Shopify, 'openPayments'>, order: ShopifyOrder): Promise<Untaken | null> {
+async function unpaidStateOf(
+  platform: Pick<Shopify, 'openPayments'>,
+  order: ShopifyOrder
+): Promise<UnpaidState | null> {
   const { id, financialStatus: status } = order
   if (status === 'VOIDED' || status === 'REFUNDED') return 'gone'
   if (status === 'EXPIRED') return 'expired'
@@ -61,28 +64,31 @@ async function untakenOf(platform: Pick<Shopify, 'openPayments'>, order: Shopify
   return open.value === 'some' ? 'coming' : 'unproven'
 }
 
-type Told = { told: Pick<PaidOrder, 'id' | 'line_items' | 'note_attributes' | 'note' | 'created_at'>; untaken: Untaken }
+type UnpaidOrder = {
+  event: Pick<PaidOrder, 'id' | 'line_items' | 'note_attributes' | 'note' | 'created_at'>
+  untaken: UnpaidState
+}
 
 /** Holds our order for what the platform says of one payment of it, or lets go of it. */
 async function holdOrder(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
   publicId: string,
-  { told, untaken: said }: Told
+  { event, untaken: said }: UnpaidOrder
 ): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (!order) return
   const isRenewal = !isUnsettled(order)
   // What a purchase left on the platform does not concern its renewal.
-  if (isRenewal && !readOrderReference(told)?.isRenewal) return
+  if (isRenewal && !readOrderReference(event)?.isRenewal) return
   const sold = isRenewal ? await soldToday(unit.tx, order) : null
   const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
   // A payment for less would be held, not settle the order.
-  const covers = !withdrawn && missing(compareLines(lines, told), order) === null
-  const pending = { platformOrderId: told.id, untaken: covers || said === 'expired' ? said : 'gone' } as const
+  const covers = !withdrawn && missing(compareLines(lines, event), order) === null
+  const pending = { platformOrderId: event.id, untaken: covers || said === 'expired' ? said : 'gone' } as const
   if (!sold) return holdForPayment(unit, order, pending)
   const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
-  const since = new Date(told.created_at ?? unit.now)
+  const since = new Date(event.created_at ?? unit.now)
   await holdForRenewal(unit, order, pending, { since, days: sold.days, graceHours })
 }
 
@@ -99,7 +105,7 @@ export async function holdCreated(unit: Unit, created: PaidOrder, ctx: AppContex
   // Webhooks come in any sequence.
   if ((await paymentOf(unit.tx, created.id)) || (await isCancelledThere(unit.tx, created.id)))
     return { outcome: 'ignored' }
-  await holdOrder(unit, ctx, named.order, { told: created, untaken: 'unproven' })
+  await holdOrder(unit, ctx, named.order, { event: created, untaken: 'unproven' })
   queueOrderRead(unit, created.id)
   return { outcome: 'not_paid' }
 }

@@ -41,7 +41,7 @@ import {
 import { paymentRefunds, payments } from '../payments/tables.ts'
 import { holdPending } from './pending-payments.ts'
 import { findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
-import { VOID_AFTER, amountOf, asEvent } from './refund-differences.ts'
+import { VOID_AFTER, amountOf, toEvent } from './refund-differences.ts'
 
 const MOST_ORDERS = 50
 /** The interval of the reconciliation. */
@@ -91,7 +91,7 @@ async function judgeAgain(unit: Unit, order: ShopifyOrder): Promise<void> {
   // The number of refunds that have a result allows one more judgement after each of them.
   const known = (await refundRowsOf(unit.tx, order.id)).filter(row => !hasNoResult(row)).length
   const eventId = `${EDITED}${order.id}:${order.updatedAt}:refunds:${known}`
-  await storeEvent(unit, { eventId, topic: 'orders/paid', payload: asEvent(order) })
+  await storeEvent(unit, { eventId, topic: 'orders/paid', payload: toEvent(order) })
 }
 
 const isDispute = sql`starts_with(${paymentRefunds.key}, 'dispute:')`
@@ -212,8 +212,8 @@ async function learnAmount(unit: Unit, row: RefundRow, { outcome, parts }: Refun
 }
 
 /** A refund without transactions may have none yet. Without an amount it returned goods only. */
-function resultFor({ state, amount }: RefundRow, told: RefundOutcome | undefined): RefundOutcome | undefined {
-  if (told !== 'unknown') return told
+function resultFor({ state, amount }: RefundRow, reported: RefundOutcome | undefined): RefundOutcome | undefined {
+  if (reported !== 'unknown') return reported
   return state === 'answered' && Number(amount) > 0 ? 'pending' : 'failed'
 }
 

@@ -11,7 +11,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
-import { EDITED, noteCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
+import { EDITED, saveCheck, openPlatform, readCheck, RECONCILED, storeEvent } from '../commerce/index.ts'
 import { users } from '../accounts/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import {
@@ -23,7 +23,7 @@ import {
   rowsOf,
   sumRefunds
 } from '../payments/index.ts'
-import { amountOf, asEvent, differences, restOf, toldOf } from './refund-differences.ts'
+import { amountOf, toEvent, differences, pendingRest, asReportedMoney } from './refund-differences.ts'
 import { findMissedDisputes } from './missed-disputes.ts'
 import { holdPending } from './pending-payments.ts'
 import { ourVariants } from '../orders/index.ts'
@@ -55,10 +55,10 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   const last: Position = (await readCheck(ctx.db, 'reconciliation'))?.result ?? {}
   const start = startOf(last, ctx.now())
   const changed = await platform.data.changedOrders(start)
-  const failure = changed.ok ? whyNoneIsRead(changed.value) : changed.message
+  const failure = changed.ok ? whyNoneReadable(changed.value) : changed.message
   if (!changed.ok || failure !== null) {
     const error = failure ?? 'unknown'
-    await noteCheck(ctx, 'reconciliation', { ...positionOf(last), error })
+    await saveCheck(ctx, 'reconciliation', { ...positionOf(last), error })
     throw new Error(error)
   }
   const { orders, unreadable, until, more } = changed.value
@@ -69,7 +69,7 @@ export async function reconcilePayments(ctx: AppContext): Promise<number> {
   for (const event of missed) if (await command(ctx, SYSTEM, unit => storeEvent(unit, event))) found++
   // The platform's clock may be ahead of ours.
   const seen = until && new Date(Math.min(until.getTime(), ctx.now().getTime())).toISOString()
-  await noteCheck(ctx, 'reconciliation', {
+  await saveCheck(ctx, 'reconciliation', {
     until: seen ?? last.until ?? start.toISOString(),
     more,
     found,
@@ -91,7 +91,7 @@ function startOf({ until, more }: Position, now: Date): Date {
 }
 
 /** If none of many orders can be read, the orders are not at fault. */
-function whyNoneIsRead({ orders, unreadable }: ChangedOrders): string | null {
+function whyNoneReadable({ orders, unreadable }: ChangedOrders): string | null {
   if (orders.length > 0 || unreadable.length <= 5) return null
   return `None of ${unreadable.length} orders of the platform can be read: ${unreadable[0]?.message}`
 }
@@ -113,7 +113,7 @@ export async function selectOurOrders(ctx: AppContext, orders: readonly ShopifyO
   const begun = (first?.at?.getTime() ?? 0) - DAY
   const mayBeOurs = (order: ShopifyOrder) =>
     variantsOf(order).some(id => sold.has(id)) && Date.parse(order.createdAt) > begun
-  return orders.filter(order => isKnown.has(order.id) || readOrderReference(asEvent(order)) || mayBeOurs(order))
+  return orders.filter(order => isKnown.has(order.id) || readOrderReference(toEvent(order)) || mayBeOurs(order))
 }
 
 /** What no webhook reported about our orders, and refunds that differ from the platform's. */
@@ -208,7 +208,7 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
   if (!payment && !isPaid(order)) return endedUnpaid(order)
   const { id, name, updatedAt } = order
   const events: Event[] = []
-  const payload = asEvent(order)
+  const payload = toEvent(order)
   if (!payment) events.push({ eventId: `reconciled:${id}`, topic: 'orders/paid', payload })
   else if (isOutdated(payment, order, rows))
     events.push({
@@ -230,12 +230,12 @@ function missedEvents(order: ShopifyOrder, payment: PaymentRow | undefined, rows
     const isReported = (row: RefundRow) =>
       row.state === 'counted' ||
       row.state === 'returned' ||
-      (payment && row.state === 'answered' && restOf(row, toCents(amountOf(refund, payment))) > 0n)
+      (payment && row.state === 'answered' && pendingRest(row, toCents(amountOf(refund, payment))) > 0n)
     if (isMade ? known.some(isReported) : known.length > 0) continue
     // Until the platform has its result, a refund is listed without money. It would delay an unknown payment.
     if (!isMade && !payment) continue
     const status = isMade ? 'success' : 'pending'
-    const transactions = [{ kind: 'refund', status, ...toldOf(refund, payment) }]
+    const transactions = [{ kind: 'refund', status, ...asReportedMoney(refund, payment) }]
     const payload = { id: refund.id, order_id: id, transactions }
     const eventId = `reconciled:refund:${refund.id}${isMade ? '' : ':pending'}`
     events.push({ eventId, topic: 'refunds/create', payload })
@@ -248,6 +248,6 @@ function endedUnpaid(order: ShopifyOrder): Event[] {
   const { id, financialStatus, cancelledAt, discountCodes } = order
   const isOver = financialStatus === 'EXPIRED' || financialStatus === 'VOIDED' || cancelledAt !== null
   if (!isOver || discountCodes.length === 0) return []
-  const payload = { ...asEvent(order), financial_status: 'expired' }
+  const payload = { ...toEvent(order), financial_status: 'expired' }
   return [{ eventId: `${EDITED}${id}:unpaid`, topic: 'orders/paid', payload }]
 }

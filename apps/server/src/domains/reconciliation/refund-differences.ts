@@ -41,14 +41,15 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
   const changes = keys.flatMap(key => {
     const own = rowsOf(rows, key)
     const known = totalOf(counted(own), payment.charged)
-    const foreign = foreignMore(order, key, counted(own))
+    const foreign = unrecordedForeignAmount(order, key, counted(own))
     const isAsReported = known > 0n && foreign?.cents === 0n
-    const says = isAsReported ? known : saidOf(order, key, payment)
+    const says = isAsReported ? known : reportedAmount(order, key, payment)
     if (says === null) return []
     // What an operator marked as refunded counts, whether the platform lists it or not. If it does, it was made twice.
     const marked = totalOf(own.filter(isMarked), payment.charged)
     const twice = (says < known ? says : known) - known + marked
-    const doubts = marked > 0n && twice > ROUNDED ? [madeTwice(order, { key, twice, charged: payment.charged })] : []
+    const doubts =
+      marked > 0n && twice > ROUNDED ? [refundedAgain(order, { key, twice, charged: payment.charged })] : []
     if (says <= known && says >= known - marked) return doubts
     // The platform's list may lag, so a smaller amount counts only after some time.
     if (says < known && !own.every(row => isSettled(row, now))) return []
@@ -58,14 +59,18 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     return [changeOf(order, { key, known, amount: fromCents(says), foreign: more }), ...doubts]
   })
   if (changes.length > 0) return changes
-  if (order.financialStatus === 'REFUNDED') return allBack(order, compared)
-  return doubtsOf(order, keys, compared)
+  if (order.financialStatus === 'REFUNDED') return fullyRefunded(order, compared)
+  return statusConflicts(order, keys, compared)
 }
 
 const isSettled = ({ createdAt }: RefundRow, now: Date): boolean => createdAt.getTime() <= now.getTime() - VOID_AFTER
 
 /** A refund's amount according to the platform, in cents; null if it does not say. */
-function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, payment: PaymentRow): bigint | null {
+function reportedAmount(
+  { id, refunds, financialStatus }: ShopifyOrder,
+  key: string,
+  payment: PaymentRow
+): bigint | null {
   if (key === reportedKey(id)) return financialStatus === 'REFUNDED' ? null : 0n
   const listed = refunds.find(refund => `refund:${refund.id}` === key)
   if (listed) return toCents(amountOf(listed, payment))
@@ -76,21 +81,23 @@ function saidOf({ id, refunds, financialStatus }: ShopifyOrder, key: string, pay
  * What the platform lists of a refund beyond our rows, in the buyer's currency; undefined if either does not say. The
  * payment's rate has changed if its order was edited since.
  */
-function foreignMore({ refunds }: ShopifyOrder, key: string, rows: readonly RefundRow[]) {
+function unrecordedForeignAmount({ refunds }: ShopifyOrder, key: string, rows: readonly RefundRow[]) {
   const buyer = refunds.find(({ id }) => `refund:${id}` === key)?.buyer
-  const told = rows.map(({ foreignAmount }) => foreignAmount?.split(' ') ?? [])
-  if (!buyer || rows.some(isUnconverted) || told.some(([, currency]) => currency !== buyer.currency_code))
+  const listedMoney = rows.map(({ foreignAmount }) => foreignAmount?.split(' ') ?? [])
+  if (!buyer || rows.some(isUnconverted) || listedMoney.some(([, currency]) => currency !== buyer.currency_code))
     return undefined
-  const sum = told.reduce((cents, [amount = '0']) => cents + toCents(amount), 0n)
+  const sum = listedMoney.reduce((cents, [amount = '0']) => cents + toCents(amount), 0n)
   return { cents: toCents(downToCents(buyer.amount)) - sum, currency: buyer.currency_code }
 }
 
 type Listed = Omit<ShopifyOrder['refunds'][number], 'id'>
 
 /** A listed refund as a report would say it: in the buyer's currency if the payment's rate converts that. */
-export function toldOf({ amount, buyer }: Listed, payment: PaymentRow | undefined): ReportedMoney {
-  const told = buyer && { amount: buyer.amount, currency: buyer.currency_code }
-  return payment && told && toPaymentCurrency(payment, payment.currency, told) !== null ? told : { amount }
+export function asReportedMoney({ amount, buyer }: Listed, payment: PaymentRow | undefined): ReportedMoney {
+  const listedMoney = buyer && { amount: buyer.amount, currency: buyer.currency_code }
+  return payment && listedMoney && toPaymentCurrency(payment, payment.currency, listedMoney) !== null
+    ? listedMoney
+    : { amount }
 }
 
 /**
@@ -98,15 +105,15 @@ export function toldOf({ amount, buyer }: Listed, payment: PaymentRow | undefine
  * at the current rate.
  */
 export function amountOf(listed: Listed, payment: PaymentRow | undefined): string {
-  const told = toldOf(listed, payment)
-  return (payment && toPaymentCurrency(payment, payment.currency, told)) ?? downToCents(told.amount)
+  const listedMoney = asReportedMoney(listed, payment)
+  return (payment && toPaymentCurrency(payment, payment.currency, listedMoney)) ?? downToCents(listedMoney.amount)
 }
 
 /** A conversion to the buyer's currency and back may add or lose this many cents. */
 const ROUNDED = 2n
 
 /** The cents of a pending refund that are not made yet, if the platform made only this much of it. */
-export function restOf(awaited: Pick<RefundRow, 'amount'> | undefined, made: bigint): bigint {
+export function pendingRest(awaited: Pick<RefundRow, 'amount'> | undefined, made: bigint): bigint {
   const rest = toCents(awaited?.amount ?? '0') - made
   return rest > ROUNDED ? rest : 0n
 }
@@ -122,7 +129,7 @@ function changeOf(
   return { eventId, topic: 'reconciled/refund', payload }
 }
 
-function allBack(order: ShopifyOrder, { payment, rows }: Compared): Difference[] {
+function fullyRefunded(order: ShopifyOrder, { payment, rows }: Compared): Difference[] {
   if (payment.refundedAt || toCents(payment.charged) === 0n) return []
   const key = reportedKey(order.id)
   const known = totalOf(counted(rowsOf(rows, key)), payment.charged)
@@ -132,28 +139,28 @@ function allBack(order: ShopifyOrder, { payment, rows }: Compared): Difference[]
 type Twice = { key: string; twice: bigint; charged: string }
 
 /** The platform made a refund, or so many cents of it, that an operator had marked as made outside the platform. */
-function madeTwice({ id }: ShopifyOrder, { key, twice, charged }: Twice): Difference {
+function refundedAgain({ id }: ShopifyOrder, { key, twice, charged }: Twice): Difference {
   const detail = { amount: fromCents(twice), charged }
   const eventId = `doubt:${id}:${key}:${detail.amount}`
   return { eventId, topic: 'reconciled/doubt', payload: { order_id: id, outcome: 'refunded_twice', detail } }
 }
 
 /** The refunds agree, but the status does not. An administrator decides which is right. */
-function doubtsOf(
+function statusConflicts(
   { id, name, financialStatus: status }: ShopifyOrder,
   keys: readonly string[],
   { payment: { charged }, rows, now }: Compared
 ): Difference[] {
-  const told = keys.flatMap(key => rowsOf(rows, key)).filter(row => !isMarked(row))
-  const { sum } = sumRefunds(counted(told), charged)
+  const listedMoney = keys.flatMap(key => rowsOf(rows, key)).filter(row => !isMarked(row))
+  const { sum } = sumRefunds(counted(listedMoney), charged)
   const most = status === 'PAID' ? 0n : toCents(charged) - 1n
-  if (sum <= most || status === null || !told.every(row => isSettled(row, now))) return []
+  if (sum <= most || status === null || !listedMoney.every(row => isSettled(row, now))) return []
   const payload = { order_id: id, name, amount: fromCents(sum), status }
   return [{ eventId: `doubt:${id}:${status}:${payload.amount}`, topic: 'reconciled/doubt', payload }]
 }
 
 /** The order in the shape of its webhook. */
-export function asEvent(order: ShopifyOrder) {
+export function toEvent(order: ShopifyOrder) {
   return {
     id: order.id,
     order_number: order.number,

@@ -11,7 +11,7 @@ import { type Result, done, ok } from '../../infra/result.ts'
 import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, oneOfCodes, tooManyPercent } from './codes.ts'
-import { checkCodeOnPlatform, endCode, followCode, markSpent, presentSeen, withoutSeen } from './platform-codes.ts'
+import { checkCodeOnPlatform, endCode, syncCode, markSpent, presentSeen, withoutSeen } from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
 
 type CouponInput = {
@@ -110,7 +110,7 @@ export function updateCoupon(
     if (before.code !== row.data.code) endCode(unit, before.code)
     // A code that an administrator marks as used ends on the platform; one that is free again works there.
     if (isDecided && form.is_used) endCode(unit, row.data.code)
-    await followCode(unit, { kind: 'coupon', id })
+    await syncCode(unit, { kind: 'coupon', id })
     const after = await readCoupon(tx, id)
     if (!after) return refuse('not_found')
     unit.audit('coupon.edit', id, { before: withoutSeen(before), after: withoutSeen(after) })
@@ -184,7 +184,7 @@ export async function countCoupons(unit: Unit, payment: string, isUsed: boolean)
   for (const { id, code, holderId, isUsed: isStillUsed } of changed) {
     unit.publish('coupon', id, holderId)
     // The platform still counts the earlier use, so the code needs a higher limit.
-    if (!isStillUsed) await followCode(unit, { kind: 'coupon', id })
+    if (!isStillUsed) await syncCode(unit, { kind: 'coupon', id })
     // Reverts the higher limit.
     else if (isUsed) endCode(unit, code)
   }

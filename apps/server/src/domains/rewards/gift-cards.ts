@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { type Outcomes, type Result, countOutcomes, done, ok } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import { isCodeTaken, lockCodes, oneOfCodes } from './codes.ts'
-import { checkCodeOnPlatform, endCode, followCode, withoutSeen } from './platform-codes.ts'
+import { checkCodeOnPlatform, endCode, syncCode, withoutSeen } from './platform-codes.ts'
 import { giftCardFields as fieldsOf, presentGiftCard as present } from './list-gift-cards.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
 
@@ -88,7 +88,7 @@ export function updateGiftCard(
     const [changed] = await tx.update(giftCards).set(form).where(eq(giftCards.id, id)).returning()
     if (!changed) return refuse('not_found')
     if (before.code !== form.code) endCode(unit, before.code)
-    if (before.code !== form.code || before.mount !== changed.mount) await followCode(unit, { kind: 'gift_card', id })
+    if (before.code !== form.code || before.mount !== changed.mount) await syncCode(unit, { kind: 'gift_card', id })
     const [kept] = await tx.select().from(giftCards).where(eq(giftCards.id, id))
     const after = present(kept ?? changed)
     unit.audit('gift_card.edit', id, { before: masked(before), after: masked(after) })

@@ -40,7 +40,7 @@ export async function grantPoints(unit: Unit, grant: Grant): Promise<boolean> {
   if (!(await writeRecord(unit, grant))) return false
   if (point === 0) return true
   await changeBalance(unit, userId, kind === 'coins' ? { coins: point } : { levelPoints: point })
-  if (kind === 'level') await followLevel(unit, userId, point)
+  if (kind === 'level') await syncLevelTag(unit, userId, point)
   if (kind === 'level' || point < 0) return true
   const owed = Math.min((await lockBalance(unit.tx, userId))?.coinsOwed ?? 0, point)
   if (owed === 0) return true
@@ -85,7 +85,7 @@ export const sentenceOfRecord = (row: { reasonCode: PointReason; reasonParams: P
   fillIn(POINT_REASONS[row.reasonCode], row.reasonParams ?? {})
 
 /** Has the platform's customer tagged if this change of level points changed the user's level. */
-async function followLevel(unit: Unit, userId: number, points: number): Promise<void> {
+async function syncLevelTag(unit: Unit, userId: number, points: number): Promise<void> {
   const levelAt = (sum: SQL) =>
     sql<number>`coalesce((select max(${levelCodes.level}) from ${levelCodes} where ${levelCodes.point} <= ${sum}), 0)`
   const [level] = await unit.tx
@@ -99,4 +99,4 @@ async function followLevel(unit: Unit, userId: number, points: number): Promise<
 }
 
 /** Call it after a change that may affect many users' levels. One pass over all of the platform's customers. */
-export const followLevels = (unit: Unit): void => unit.jobs.send(levelTagsQueue, {}, { key: 'asked' })
+export const syncLevelTags = (unit: Unit): void => unit.jobs.send(levelTagsQueue, {}, { key: 'asked' })

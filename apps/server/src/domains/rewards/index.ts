@@ -21,15 +21,15 @@ export { exportCodes, exportPoints, forgetInvited } from './point-history.ts'
 
 export {
   askPlatformIn,
-  followCurrentOwner,
+  syncCurrentOwner,
   isAsWanted,
-  noteCode,
+  recordCode,
   wantedCode,
   wantedCodes,
   type CodeRef,
   type Seen
 } from './platform-codes.ts'
-export { endCodesOf, followAddress } from './platform-codes.ts'
+export { endCodesOf, syncCodesToAddress } from './platform-codes.ts'
 export { codeQueue, endCodeQueue, levelTagQueue, levelTagsQueue } from './queues.ts'
 export { rewardsJobs } from './jobs.ts'
 export { discountCodeFor, levelCodeList, levelThresholds, seedLevelCodes } from './level-codes.ts'

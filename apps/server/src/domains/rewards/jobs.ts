@@ -2,8 +2,8 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { followCodesOf } from './platform-codes.ts'
-import { followLevels } from './grant.ts'
+import { syncCodesOf } from './platform-codes.ts'
+import { syncLevelTags } from './grant.ts'
 import { holderCodesQueue } from './queues.ts'
 import { eq, lt, sql } from '../../infra/db/drizzle.ts'
 import { DAY, iso } from '../../infra/clock.ts'
@@ -21,7 +21,7 @@ export const rewardsJobs: Job[] = [
   job(holderCodesQueue, {
     purpose: "Updates the discounts of a customer's unused promo codes after a change of email address.",
     importance: 'background',
-    run: followCodesOf
+    run: syncCodesOf
   }),
   job(decayQueue, {
     purpose: "Reduces every user's level points once a month, on the day set in Web Settings.",
@@ -31,7 +31,7 @@ export const rewardsJobs: Job[] = [
       const changed = await decayLevelPoints(ctx)
       if (changed === 0) return
       ctx.log.info({ users: changed }, 'level points decayed')
-      await command(ctx, SYSTEM, async unit => followLevels(unit))
+      await command(ctx, SYSTEM, async unit => syncLevelTags(unit))
     }
   })
 ]

@@ -12,8 +12,8 @@ import { staleEdit, versionOf, type Edit } from '../../infra/version.ts'
 import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, tooManyPercent } from './codes.ts'
-import { followLevels } from './grant.ts'
-import { endCode, followCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
+import { syncLevelTags } from './grant.ts'
+import { endCode, syncCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
 import { levelCodes } from './tables.ts'
 
 /**
@@ -152,7 +152,7 @@ export function createLevelCode(
       .returning()
     if (!made) throw new Error('the level was not added')
     await checkCodeOnPlatform(unit, { kind: 'level_code', id: made.id })
-    followLevels(unit)
+    syncLevelTags(unit)
     unit.audit('level_code.create', made.id, { after: withoutSeen(made) })
     return ok(present({ ...made, platformState: 'waiting' }))
   })
@@ -182,8 +182,8 @@ export async function updateLevelCode(
     if (percent) return percent
     await tx.update(levelCodes).set(columns).where(eq(levelCodes.id, id))
     if (before.code !== columns.code) endCode(unit, before.code)
-    await followCode(unit, { kind: 'level_code', id })
-    if (before.point !== columns.point) followLevels(unit)
+    await syncCode(unit, { kind: 'level_code', id })
+    if (before.point !== columns.point) syncLevelTags(unit)
     const [after] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
     if (!after) return refuse('not_found')
     unit.audit('level_code.edit', id, { before: withoutSeen(before), after: withoutSeen(after) })
@@ -197,7 +197,7 @@ export async function deleteLevelCode(ctx: AppContext, by: Actor, id: number): P
     const [before] = await tx.delete(levelCodes).where(eq(levelCodes.id, id)).returning()
     if (!before) return refuse('not_found')
     endCode(unit, before.code)
-    followLevels(unit)
+    syncLevelTags(unit)
     unit.audit('level_code.delete', id, { before: withoutSeen(before) })
     return done
   })

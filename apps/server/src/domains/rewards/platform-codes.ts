@@ -130,7 +130,7 @@ export type Seen = { state: CodeState; differs?: CodeDifference[]; problem?: str
  * Records what the platform has under a code. If the row has changed since the request, it stays: its change started a
  * check of its own.
  */
-export async function noteCode(
+export async function recordCode(
   unit: Unit,
   ref: CodeRef,
   wanted: WantedDiscount | undefined,
@@ -187,21 +187,21 @@ export async function askPlatformIn(unit: Unit, ref: CodeRef, act: CodeAct): Pro
   const row = await lockRow(unit.tx, ref)
   if (!row) return refuse('not_found')
   if (!(await wantedCode(unit.tx, ref))) return refuse(ref.kind === 'level_code' ? 'no_code' : 'code_used')
-  await look(unit, ref, act)
+  await requestCheck(unit, ref, act)
   if (act === 'create') unit.audit(`${ref.kind}.create_there`, ref.id)
   return done
 }
 
 /** Call it after a code was added. */
-export const checkCodeOnPlatform = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'check')
+export const checkCodeOnPlatform = (unit: Unit, ref: CodeRef): Promise<void> => requestCheck(unit, ref, 'check')
 
 /** Call it after a code or its value changed. The shop's own discount follows. */
-export const followCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'follow')
+export const syncCode = (unit: Unit, ref: CodeRef): Promise<void> => requestCheck(unit, ref, 'follow')
 
 /** Call it after a code was handed out for coins. A missing discount is created. */
-export const createCode = (unit: Unit, ref: CodeRef): Promise<void> => look(unit, ref, 'create')
+export const createCode = (unit: Unit, ref: CodeRef): Promise<void> => requestCheck(unit, ref, 'create')
 
-async function look(unit: Unit, { kind, id }: CodeRef, act: CodeAct | 'follow'): Promise<void> {
+async function requestCheck(unit: Unit, { kind, id }: CodeRef, act: CodeAct | 'follow'): Promise<void> {
   const table = tableOf(kind)
   await unit.tx.update(table).set({ platformState: 'waiting', platformProblem: null }).where(eq(table.id, id))
   unit.jobs.send(codeQueue, { kind, id, act }, { key: `${kind}:${id}:${act}` })
@@ -234,7 +234,7 @@ export async function markSpent(unit: Unit, ref: CodeRef): Promise<void> {
  * Updates the discount of a code to what its current row wants. A used or handed-out code wants none.
  * @returns whether a row wants one
  */
-export async function followCurrentOwner(unit: Unit, code: string): Promise<boolean> {
+export async function syncCurrentOwner(unit: Unit, code: string): Promise<boolean> {
   const refs: CodeRef[] = []
   for (const kind of CODE_KINDS) {
     const table = tableOf(kind)
@@ -242,7 +242,7 @@ export async function followCurrentOwner(unit: Unit, code: string): Promise<bool
     for (const { id, wanted } of await wantedCodes(unit.tx, kind, { ids: rows.map(row => row.id) }))
       if (wanted.code.toLowerCase() === code.toLowerCase()) refs.push({ kind, id })
   }
-  for (const ref of refs) await followCode(unit, ref)
+  for (const ref of refs) await syncCode(unit, ref)
   return refs.length > 0
 }
 
@@ -266,7 +266,7 @@ export function withoutSeen<T extends object>(row: T): Partial<T> {
 }
 
 /** Call it after a user's e-mail changed. The platform finds a code's holder and the customer to tag by it. */
-export function followAddress(unit: Unit, userId: number): void {
+export function syncCodesToAddress(unit: Unit, userId: number): void {
   unit.jobs.send(holderCodesQueue, { userId }, { key: String(userId) })
   unit.jobs.send(levelTagQueue, { userId }, { key: String(userId) })
 }
@@ -275,7 +275,7 @@ export function followAddress(unit: Unit, userId: number): void {
 const BATCH = 100
 
 /** Updates the discounts of a holder's unused promo codes. Idempotent, so an interrupted run may start over. */
-export async function followCodesOf(ctx: AppContext, { userId }: { userId: number }): Promise<void> {
+export async function syncCodesOf(ctx: AppContext, { userId }: { userId: number }): Promise<void> {
   const next = (after: number) =>
     command(ctx, SYSTEM, async unit => {
       const rows = await unit.tx
@@ -284,7 +284,7 @@ export async function followCodesOf(ctx: AppContext, { userId }: { userId: numbe
         .where(and(eq(coupons.holderId, userId), not(coupons.isUsed), gt(coupons.id, after)))
         .orderBy(asc(coupons.id))
         .limit(BATCH)
-      for (const { id } of rows) await followCode(unit, { kind: 'coupon', id })
+      for (const { id } of rows) await syncCode(unit, { kind: 'coupon', id })
       return rows.at(-1)?.id
     })
   for (let after: number | undefined = 0; after !== undefined;) after = await next(after)

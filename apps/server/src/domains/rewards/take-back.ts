@@ -9,12 +9,12 @@ import {
   type Money,
   type Take,
   earningsOf,
-  givenBackFor,
-  nominalOf,
-  standingOf,
+  pointsToRestore,
+  originalPoints,
+  standingPoints,
   sumOf,
-  targetOf
-} from './taken-lots.ts'
+  targetPoints
+} from './restored-points.ts'
 import { pointRecords } from './tables.ts'
 import { takeCoins } from './take-coins.ts'
 import { grantCoins, takeMillionths } from './whole-points.ts'
@@ -37,7 +37,7 @@ export async function takeBackForPayment(unit: Unit, payment: string): Promise<v
       )
     )
     .orderBy(pointRecords.id)
-  for (const record of earned) await leave(unit, record, 0)
+  for (const record of earned) await takeBack(unit, record, 0)
 }
 
 /**
@@ -46,25 +46,25 @@ export async function takeBackForPayment(unit: Unit, payment: string): Promise<v
  */
 export async function takeBackPart(unit: Unit, payment: string, kept: Kept): Promise<void> {
   for (const records of await earningsOf(unit.tx, payment)) {
-    let above = standingOf(records) - targetOf(records, kept)
+    let above = standingPoints(records) - targetPoints(records, kept)
     for (const record of records.toReversed()) {
-      const standing = standingOf([record])
+      const standing = standingPoints([record])
       const part = Math.min(standing, above)
       if (part <= 0) continue
-      await leave(unit, record, standing - part)
+      await takeBack(unit, record, standing - part)
       above -= part
     }
   }
 }
 
 /** Takes an earning back except for `standing` points (millionths of coins), once, even if all of it is owed. */
-async function leave(unit: Unit, record: Earning, standing: number): Promise<void> {
+async function takeBack(unit: Unit, record: Earning, standing: number): Promise<void> {
   const takenBack = (record.nominal ?? record.point) - standing
   await unit.tx
     .update(pointRecords)
     .set({ takenBack, takenBackAt: standing === 0 ? unit.now : null })
     .where(eq(pointRecords.id, record.id))
-  if (nominalOf(record) === 0) return
+  if (originalPoints(record) === 0) return
   const { id, userId, reasonCode, reasonParams: params, payment } = record
   const taken = {
     userId,
@@ -72,10 +72,10 @@ async function leave(unit: Unit, record: Earning, standing: number): Promise<voi
     ...(params ? { params } : {}),
     cause: standing === 0 ? `refund:${id}` : `refund:${id}:left:${standing}`
   }
-  const before = standingOf([record])
+  const before = standingPoints([record])
   if (record.kind === 'level') {
     const balance = await lockBalance(unit.tx, userId)
-    const left = (await leftOf(unit.tx, record, before)) - (await leftOf(unit.tx, record, standing))
+    const left = (await leftAfterDecay(unit.tx, record, before)) - (await leftAfterDecay(unit.tx, record, standing))
     await grantPoints(unit, { ...taken, kind: 'level', point: -Math.min(left, balance?.levelPoints ?? 0) })
     return
   }
@@ -88,7 +88,11 @@ async function leave(unit: Unit, record: Earning, standing: number): Promise<voi
  * How many of an earning's `standing` level points the later decays have left. Each decay takes the same share of all
  * points. Rounded up, so that the parts of several payments add up to at least what is left.
  */
-async function leftOf(db: Executor, { id, userId, point, nominal }: Earning, standing: number): Promise<number> {
+async function leftAfterDecay(
+  db: Executor,
+  { id, userId, point, nominal }: Earning,
+  standing: number
+): Promise<number> {
   const { rows: decays } = await db.execute<{ before: string; after: string }>(sql`
     select before, before + point as after from (
       select id, point, reason_code, sum(point) over (order by id) - point as before
@@ -107,7 +111,7 @@ async function leftOf(db: Executor, { id, userId, point, nominal }: Earning, sta
  * former time. They are a new earning, so another refund takes them again. A repeat gives nothing more. Points for
  * invitations: see `rewardInvitation`. The caller has locked the earners.
  * @param kept how much of the payment counts now; by default all of it
- * @param moneys all refunds of the payment, including the reversed one: restores exactly what it took (`givenBackFor`);
+ * @param moneys all refunds of the payment, including the reversed one: restores exactly what it took (`pointsToRestore`);
  * by default the average of all refunds
  */
 export async function restoreForPayment(
@@ -118,7 +122,7 @@ export async function restoreForPayment(
 ): Promise<void> {
   for (const records of await earningsOf(unit.tx, payment)) {
     const last = records.at(-1)
-    const nominal = targetOf(records, kept) - standingOf(records)
+    const nominal = targetPoints(records, kept) - standingPoints(records)
     if (!last || nominal <= 0) continue
     const { userId, kind, reasonCode: reason, reasonParams: params, maturesAt, rate } = last
     const again = {
@@ -145,20 +149,20 @@ async function levelFor(
   nominal: number,
   { kept, moneys }: { kept: Kept | undefined; moneys: readonly Money[] | undefined }
 ): Promise<number> {
-  const takes = await takesOf(tx, records)
+  const takes = await readTakes(tx, records)
   if (moneys) {
-    const full = kept ? targetOf(records, { amount: kept.of, of: kept.of }) : (records[0]?.point ?? 0)
-    return givenBackFor({ records, takes, moneys, full }, { nominal, at: now })
+    const full = kept ? targetPoints(records, { amount: kept.of, of: kept.of }) : (records[0]?.point ?? 0)
+    return pointsToRestore({ records, takes, moneys, full }, { nominal, at: now })
   }
   const restored = records.slice(1)
-  const taken = sumOf(records, ({ takenBack }) => takenBack) - sumOf(restored, nominalOf)
+  const taken = sumOf(records, ({ takenBack }) => takenBack) - sumOf(restored, originalPoints)
   const lost = sumOf(takes, one => one.lost) - sumOf(restored, ({ point }) => point)
   const again = Math.min(nominal, Math.max(0, taken))
   return nominal - again + (again === 0 ? 0 : Math.floor((lost * again) / taken))
 }
 
 /** Each time that a refund took level points: how many of the earning's points, and how many decays had left. */
-async function takesOf(db: Executor, records: readonly Earning[]): Promise<Take[]> {
+async function readTakes(db: Executor, records: readonly Earning[]): Promise<Take[]> {
   const ids = records.map(({ id }) => String(id))
   const rows = await db
     .select({ id: pointRecords.id, cause: pointRecords.cause, point: pointRecords.point, at: pointRecords.createdAt })

@@ -128,14 +128,14 @@ export async function markOffline(unit: Unit, serverId: number, deadline: Date):
     .where(and(eq(servers.id, serverId), eq(servers.offline, false), lte(troubledSince, deadline)))
     .returning({ id: servers.id })
   if (gone.length === 0) return false
-  await tellWebhooks(unit, 'server.down', serverId)
+  await notifyWebhooks(unit, 'server.down', serverId)
   unit.publish('server', serverId)
   publishSelling(unit)
   return true
 }
 
 /** Tells the operators' webhooks that a server went out of stock because it does not serve, or that it sells again. */
-export async function tellWebhooks(unit: Unit, type: 'server.down' | 'server.up', serverId: number): Promise<void> {
+export async function notifyWebhooks(unit: Unit, type: 'server.down' | 'server.up', serverId: number): Promise<void> {
   const [server] = await unit.tx
     .select({
       name: servers.name,
@@ -170,7 +170,7 @@ async function sellAgain(unit: Unit, serverId: number): Promise<void> {
     )
     .returning({ id: servers.id })
   if (sellsAgain.length === 0) return
-  await tellWebhooks(unit, 'server.up', serverId)
+  await notifyWebhooks(unit, 'server.up', serverId)
   publishSelling(unit)
 }
 

@@ -12,7 +12,7 @@ import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { z } from 'zod'
 
 /** What agents that can hand over their connections tell of their program. */
-const told = z.object({
+const reported = z.object({
   program_started_at: z.string().max(40),
   takeover: z.object({
     state: z.enum(['none', 'running', 'failed']),
@@ -25,10 +25,10 @@ const told = z.object({
 })
 
 /** What an agent reports of its program; null: it is older, and can only be restarted. */
-export type Program = z.infer<typeof told> | null
+export type Program = z.infer<typeof reported> | null
 
 export const programIn = (info: unknown): Program => {
-  const read = told.safeParse(info)
+  const read = reported.safeParse(info)
   return read.success ? read.data : null
 }
 

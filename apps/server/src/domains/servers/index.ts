@@ -92,7 +92,7 @@ export {
 } from './groups.ts'
 export {
   type Work,
-  askedFor,
+  requestedWork,
   isAlive,
   isCancelling,
   isInstalling,
@@ -109,7 +109,7 @@ export {
   troubleSentence,
   usersOfServers
 } from './list-servers.ts'
-export { type Outage, findOutage, lockOutage, removeOutage, takeUnannounced } from './outages.ts'
+export { type Outage, findOutage, lockOutage, removeOutage, claimUnannounced } from './outages.ts'
 export { certificateOf, certificatesIn, daysLeft, firstEndOf, isCertificates } from './pem.ts'
 export { convergeQueue, provisionQueue, repairQueue } from './queues.ts'
 export { cidrRefusal } from './refusals.ts'
@@ -117,7 +117,7 @@ export { changeStatus, endReturn, markServed, markUnserved, showUnserved } from 
 export { serversHealth } from './routes.ts'
 export {
   type KeptTls,
-  opened,
+  openTls,
   resealedTls,
   sealed,
   settingsOf,

@@ -23,7 +23,7 @@ export const kindOf = ({ init, settings }: Pick<Work, 'init' | 'settings'>) =>
   init ? 'install' : settings ? 'settings' : 'ranges'
 
 /** What is asked for, as the screens show it. */
-export const askedFor = (work: Pick<Work, 'init' | 'settings' | 'asApplied'>) => ({
+export const requestedWork = (work: Pick<Work, 'init' | 'settings' | 'asApplied'>) => ({
   run_init: work.init,
   ...(kindOf(work) === 'settings' ? { settings: true } : {}),
   ...(work.asApplied ? { as_applied: true } : {})
@@ -81,7 +81,7 @@ export async function requestProvisioning(
     const steps = [{ ...waiting, output: '', started_at: at, ended_at: null }]
     await unit.tx
       .update(servers)
-      .set({ provisioning: { ...waiting, at, ...askedFor({ init: run_init, settings, asApplied }), steps } })
+      .set({ provisioning: { ...waiting, at, ...requestedWork({ init: run_init, settings, asApplied }), steps } })
       .where(eq(servers.id, row.id))
     unit.publish('server', row.id)
   }

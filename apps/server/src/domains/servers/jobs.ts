@@ -83,24 +83,26 @@ async function findTrouble(db: Executor, deadline: Date): Promise<Found[]> {
     .orderBy(asc(servers.id))
   return rows.flatMap(({ server, report }) => {
     const { id, name, ip, trouble: code, troubleParams, failingSince, refusedRanges, provisioning } = server
-    const told = (what: string, message: string, since: Date | null = null): Found[] => [
+    const findings = (what: string, message: string, since: Date | null = null): Found[] => [
       { subject: `${id}:${what}`, words: 'server_trouble', params: { server: name, ip, message }, since }
     ]
     if (failingSince !== null) {
       const message = code ? troubleSentence({ code, params: troubleParams ?? {} }) : '–'
-      return failingSince <= deadline ? told('changes_failing', message, failingSince) : []
+      return failingSince <= deadline ? findings('changes_failing', message, failingSince) : []
     }
     if (refusedRanges.length > 0)
-      return told(
+      return findings(
         'prefixes_refused',
         troubleSentence({ code: 'prefixes_refused', params: { message: refusedRanges.join(', ') } })
       )
     // It lasts minutes, or turns into another trouble.
     if (code === 'prefixes_waiting' || code === 'changes_failing' || code === 'unreachable') return []
-    if (code) return told(code, troubleSentence({ code, params: troubleParams ?? {} }))
-    if (provisioning?.status === 'failed') return told('installation', provisioning.message)
+    if (code) return findings(code, troubleSentence({ code, params: troubleParams ?? {} }))
+    if (provisioning?.status === 'failed') return findings('installation', provisioning.message)
     const texts: Readonly<Record<string, string>> = agentProblems
     const problems = report?.problems ?? []
-    return problems.length > 0 ? told('problems', problems.map(problem => texts[problem] ?? problem).join('; ')) : []
+    return problems.length > 0
+      ? findings('problems', problems.map(problem => texts[problem] ?? problem).join('; '))
+      : []
   })
 }

@@ -67,7 +67,7 @@ const views: Readonly<Record<Exclude<ServerView, 'older'>, SQL | undefined>> = {
 export const isServedOrder = sql`${agentUsers.wanted} and ${agentUsers.orderId} is not null`
 
 /** The agent reported another version than this console installs. Builds from source do not count. */
-async function tellsOther(): Promise<SQL> {
+async function hasOtherVersion(): Promise<SQL> {
   const version = await agentVersion()
   return sql`exists (select 1 from ${serverReports} where ${serverReports.serverId} = ${servers.id}
     and ${serverReports.report} ->> 'version' <> ${version}
@@ -89,7 +89,9 @@ export const serverList = defineList<Query, Server>({
     const found = pattern
       ? or(ilike(servers.name, pattern), ilike(sql`host(${servers.ip})`, pattern), ilike(servers.description, pattern))
       : undefined
-    return { where: [isNull(servers.deletedAt), found, state === 'older' ? await tellsOther() : state && views[state]] }
+    return {
+      where: [isNull(servers.deletedAt), found, state === 'older' ? await hasOtherVersion() : state && views[state]]
+    }
   },
   load: async (db, ids) => present(db, await db.select().from(servers).where(among(servers.id, ids)))
 })

@@ -111,7 +111,7 @@ export async function closeOutage({ tx, now }: Unit, serverId: number): Promise<
  * Takes an outage that customers do not know of, if its server is out of stock and has been silent since before
  * `deadline`. A missed health check alone is no outage, even if the server is out of stock for another reason.
  */
-export async function takeUnannounced({ tx, now }: Unit, deadline: Date): Promise<Outage | undefined> {
+export async function claimUnannounced({ tx, now }: Unit, deadline: Date): Promise<Outage | undefined> {
   const [found] = await tx
     .select({ outage: serverOutages })
     .from(serverOutages)

@@ -5,7 +5,7 @@ import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { and, eq, isNull } from '../../infra/db/drizzle.ts'
 import { type Result, ok } from '../../infra/result.ts'
-import { clearTrouble, setTrouble, tellWebhooks } from './agent-health.ts'
+import { clearTrouble, setTrouble, notifyWebhooks } from './agent-health.ts'
 import { enqueueFullSync, renewPrefixes } from './desired/desired-users.ts'
 import { isAlive } from './installations.ts'
 import { readServer } from './list-servers.ts'
@@ -121,19 +121,19 @@ export async function markServed(unit: Unit, serverId: number, since?: Date | nu
  * Shows a server as unserved, unless an installation runs. Any other trouble stays.
  * @param told the port that its agent reports; if customers are shown another one, the server is unserved
  */
-export async function showUnserved(unit: Unit, serverId: number, told?: number): Promise<void> {
+export async function showUnserved(unit: Unit, serverId: number, reportedPort?: number): Promise<void> {
   const row = await lockServer(unit, serverId)
   if (!row || isAlive(row, unit.now)) return
-  const isOther = told !== undefined && isWrongPort(row, told)
-  if (told !== undefined && !isOther) await clearTrouble(unit, serverId, ['other_port'])
+  const isOther = reportedPort !== undefined && isWrongPort(row, reportedPort)
+  if (reportedPort !== undefined && !isOther) await clearTrouble(unit, serverId, ['other_port'])
   if (!isOther && row.unservedSince === null) return
-  if (isOther) await showPort(unit, row, told)
-  else if (row.trouble === null || (row.trouble === 'other_port' && told !== undefined))
+  if (isOther) await showPort(unit, row, reportedPort)
+  else if (row.trouble === null || (row.trouble === 'other_port' && reportedPort !== undefined))
     await setTrouble(unit, serverId, { code: 'not_served' })
   if (row.offline && row.unservedSince !== null) return
   const unservedSince = row.unservedSince ?? unit.now
   await unit.tx.update(servers).set({ unservedSince, offline: true }).where(eq(servers.id, serverId))
-  if (!row.offline) await tellWebhooks(unit, 'server.down', serverId)
+  if (!row.offline) await notifyWebhooks(unit, 'server.down', serverId)
   unit.publish('server', serverId)
   publishSelling(unit)
 }

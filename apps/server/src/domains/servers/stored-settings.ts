@@ -46,7 +46,7 @@ export const withTls = (row: { agentSettings: KeptSettings }, tls: KeptTls): Kep
 })
 
 /** As it is sent. @throws if the key was sealed with another APP_SECRET */
-export function opened({ wanted }: KeptTls, secrets: Secrets): AgentProxyTls {
+export function openTls({ wanted }: KeptTls, secrets: Secrets): AgentProxyTls {
   return wanted.source === 'pasted' ? { ...wanted, key: secrets.open(Buffer.from(wanted.key, 'base64')) } : wanted
 }
 

@@ -9,7 +9,7 @@ import { StartupError } from '../../infra/db/migrate.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { countOld, resealAll, type SealedTable, whole } from '../../infra/reseal.ts'
-import { opens, type Secrets } from '../../infra/secrets.ts'
+import { canOpen, type Secrets } from '../../infra/secrets.ts'
 
 const KEY = 'app_secret_check'
 /** The value that the former APP_SECRET sealed, since it was changed. */
@@ -43,7 +43,7 @@ export async function opensSecrets(db: Executor, secrets: Secrets): Promise<bool
     .where(isNotNull(settings.secret))
   const check = sealed.filter(({ key }) => key === KEY)
   const judged = check.length > 0 ? check : sealed
-  return judged.length === 0 || judged.some(({ secret }) => secret !== null && opens(secrets, secret))
+  return judged.length === 0 || judged.some(({ secret }) => secret !== null && canOpen(secrets, secret))
 }
 
 /**
@@ -65,7 +65,7 @@ export async function checkAppSecret(ctx: AppContext): Promise<void> {
   const { previous } = secrets
   if (!previous) return
   const checks = await Promise.all([KEY, FORMER].map(key => readCheck(db, key)))
-  if (!checks.some(check => check && opens(previous, check.secret)))
+  if (!checks.some(check => check && canOpen(previous, check.secret)))
     log.warn(
       'APP_SECRET_PREVIOUS was never the APP_SECRET of this database. Correct it, unless it is the next APP_SECRET.'
     )

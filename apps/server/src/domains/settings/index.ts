@@ -24,7 +24,7 @@ export { checkGeofeed, readGeofeed, type GeofeedLine } from './geofeed.ts'
 export { readSettings, readSome, savedAt, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
 export { checkAppSecret, opensSecrets, sealedSettings, secretChange, settingsJobs } from './app-secret.ts'
-export { endRecovery, isRecovering, markRestored, noteHeld, readRestored, type Held } from './restored.ts'
+export { endRecovery, isRecovering, markRestored, recordHeld, readRestored, type HeldRanges } from './restored.ts'
 export { type SettingTests } from './health.ts'
 
 export function settingsRoutes(

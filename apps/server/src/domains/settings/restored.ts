@@ -7,21 +7,21 @@ import { settings } from './tables.ts'
 const KEY = 'restored_from_backup'
 
 /** Ranges by server that an agent serves to a user of whom the restored database does not know. */
-const Held = z.array(z.object({ server: z.number(), prefixes: z.array(z.string()) }))
-export type Held = z.infer<typeof Held>
+const HeldRanges = z.array(z.object({ server: z.number(), prefixes: z.array(z.string()) }))
+export type HeldRanges = z.infer<typeof HeldRanges>
 
 const Restored = z.object({
   backup_at: z.iso.datetime(),
   restored_at: z.iso.datetime(),
   /** What agents hold besides, by user; null until they were asked. */
-  held: z.record(z.string(), Held).nullable(),
+  held: z.record(z.string(), HeldRanges).nullable(),
   recovered_at: z.iso.datetime().nullable()
 })
 
 export type Restored = {
   backupAt: Date
   restoredAt: Date
-  held: Record<string, Held> | null
+  held: Record<string, HeldRanges> | null
   /** Until then the shop sells nothing, ends no order and sends agents nothing. Null: it still does not. */
   recoveredAt: Date | null
 }
@@ -66,7 +66,7 @@ export async function isRecovering(db: Executor): Promise<boolean> {
   return (await db.$count(settings, and(eq(settings.key, KEY), sql`${settings.value} ->> 'recovered_at' is null`))) > 0
 }
 
-export async function noteHeld({ tx, now }: Unit, held: Record<string, Held>): Promise<void> {
+export async function recordHeld({ tx, now }: Unit, held: Record<string, HeldRanges>): Promise<void> {
   const value = sql`${settings.value} || jsonb_build_object('held', ${JSON.stringify(held)}::jsonb)`
   await tx.update(settings).set({ value, updatedAt: now }).where(eq(settings.key, KEY))
 }

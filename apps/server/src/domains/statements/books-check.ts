@@ -3,7 +3,7 @@ import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
-import { kept } from '../orders/index.ts'
+import { dailyFigures } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { payments } from '../payments/tables.ts'
 
@@ -48,7 +48,7 @@ export async function wrongBooks(db: Executor): Promise<unknown[]> {
 }
 
 /** Daily figures, counted from the orders and payments. Reads every order. */
-export const counted = sql`(
+export const countedFigures = sql`(
   select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
   from ${orders} where deleted_at is null
   union all
@@ -64,8 +64,8 @@ type Difference = { day: string; orders: number; paid: number; revenue: string }
 export async function compareFigures(db: Executor): Promise<Difference[]> {
   const { rows } = await db.execute<Difference>(sql`
     select day::text, sum(orders)::bigint as orders, sum(paid)::bigint as paid, sum(revenue)::numeric(16, 2)::text as revenue
-    from (select day, orders, paid, revenue from ${counted}
-      union all select day, -orders, -paid, -revenue from ${kept}) both_of_them
+    from (select day, orders, paid, revenue from ${countedFigures}
+      union all select day, -orders, -paid, -revenue from ${dailyFigures}) both_of_them
     group by day having sum(orders) <> 0 or sum(paid) <> 0 or sum(revenue) <> 0 order by day`)
   return rows
 }

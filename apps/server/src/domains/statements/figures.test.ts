@@ -7,12 +7,12 @@ import { ORDERED } from '../../testing/ordered.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { countKept, figuresOf, foldFigures, statistics } from '../orders/figures.ts'
 import { orders } from '../orders/tables.ts'
-import { compareFigures, counted } from './books-check.ts'
+import { compareFigures, countedFigures } from './books-check.ts'
 import { payments } from '../payments/tables.ts'
 import { addPlan } from '../../testing/rows.ts'
 
 /** The same as `statistics`, but counted. */
-const countStatistics = (db: Database, now: Date) => figuresOf(db, counted, now)
+const countStatistics = (db: Database, now: Date) => figuresOf(db, countedFigures, now)
 
 const NOW = new Date('2026-05-15T00:30:00Z')
 

@@ -6,7 +6,7 @@ import { ok, type Result } from '../../infra/result.ts'
 import { SHOP_NAME } from '../../infra/shop-name.ts'
 import { users } from '../accounts/tables.ts'
 import { ruleTexts } from '../inventory/index.ts'
-import { calledColumn, orderTranslations } from '../orders/index.ts'
+import { productNameColumn, orderTranslations } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { type PaymentRow, paymentStateOf } from '../payments/index.ts'
 import { paymentRefunds, payments, type PaidLine } from '../payments/tables.ts'
@@ -17,7 +17,7 @@ import { paymentRefunds, payments, type PaidLine } from '../payments/tables.ts'
  */
 export async function receiptsOf(db: Executor, orderId: number, userId: number): Promise<Result<Receipts>> {
   const [found] = await db
-    .select({ order: orders, called: calledColumn, username: users.username, email: users.email })
+    .select({ order: orders, called: productNameColumn, username: users.username, email: users.email })
     .from(orders)
     .innerJoin(users, eq(users.id, orders.userId))
     .where(and(eq(orders.id, orderId), eq(orders.userId, userId), isNull(orders.deletedAt)))
@@ -106,8 +106,8 @@ const lineOf = ({ title, variant, quantity, price }: PaidLine) => ({
 function partsOf(charged: string, refunds: Refund[]): { at: string; cents: bigint }[] {
   let left = toCents(charged)
   return refunds.flatMap(({ amount, createdAt }) => {
-    const told = amount === null ? left : toCents(amount)
-    const cents = told < left ? told : left
+    const reported = amount === null ? left : toCents(amount)
+    const cents = reported < left ? reported : left
     left -= cents
     return cents > 0n ? [{ at: iso(createdAt), cents }] : []
   })

@@ -102,8 +102,8 @@ async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<Result<
   const state = form.state ?? (form.severity === 'maintenance' ? 'scheduled' : 'investigating')
   const times = timesOf(form, now)
   const wrong =
-    wrongState(form.severity, state) ??
-    wrongTimes(form.severity, times, now) ??
+    refuseState(form.severity, state) ??
+    refuseTimes(form.severity, times, now) ??
     // Past work may be recorded as completed, but not planned.
     (isEnded(state) ? undefined : wrongEnd(times, now))
   if (wrong) return wrong
@@ -122,7 +122,7 @@ async function createIncidentIn(unit: Unit, form: IncidentForm): Promise<Result<
   if (!made) throw new Error('the incident was not added')
   const unknown = await setLocations(unit, made.id, form.locations)
   if (unknown) return unknown
-  await say(unit, made.id, { state, text: form.text })
+  await insertUpdate(unit, made.id, { state, text: form.text })
   const after = await readIncident(tx, made.id, now)
   if (after.ok) unit.audit('incident.create', made.id, { after: audited(after.data) })
   unit.publish('incident', made.id, 'everyone')
@@ -153,7 +153,7 @@ export const updateIncident = (
     if ((form.severity === 'maintenance') !== (row.severity === 'maintenance')) return refuse('is_fixed')
     const isSameEnd = times.endsAt?.getTime() === row.endsAt?.getTime()
     const wrong =
-      wrongTimes(form.severity, times, now) ?? (isSameEnd || isEnded(row.state) ? undefined : wrongEnd(times, now))
+      refuseTimes(form.severity, times, now) ?? (isSameEnd || isEnded(row.state) ? undefined : wrongEnd(times, now))
     if (wrong) return wrong
     await tx
       .update(incidents)
@@ -193,7 +193,7 @@ export const addUpdate = (
   command(ctx, by, UNIQUE, async unit => {
     const row = await lockIncident(unit, id)
     if (!row) return refuse('not_found')
-    const wrong = wrongState(row.severity, form.state)
+    const wrong = refuseState(row.severity, form.state)
     if (wrong) return wrong
     const [last] = await unit.tx
       .select()
@@ -204,7 +204,7 @@ export const addUpdate = (
     if (last?.state === form.state && last.text === form.text) return readIncident(unit.tx, id, unit.now)
     if (row.state === 'completed') return refuse('incident_ended')
     await setState(unit, row, form.state)
-    await say(unit, id, form)
+    await insertUpdate(unit, id, form)
     unit.audit('incident.update', id, { before: { state: row.state }, after: form })
     unit.publish('incident', id, 'everyone')
     return readIncident(unit.tx, id, unit.now)
@@ -240,7 +240,7 @@ const setState = ({ tx, now }: Unit, { id, resolvedAt }: IncidentRow, state: Inc
     .where(eq(incidents.id, id))
 
 /** Adds an update and mails the subscribers. */
-async function say(
+async function insertUpdate(
   unit: Unit,
   incidentId: number,
   { state, text, at = unit.now }: { state: IncidentState; text: string; at?: Date }
@@ -276,7 +276,7 @@ const timesOf = (form: Pick<IncidentEdit, 'severity' | 'started_at' | 'ends_at'>
   endsAt: form.severity === 'maintenance' && form.ends_at !== undefined ? new Date(form.ends_at) : null
 })
 
-function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: Times, now: Date): Refusal | undefined {
+function refuseTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: Times, now: Date): Refusal | undefined {
   if (severity !== 'maintenance')
     // An operator's clock may be slightly ahead.
     return startedAt.getTime() > now.getTime() + MINUTE ? refuse('incident_in_future') : undefined
@@ -290,7 +290,7 @@ function wrongTimes(severity: IncidentEdit['severity'], { startedAt, endsAt }: T
 const wrongEnd = ({ endsAt }: Times, now: Date): Refusal | undefined =>
   endsAt && endsAt <= now ? refuse('maintenance_times', { params: { days: MOST_DAYS } }) : undefined
 
-function wrongState(severity: IncidentEdit['severity'], state: IncidentState): Refusal | undefined {
+function refuseState(severity: IncidentEdit['severity'], state: IncidentState): Refusal | undefined {
   const isPlanned = severity === 'maintenance'
   if (MAINTENANCE.includes(state) === isPlanned) return undefined
   const kind = INCIDENT_STATES.filter(one => MAINTENANCE.includes(one) === isPlanned).join(', ')
@@ -319,7 +319,7 @@ export const endMaintenance = (ctx: AppContext, by: Actor): Promise<number> =>
     for (const row of over) {
       const at = row.endsAt ?? now
       await setState(unit, row, 'completed', at)
-      await say(unit, row.id, { state: 'completed', text: '', at })
+      await insertUpdate(unit, row.id, { state: 'completed', text: '', at })
       unit.publish('incident', row.id, 'everyone')
     }
     return over.length

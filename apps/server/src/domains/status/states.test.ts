@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { dayState, locationState, serverState, shareUp, worstState, type ServerSigns } from './states.ts'
+import { dayState, locationState, serverState, shareUp, worstState, type ServerFacts } from './states.ts'
 
 const now = new Date('2026-11-20T12:00:00.000Z')
 const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
-const fine: ServerSigns = {
+const fine: ServerFacts = {
   status: 'active',
   connected: true,
   lastSeenAt: ago(1),
@@ -13,7 +13,7 @@ const fine: ServerSigns = {
 }
 const silent = { connected: false, unreachableSince: ago(3) }
 
-test.each<[string, Partial<ServerSigns>, ReturnType<typeof serverState>]>([
+test.each<[string, Partial<ServerFacts>, ReturnType<typeof serverState>]>([
   ['answers', {}, 'up'],
   ['does not answer', silent, 'down'],
   ['was never asked', { connected: false, lastSeenAt: null }, 'unknown'],

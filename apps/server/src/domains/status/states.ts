@@ -6,7 +6,7 @@ import { serverGroupServers, serverGroups, serverReports, servers } from '../ser
 import { incidentLocations, incidents } from './tables.ts'
 
 /** The facts that decide a server's state. */
-export type ServerSigns = {
+export type ServerFacts = {
   status: 'active' | 'paused' | 'draining' | 'given_up' | 'returning'
   /** Whether its agent answered the last health check, and when it last answered. */
   connected: boolean
@@ -39,7 +39,7 @@ const FELT: ReadonlySet<string> = new Set([
 ])
 
 /** A server's state for its customers; null: unused, so it does not count. See docs/STATUS.md. */
-export function serverState(signs: ServerSigns, now: Date): LocationState | null {
+export function serverState(signs: ServerFacts, now: Date): LocationState | null {
   const { status, connected, lastSeenAt, unreachableSince, problems, checks } = signs
   if (status === 'given_up' || status === 'returning') return null
   if (status !== 'active') return 'maintenance'

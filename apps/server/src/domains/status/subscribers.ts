@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from '../../infra/db/drizzle.ts'
 import { type Result, done } from '../../infra/result.ts'
 import type { Secrets } from '../../infra/secrets.ts'
-import { countClientAsk, countForwarded } from '../accounts/index.ts'
+import { countClientRequest, countForwarded } from '../accounts/index.ts'
 import { blockedAmong, enqueueMail, forgetWaitingMails } from '../mail/index.ts'
 import { readLocations } from './locations.ts'
 import { placesOf } from './present.ts'
@@ -52,7 +52,8 @@ export const subscribe = (
   command(ctx, by, async unit => {
     const { tx, now } = unit
     // Counted even if no mail is sent, or the limit would reveal which addresses are subscribed.
-    if (!(await countClientAsk(unit, 'status', by, { most: ASKS_AN_HOUR, withinMs: HOUR }))) return refuse('too_many')
+    if (!(await countClientRequest(unit, 'status', by, { most: ASKS_AN_HOUR, withinMs: HOUR })))
+      return refuse('too_many')
     const flooded = await countForwarded(unit, by, 'status')
     if (flooded) return flooded
     const [row] = await tx

@@ -43,7 +43,7 @@ type Whose = { row: TrafficRow; orderId: number | null | undefined }
  * The counters that belong to users and addresses of the agent's own server, with their orders. The rest is dropped:
  * one captured server must not use up the traffic of other orders, or fill tables with invented names.
  */
-async function whoseRows(
+async function rowsWithOwners(
   { tx, now }: Pick<Unit, 'tx' | 'now'>,
   serverId: number,
   rows: TrafficRow[],
@@ -105,7 +105,7 @@ export async function recordPage(unit: Unit, { serverId, asked, page }: Page, po
   if (!cursor || cursor.epoch !== asked.epoch || cursor.cursor !== asked.cursor) return false
   // If a page has a counter twice, the later one counts.
   const told = [...new Map(page.rows.map(row => [keyOf(row.user, row.ip), row])).values()]
-  const rows = await whoseRows(unit, serverId, told, ports.ordersOf)
+  const rows = await rowsWithOwners(unit, serverId, told, ports.ordersOf)
   const marks = await readMarks(
     tx,
     serverId,

@@ -37,7 +37,7 @@ const jitter = (random: number): number => 1 - JITTER + 2 * JITTER * random
 const LONGEST_WISH = 12 * HOUR
 
 /** A receiver's `Retry-After`: seconds, or an instant. @returns milliseconds from now; 0 if missing or unreadable */
-export function wishedPause(header: string | undefined, now: Date): number {
+export function retryAfterMs(header: string | undefined, now: Date): number {
   if (header === undefined) return 0
   const wished = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now.getTime()
   return Number.isFinite(wished) ? Math.min(LONGEST_WISH, Math.max(0, wished)) : 0
@@ -135,10 +135,10 @@ async function record(
     return endDelivery(unit, at, 'sent')
   }
   const isTest = delivery.type === 'webhook.test'
-  const wished = reply.ok ? wishedPause(reply.retryAfter, now) : 0
+  const wished = reply.ok ? retryAfterMs(reply.retryAfter, now) : 0
   // A failed test does not count as a failing endpoint. Nor does a failure at an address that has changed since.
   const off =
-    isTest || endpoint.url !== claimed.endpoint.url ? null : await noteFailure(unit, at, { reply, wished, random })
+    isTest || endpoint.url !== claimed.endpoint.url ? null : await recordFailure(unit, at, { reply, wished, random })
   const pause = Math.max(pauseAfter(delivery.tries, random()), wished)
   const nextAt = new Date(now.getTime() + pause)
   if (isTest || off || nextAt > delivery.expiresAt) await endDelivery(unit, at, 'failed')
@@ -148,13 +148,13 @@ async function record(
     unit.jobs.send(sendWebhookQueue, { deliveryId: delivery.id }, options)
     unit.publish('webhook', endpoint.id, endpoint.userId ?? undefined)
   }
-  if (off && endpoint.enabled) await tellOwner(unit, ctx, claimed, off)
+  if (off && endpoint.enabled) await notifyOwner(unit, ctx, claimed, off)
 }
 
 type Failing = { reply: Reply; wished: number; random: () => number }
 
 /** Pauses the endpoint, or switches it off. @returns why it is off now; null if it is not */
-async function noteFailure(
+async function recordFailure(
   { tx, now }: Unit,
   { endpoint }: Pick<Claimed, 'endpoint'>,
   { reply, wished, random }: Failing
@@ -179,7 +179,7 @@ async function noteFailure(
 }
 
 /** Once for each time that it is switched off. */
-async function tellOwner(
+async function notifyOwner(
   unit: Unit,
   { config }: AppContext,
   { endpoint }: Claimed,

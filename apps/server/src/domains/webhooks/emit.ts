@@ -6,7 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
 import { randomToken } from '../../infra/secrets.ts'
-import { countAsk } from '../accounts/index.ts'
+import { countRequest } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import type { EndpointRow } from './deliver.ts'
 import { isOf, lockEndpoint } from './endpoints.ts'
@@ -168,6 +168,6 @@ function send(unit: Unit, deliveryId: number, endpoint: EndpointRow): void {
 /** Every request counts, even for the same delivery, because its owner chooses the target. */
 async function refusedByLimit(unit: Unit, owner: Owner): Promise<Refusal | null> {
   const max = owner === null ? MAX_AN_HOUR.operators : MAX_AN_HOUR.customer
-  const asked = await countAsk(unit, `webhook:${owner ?? 'operators'}`, { most: max, withinMs: HOUR })
+  const asked = await countRequest(unit, `webhook:${owner ?? 'operators'}`, { most: max, withinMs: HOUR })
   return asked === null ? refuse('too_many') : null
 }

@@ -71,7 +71,7 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string }
   const uid = process.getuid?.() ?? 0
   const target = join(place, `netlet-postgres-${manifest.version}-${process.arch}-${uid}`)
-  if (await sound(target, packageDir, uid)) return target
+  if (await isIntact(target, packageDir, uid)) return target
   const temporary = await mkdtemp(`${target}.`)
   try {
     await cp(join(packageDir, 'native'), join(temporary, 'native'), { recursive: true, verbatimSymlinks: true })
@@ -79,7 +79,7 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
     await open(temporary)
     // Another process may have been first, or a cleaner of temporary files may have removed parts of the copy.
     await rename(temporary, target).catch(async () => {
-      if (await sound(target, packageDir, uid)) return
+      if (await isIntact(target, packageDir, uid)) return
       await rename(target, `${temporary}.old`)
       await rename(temporary, target)
       await rm(`${temporary}.old`, { recursive: true, force: true })
@@ -87,12 +87,12 @@ async function copyTo(place: string, packageDir: string): Promise<string> {
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
-  if (!(await sound(target, packageDir, uid))) throw new Error(`${target} is not ours`)
+  if (!(await isIntact(target, packageDir, uid))) throw new Error(`${target} is not ours`)
   return target
 }
 
 /** The place may be public, so a folder counts only if it is complete, ours, and not writable by others. */
-async function sound(target: string, packageDir: string, uid: number): Promise<boolean> {
+async function isIntact(target: string, packageDir: string, uid: number): Promise<boolean> {
   const info = await lstat(target).catch(() => undefined)
   if (!info?.isDirectory() || info.uid !== uid || (info.mode & 0o022) !== 0) return false
   const native = join(packageDir, 'native')

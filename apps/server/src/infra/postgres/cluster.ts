@@ -4,7 +4,7 @@ import { rmdir, symlink, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Account, canEnter, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
-import { pidTaken } from './processes.ts'
+import { isPidInUse } from './processes.ts'
 
 /** The superuser, who owns everything in the embedded database. */
 export const superuser = 'netlet'
@@ -77,7 +77,7 @@ async function exists(dataDir: string): Promise<boolean> {
 
 async function create(dataDir: string, binaries: Binaries, account: Account, sync: boolean): Promise<void> {
   const near = await canEnter(account, dirname(dataDir))
-  const parent = near ? dirname(dataDir) : await privatePlace(account)
+  const parent = near ? dirname(dataDir) : await makePrivateFolder(account)
   const folder = await mkdtemp(join(parent, `${basename(dataDir)}.new-${process.pid}-`))
   try {
     await initialise(folder, binaries, account, sync)
@@ -91,7 +91,7 @@ async function create(dataDir: string, binaries: Binaries, account: Account, syn
   // A rename puts the folder in place. If the account cannot reach that place, a link points to the folder instead.
   const stays = near ? folder : join(parent, `${basename(dataDir)}-${randomBytes(8).toString('hex')}`)
   if (!near) await rename(folder, stays)
-  await clearWay(dataDir)
+  await removeEmptyFolder(dataDir)
   await (near ? rename(folder, dataDir) : symlink(stays, dataDir)).catch(async (error: NodeJS.ErrnoException) => {
     await rm(stays, { recursive: true, force: true })
     if (!['EEXIST', 'ENOTEMPTY', 'ENOTDIR', 'EPERM'].includes(error.code ?? '') || !(await exists(dataDir))) throw error
@@ -99,7 +99,7 @@ async function create(dataDir: string, binaries: Binaries, account: Account, syn
 }
 
 /** Removes an empty folder or a link to nowhere, but nothing that another process put in place in the meantime. */
-async function clearWay(dataDir: string): Promise<void> {
+async function removeEmptyFolder(dataDir: string): Promise<void> {
   const link = await lstat(dataDir).catch(() => undefined)
   if (!link || (await exists(dataDir))) return
   await (link.isSymbolicLink() ? unlink(dataDir) : rmdir(dataDir)).catch(() => undefined)
@@ -129,7 +129,7 @@ async function initialise(folder: string, binaries: Binaries, account: Account, 
 }
 
 /** A folder that survives a reboot. The account can enter it, but not list it. */
-async function privatePlace(account: Account): Promise<string> {
+async function makePrivateFolder(account: Account): Promise<string> {
   for (const base of ['/var/lib', '/var/tmp']) {
     const place = join(base, 'netlet')
     await mkdir(place, { mode: 0o711 }).catch(() => undefined)
@@ -148,7 +148,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
   for (const parent of [dirname(dataDir), '/var/lib/netlet', '/var/tmp/netlet']) {
     for (const name of await readdir(parent).catch(() => [])) {
       const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : NaN
-      if (Number.isNaN(pid) || pidTaken(pid)) continue
+      if (Number.isNaN(pid) || isPidInUse(pid)) continue
       await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
     }
   }

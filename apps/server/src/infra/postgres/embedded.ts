@@ -7,7 +7,7 @@ import { type Account, childEnvironment, chooseAccount, safeFolder } from './acc
 import { type Binaries, findBinaries } from './binaries.ts'
 import { type Cluster, openCluster, superuser } from './cluster.ts'
 import { type Postmaster, findPostmaster, removeStaleLock, stopPostmaster, verify } from './postmaster.ts'
-import { pidTaken, startOf } from './processes.ts'
+import { isPidInUse, startOf } from './processes.ts'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 
@@ -37,7 +37,7 @@ async function markOwner(folder: string): Promise<Owner> {
       if (released) return false
       released = true
       rmSync(join(folder, name), { force: true })
-      return !readdirSync(folder).some(other => /^\d/.test(other) && pidTaken(Number.parseInt(other, 10)))
+      return !readdirSync(folder).some(other => /^\d/.test(other) && isPidInUse(Number.parseInt(other, 10)))
     }
   }
 }
@@ -184,7 +184,7 @@ async function launch(
     child.unref()
     const ready = child.pid === undefined ? 'ended' : await whenReady(cluster, child.pid, deadline)
     if (typeof ready === 'object') return ready
-    if (child.pid !== undefined && pidTaken(child.pid) && child.exitCode === null && child.signalCode === null) {
+    if (child.pid !== undefined && isPidInUse(child.pid) && child.exitCode === null && child.signalCode === null) {
       child.kill('SIGQUIT')
     }
     // Its log may not mention this, because it has not found the other server's lock file yet.

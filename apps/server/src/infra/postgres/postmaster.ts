@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { type Account, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { type Cluster, superuser } from './cluster.ts'
-import { commandOf, gone, pidTaken, startOf } from './processes.ts'
+import { commandOf, waitForExit, isPidInUse, startOf } from './processes.ts'
 
 /** A server process as its lock file describes it. `status` is PostgreSQL's: starting, ready, stopping. */
 export type Postmaster = {
@@ -37,7 +37,7 @@ async function isPostmaster(pid: number, cluster: Cluster): Promise<boolean> {
 export async function removeStaleLock(cluster: Cluster): Promise<void> {
   const text = await readFile(lockFile(cluster), 'utf8').catch(() => '')
   const pid = Math.abs(Number(text.split('\n')[0]))
-  if (!pid || !pidTaken(pid) || (await isPostmaster(pid, cluster))) return
+  if (!pid || !isPidInUse(pid) || (await isPostmaster(pid, cluster))) return
   if ((await readFile(lockFile(cluster), 'utf8').catch(() => '')) === text) await unlink(lockFile(cluster))
 }
 
@@ -76,7 +76,7 @@ export async function stopPostmaster(
     if (!(await isPostmaster(pid, cluster))) return
     if (process.platform === 'win32') await runAs(account, binaries.pgCtl, ['kill', signal.slice(3), String(pid)])
     else process.kill(pid, signal)
-    if (await gone(pid, 30_000)) return
+    if (await waitForExit(pid, 30_000)) return
   }
   throw new Error(`PostgreSQL (process ${pid}) does not end. Its log: ${cluster.log}`)
 }

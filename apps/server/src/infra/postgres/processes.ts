@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const run = promisify(execFile)
 
 /** Does a process of any user have this id? An unreaped zombie counts. */
-export function pidTaken(pid: number): boolean {
+export function isPidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -20,7 +20,7 @@ export function pidTaken(pid: number): boolean {
  * Containers reuse ids soon, and a zombie stays if the first process does not reap it.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
-  if (!pidTaken(pid)) return undefined
+  if (!isPidInUse(pid)) return undefined
   if (process.platform === 'linux') {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
     // The name in parentheses may contain spaces. The fields after it are state (3rd) … start time (22nd).
@@ -48,7 +48,7 @@ export async function commandOf(pid: number): Promise<string | undefined> {
 }
 
 /** Waits until the process is gone. @returns false if it still runs after `ms` milliseconds */
-export async function gone(pid: number, ms: number): Promise<boolean> {
+export async function waitForExit(pid: number, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms
   while ((await startOf(pid)) !== undefined) {
     if (performance.now() > deadline) return false

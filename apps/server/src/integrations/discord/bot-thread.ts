@@ -97,7 +97,7 @@ function connected(): void {
 /** Threads of the guilds, because a message does not contain the type of its channel. */
 const threads = new Set<unknown>()
 
-function noteThreads(event: string, { id, threads: listed = [] }: RawMessage): void {
+function recordThreads(event: string, { id, threads: listed = [] }: RawMessage): void {
   if (event === 'THREAD_CREATE' || event === 'THREAD_UPDATE') threads.add(id)
   if (event === 'THREAD_DELETE') threads.delete(id)
   if (event === 'GUILD_CREATE' || event === 'THREAD_LIST_SYNC')
@@ -107,7 +107,7 @@ function noteThreads(event: string, { id, threads: listed = [] }: RawMessage): v
 // Raw events keep their order: a message after a new session is reported after it.
 client.on(Events.Raw, ({ t, d }: { t: string; d: RawMessage }) => {
   if (t === 'READY') emit({ kind: 'session' })
-  noteThreads(t, d)
+  recordThreads(t, d)
   if (t === 'MESSAGE_CREATE') emit({ kind: 'message', message: d, inThread: threads.has(d['channel_id']) })
   if (t === 'RESUMED') {
     connected()

@@ -65,7 +65,7 @@ export async function sendWithSmtp(mail: Mail, smtp: Smtp, { timeoutMs }: { time
   } catch (error) {
     const reason = signal.aborted ? 'timeout' : reasonOf(error)
     const text = `The mail server at ${smtp.host}:${smtp.port} ${problemOf(reason, error)}`
-    return failed(reason, `${text}${saidBy(error)}.`, {
+    return failed(reason, `${text}${serverReply(error)}.`, {
       // The connection broke or fell silent after the whole mail was sent, so the server may have it.
       uncertain: isHandedOver && !isAnswer(error),
       noMailbox: reason === 'rejected' && isNoMailbox(error)
@@ -142,7 +142,7 @@ function problemOf(reason: MailReason, error: unknown): string {
 const BAD_CERTIFICATE = /^(CERT_|DEPTH_|SELF_|UNABLE_|ERR_TLS_CERT)/
 
 /** The server's reply, which names the problem. */
-function saidBy(error: unknown): string {
+function serverReply(error: unknown): string {
   const response = error instanceof Error ? (error as SmtpError).response : undefined
   return response ? `: ${startOf(response, 300)}` : ''
 }

@@ -57,7 +57,7 @@ const Changed = z.object({ userErrors: UserErrors }).nullable()
 
 export async function inspectWebhooks(execute: Execute, installation: Installation): Promise<ShopifyResult<Webhooks>> {
   const present = await readSubscriptions(execute)
-  return present.ok ? done(sortOut(present.value, installation)) : present
+  return present.ok ? done(sortSubscriptions(present.value, installation)) : present
 }
 
 export async function registerWebhooks(
@@ -67,7 +67,7 @@ export async function registerWebhooks(
 ): Promise<ShopifyResult<WebhookRegistration>> {
   const read = await readSubscriptions(execute)
   if (!read.ok) return read
-  const before = sortOut(read.value, installation)
+  const before = sortSubscriptions(read.value, installation)
   const counts = { created: 0, updated: 0, kept: 0 }
   const established = installation.earlier.length > 0 || before.present.length > 0
   if (before.foreign.length > 0 && !established && !takeOver) return done({ ...before, ...counts, blocked: true })
@@ -106,7 +106,7 @@ export async function registerWebhooks(
   })
 }
 
-function sortOut(found: readonly Subscription[], installation: Installation): Webhooks {
+function sortSubscriptions(found: readonly Subscription[], installation: Installation): Webhooks {
   const base = installation.callbackBase.replace(/\/+$/, '')
   const origins = originsOf(installation)
   return {

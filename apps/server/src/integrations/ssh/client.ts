@@ -99,7 +99,7 @@ async function connectOnce(target: SshTarget, kinds: ServerHostKeyAlgorithm[] | 
   client.on('ready', () => resolve({ ok: true, session: sessionOf(client, shown) }))
   client.on('error', error => {
     const changed = shown !== '' && !isExpected(target, shown)
-    resolve(changed ? changedKey(target, shown) : explain(target, error, kinds !== null))
+    resolve(changed ? changedKey(target, shown) : describeFailure(target, error, kinds !== null))
   })
   client.on('close', () => resolve(failed('ssh_closed', { host: target.host })))
   client.on('keyboard-interactive', (_name, _about, _language, prompts, answer) => {
@@ -188,7 +188,7 @@ function changedKey({ host, knownHostKey, fingerprint }: SshTarget, shown: strin
     : { ...failed('ssh_key_changed', { host, was: fingerprintOf(knownHostKey), is }), shown }
 }
 
-function explain(
+function describeFailure(
   { host, port, username }: SshTarget,
   error: Error & { level?: string },
   asksForKinds: boolean

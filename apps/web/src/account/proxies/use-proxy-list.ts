@@ -51,7 +51,7 @@ export const OF_ONE_ORDER = { proxy_page: null, proxy_q: null, proxy_status: nul
 const wordsIn = (text: string) => text.trim().slice(0, LONGEST)
 
 /** Filters and sort in the address: `proxy_sort=-ip` sorts by address, descending. */
-function askedIn(query: URLSearchParams): { filters: Filters; sort: Sort } {
+function readQuery(query: URLSearchParams): { filters: Filters; sort: Sort } {
   const sort = query.get('proxy_sort') ?? ''
   const by = SORTS.find(one => one === sort.replace(/^-/, ''))
   return {
@@ -68,9 +68,9 @@ function askedIn(query: URLSearchParams): { filters: Filters; sort: Sort } {
  * The filters and sort of an order's proxies, kept in the address. A choice adds a history entry; typing does not, and
  * is written when it pauses. The address also names the order, because the default selection may change.
  */
-function useAsked(order: Order | undefined) {
+function useQueryState(order: Order | undefined) {
   const { query, change } = useAddress()
-  const { filters, sort } = useMemo(() => askedIn(query), [query])
+  const { filters, sort } = useMemo(() => readQuery(query), [query])
   const id = order?.id
   const along = useMemo((): AddressChange => (id === undefined ? {} : { order: id }), [id])
   const [typed, setTyped] = useState(filters.search)
@@ -113,7 +113,7 @@ function useAsked(order: Order | undefined) {
 /** A page of an order's proxies, filtered and sorted. Polls while a task runs. */
 export function useProxyList(order: Order | undefined) {
   const interval = usePollInterval(WATCH)
-  const { along, ...asked } = useAsked(order)
+  const { along, ...asked } = useQueryState(order)
   const paging = useAddressPaging(20, { name: 'proxy', sizes: SIZES, along })
   const { data, isPending, isPlaceholderData, error, refetch } = useQuery({
     ...read(

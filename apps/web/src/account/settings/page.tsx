@@ -274,7 +274,7 @@ export function Mails() {
 }
 
 /** The browser alone would report the failed download, if at all. */
-function sayIfOffline(event: MouseEvent): void {
+function warnIfOffline(event: MouseEvent): void {
   if (onlineManager.isOnline()) return
   event.preventDefault()
   notify('bad', failureText(new ApiError('network', '')))
@@ -305,7 +305,7 @@ function OwnData({ canDelete }: { canDelete: boolean }) {
         component="a"
         href={accounts.dataExport.path}
         download
-        onClick={sayIfOffline}
+        onClick={warnIfOffline}
         variant="default"
         leftSection={<IconDownload size={18} aria-hidden />}
       >

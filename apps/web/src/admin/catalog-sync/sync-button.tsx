@@ -7,7 +7,7 @@ import { queryClient, read } from '../../api/query.ts'
 import { catalog } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
 import { Dialog } from '../../kit/dialog.tsx'
-import { goesOn, isReady, useStartSync, useSyncRuns } from './sync-progress.tsx'
+import { isRunning, isReady, useStartSync, useSyncRuns } from './sync-progress.tsx'
 import { SyncDialog } from './sync-dialog.tsx'
 
 /** Opens the current sync of one kind, or starts a new one. */
@@ -23,7 +23,7 @@ export function SyncButton({ of }: { of: SyncKind }) {
     // If the runs cannot be read, the dialog says why.
     const known = runs ?? (await queryClient.fetchQuery(read(catalog.syncRuns)).catch(() => undefined))
     const last = known?.find(run => run.what === of)
-    if (known && !(last && (goesOn(last) || isReady(last)))) await start.run()
+    if (known && !(last && (isRunning(last) || isReady(last)))) await start.run()
   }
   return (
     <>

@@ -15,7 +15,7 @@ import { UnavailableHint, useCommand, WorkButton } from '../kit/index.ts'
 import {
   CancelSync,
   countsOf,
-  goesOn,
+  isRunning,
   SHOWN,
   showRun,
   type StartSync,
@@ -93,7 +93,7 @@ export function SyncDialog({ of, start, onClose }: Props) {
   const shown = () => {
     if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
     if (!data || start.running) return <Skeleton height={120} />
-    if (run && goesOn(run)) return <Going run={run} />
+    if (run && isRunning(run)) return <Going run={run} />
     if (run?.state === 'ready')
       return <Ready key={run.id} run={run} start={start} onApplied={setApplied} onClose={onClose} />
     return <Ended run={run} start={start} onClose={onClose} />

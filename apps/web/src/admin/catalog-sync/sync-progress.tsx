@@ -58,7 +58,7 @@ export const SCREENS = {
 /** Calls to refetch after a sync or its undo. */
 export const SHOWN = [catalog.products, catalog.collections, catalog.tags, catalog.priceDrift, inventory.rules]
 
-export const goesOn = ({ state }: SyncRun): boolean => state === 'reading' || state === 'applying'
+export const isRunning = ({ state }: SyncRun): boolean => state === 'reading' || state === 'applying'
 
 /** Can its plan still be applied? */
 export const isReady = ({ state, ready_at }: SyncRun): boolean =>
@@ -69,7 +69,7 @@ export function useSyncRuns() {
   const idle = usePollInterval(IDLE)
   return useQuery({
     ...read(catalog.syncRuns),
-    refetchInterval: query => (query.state.data?.some(goesOn) ? WATCH : idle)
+    refetchInterval: query => (query.state.data?.some(isRunning) ? WATCH : idle)
   })
 }
 
@@ -78,14 +78,14 @@ export const stepOf = (t: T, run: SyncRun): string => t(run.state === 'ready' ? 
 /** '20 of 340'; '' if it is not counted or has ended. */
 export function countsOf(t: T, run: SyncRun): string {
   const { done, total } = run
-  if (!goesOn(run)) return ''
+  if (!isRunning(run)) return ''
   if (total !== null) return t('sync.ofTotal', figures({ done, total }))
   return done > 0 ? figures({ done }).done : ''
 }
 
 export function SyncProgress({ run, label, className }: { run: SyncRun; label: string; className?: string }) {
   const { done, total } = run
-  if (!total || !goesOn(run)) return null
+  if (!total || !isRunning(run)) return null
   return (
     <Progress
       className={className}

@@ -42,7 +42,7 @@ export function BulkRunPanel({ id, invalidate, onClose }: Props) {
   const { data, error, refetch } = useQuery({
     ...read(bulk.run, { params: { id } }),
     staleTime: 0,
-    refetchInterval: ({ state: { data: run } }) => (run && goesOn(run) ? WATCH : false)
+    refetchInterval: ({ state: { data: run } }) => (run && isRunning(run) ? WATCH : false)
   })
   const done = data?.done ?? 0
   const changed = useRef(invalidate)
@@ -99,7 +99,7 @@ function Results({ run }: { run: BulkRun }) {
     }),
     staleTime: 0,
     placeholderData: previous => previous,
-    refetchInterval: goesOn(run) ? WATCH : false
+    refetchInterval: isRunning(run) ? WATCH : false
   })
   // Also once at the end, when polling stops.
   useEffect(() => void refresh(bulk.rows), [run.done, run.state])
@@ -159,7 +159,7 @@ function Results({ run }: { run: BulkRun }) {
 const reasonOf = ({ reason, params, msg }: Pick<BulkRow, 'reason' | 'params' | 'msg'>): string =>
   failureText(new ApiError('refused', msg ?? '', 409, 409, { reason, params }))
 
-export const goesOn = ({ state }: BulkRun): boolean => state === 'queued' || state === 'running'
+export const isRunning = ({ state }: BulkRun): boolean => state === 'queued' || state === 'running'
 
 /** A newer server may send an action that has no word here. */
 export const actionName = (t: T, action: string): string =>
@@ -186,7 +186,7 @@ export function RunProgress({
       color={refused ? 'yellow.8' : 'lagoon'}
       aria-label={label}
       size="sm"
-      animated={run !== undefined && goesOn(run)}
+      animated={run !== undefined && isRunning(run)}
     />
   )
 }
@@ -196,7 +196,7 @@ export function CancelRun({ run, label }: { run: BulkRun; label?: string }) {
   const t = useT()
   const { may } = useMay()
   const cancel = useCommand(bulk.cancel, { invalidate: [bulk.runs, bulk.run] })
-  if (!goesOn(run) || !may(RUN_PERMISSIONS[run.action])) return null
+  if (!isRunning(run) || !may(RUN_PERMISSIONS[run.action])) return null
   return (
     <WorkButton
       size="compact-sm"

@@ -12,7 +12,7 @@ import type { List } from './list-state.ts'
 import { useMayChange, useWords } from './words.tsx'
 import type { Resource, Row, RowAction, Tools } from './resource.ts'
 import type { Undo } from './undo.ts'
-import { sayDone } from './use-command.ts'
+import { showDone } from './use-command.ts'
 
 type Place = Pick<List, 'form' | 'go'>
 type Props<R extends Row> = {
@@ -72,7 +72,7 @@ export function Forms<R extends Row>({ resource, list, rows, tools }: Props<R>) 
     const invalidate = [resource.list, ...(resource.also ?? [])]
     // An edit returns the row, which may have a new name.
     const edited = action === 'edit' && row && reply && typeof reply === 'object' ? { ...row, ...reply } : row
-    sayDone(own?.success?.(t, reply), { undo, what: edited && resource.nameOf(edited), invalidate })
+    showDone(own?.success?.(t, reply), { undo, what: edited && resource.nameOf(edited), invalidate })
     tools.refresh()
     // If another form has been opened since, the follow-up would replace it.
     if (open && own && 'form' in own) own.done?.(reply, tools)

@@ -103,7 +103,7 @@ export function useListState<R extends Row>({ filters, sort, sizes = SIZES }: Re
 export type List = ReturnType<typeof useListState>
 
 /** The server's query without the page. */
-export const askedOf = ({ search, asked, sort }: Omit<ListState, 'filters'>): Record<string, string> => ({
+export const queryOf = ({ search, asked, sort }: Omit<ListState, 'filters'>): Record<string, string> => ({
   ...asked,
   ...(search ? { search } : {}),
   ...(sort ? { sort_by: sort.by, sort_order: sort.order } : {})

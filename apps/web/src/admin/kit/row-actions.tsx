@@ -46,7 +46,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
       }
       return
     }
-    const question = await asked(() => action.confirm?.(t, row, {}), action.failure)
+    const question = await prepareQuestion(() => action.confirm?.(t, row, {}), action.failure)
     if (!question) return
     const options = {
       ...question,
@@ -97,7 +97,7 @@ export function useRowActions<R extends Row>(resource: Resource<R>, list: Place,
             whyNot: reason(remove.whyNot?.(row, me)),
             run: async () => {
               const input = { params: { id: row.id } }
-              const question = await asked(() => remove.confirm?.(t, row))
+              const question = await prepareQuestion(() => remove.confirm?.(t, row))
               if (!question) return
               const confirm = question.confirm ?? deletion(t)
               const undo = (reply: unknown) => remove.undo?.(row, reply)
@@ -124,7 +124,7 @@ export function useOpenEdit<R extends Row>({ editAt }: Resource<R>, list: Place)
 }
 
 /** The question before an action; null if it could not be prepared, after the failure has been shown. */
-async function asked(ask: () => Asking, failure?: string): Promise<{ confirm: Question | undefined } | null> {
+async function prepareQuestion(ask: () => Asking, failure?: string): Promise<{ confirm: Question | undefined } | null> {
   try {
     return { confirm: await ask() }
   } catch (error) {

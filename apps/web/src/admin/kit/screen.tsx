@@ -19,7 +19,7 @@ import { ColumnsMenu, ViewsMenu } from './toolbar-popover.tsx'
 import { Forms } from './forms.tsx'
 import { useListKeys, useRowClick } from './keyboard.ts'
 import classes from './kit.module.css'
-import { askedOf, FIXED, type List, RESULTS, SIZES, useListState } from './list-state.ts'
+import { queryOf, FIXED, type List, RESULTS, SIZES, useListState } from './list-state.ts'
 import { useMayChange, useWords } from './words.tsx'
 import { Pager, useLastPage } from './pager.tsx'
 import { arrange, useListPreferences } from './preferences.ts'
@@ -93,7 +93,7 @@ function Screen<R extends Row>({ resource, search = '' }: Props<R>) {
   // State is here so that opening the detail view does not lose the selection.
   const [selection, setSelection] = useState<RowSelectionState>({})
   const [all, setAll] = useState(false)
-  const asked = JSON.stringify({ ...askedOf(list), sort_by: '', sort_order: '' })
+  const asked = JSON.stringify({ ...queryOf(list), sort_by: '', sort_order: '' })
   const [askedBefore, setAskedBefore] = useState(asked)
   // Set state during render: an effect would render each row twice.
   if (asked !== askedBefore) {
@@ -195,7 +195,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
 
   const ids = Object.keys(selection).map(Number)
   const selected = (): Selected => {
-    const { sort_by, sort_order, ...query } = askedOf(list)
+    const { sort_by, sort_order, ...query } = queryOf(list)
     const sort = { ...(sort_by ? { sort_by } : {}), ...(sort_order ? { sort_order } : {}) }
     return all ? { query, sort, expected: exact ? page.data?.total : undefined } : { ids }
   }
@@ -251,7 +251,7 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         ) : !rows || pending ? (
           <Loading label={words('label')} size={list.size} narrow={narrow} />
         ) : rows.length === 0 ? (
-          <Nothing words={words} asked={Object.keys(askedOf({ ...list, sort: null })).length > 0} />
+          <Nothing words={words} asked={Object.keys(queryOf({ ...list, sort: null })).length > 0} />
         ) : narrow ? (
           <Cards {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
         ) : (

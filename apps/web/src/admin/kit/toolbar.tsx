@@ -4,7 +4,7 @@ import { type ReactNode, type RefObject, useEffect, useState } from 'react'
 import { address } from '../../api/client.ts'
 import { useT } from '../../i18n/admin.ts'
 import classes from './kit.module.css'
-import { askedOf, type List, sortOf, sortText } from './list-state.ts'
+import { queryOf, type List, sortOf, sortText } from './list-state.ts'
 import { useMayChange, useWords } from './words.tsx'
 import type { Filter, Resource, Row } from './resource.ts'
 
@@ -79,7 +79,7 @@ export function Toolbar<R extends Row>({ resource, list, narrow, searchRef, chil
             <Button
               variant="default"
               component="a"
-              href={address(resource.list.path, {}, { ...askedOf(list), format: 'csv' })}
+              href={address(resource.list.path, {}, { ...queryOf(list), format: 'csv' })}
               download={`${resource.key}.csv`}
               leftSection={<IconDownload size={16} aria-hidden />}
             >

@@ -54,7 +54,7 @@ export async function performed(
     void refresh(...invalidate)
     return null
   }
-  sayDone(typeof success === 'function' ? success(reply) : success, { undo: undo?.(reply), what, invalidate })
+  showDone(typeof success === 'function' ? success(reply) : success, { undo: undo?.(reply), what, invalidate })
   await refresh(...invalidate)
   return { reply }
 }
@@ -62,7 +62,7 @@ export async function performed(
 type Done = { undo: Undo | undefined; what: string | undefined; invalidate: readonly Endpoint[] }
 
 /** Reports an action. If it can be undone, the message names the object. */
-export function sayDone(success: string | undefined, { undo, what, invalidate }: Done): void {
+export function showDone(success: string | undefined, { undo, what, invalidate }: Done): void {
   const words = success ?? t('list.done')
   if (undo) offerUndo({ done: words, what, changed: invalidate }, undo)
   else notify('good', words)

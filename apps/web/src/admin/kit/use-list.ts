@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { type Endpoint, call } from '../../api/client.ts'
 import { usePollInterval } from '../../api/feed-connected.ts'
 import { keyOf, queryClient } from '../../api/query.ts'
-import { DEFAULT_SIZE, type ListState, askedOf } from './list-state.ts'
+import { DEFAULT_SIZE, type ListState, queryOf } from './list-state.ts'
 import { preferencesQuery } from './preferences.ts'
 import type { Resource, Row } from './resource.ts'
 
@@ -29,7 +29,7 @@ export function useListPage<R extends Row>({ list, moving }: Resource<R>, state:
   const query = {
     limit: state.size,
     ...(state.after ? { after: state.after } : { offset: (state.page - 1) * state.size }),
-    ...askedOf(state)
+    ...queryOf(state)
   }
   return useQuery({
     ...pageQuery<R>(list, query),

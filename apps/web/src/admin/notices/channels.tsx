@@ -155,7 +155,7 @@ export function State({ row }: { row: Notice }) {
 const OUTCOMES = ['sent', 'waiting', 'failed', 'skipped'] as const
 
 /** How often each delivery outcome occurred. */
-export function Told({ row: { sends } }: { row: Notice }) {
+export function SendCounts({ row: { sends } }: { row: Notice }) {
   const t = useT()
   const some = OUTCOMES.filter(state => sends[state] > 0)
   if (some.length === 0) return <>{t('notices.untold')}</>

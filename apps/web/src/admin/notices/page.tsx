@@ -25,7 +25,7 @@ import {
   TabBar,
   type Tools
 } from '../kit/index.ts'
-import { Cause, Failure, NoticeChannels, Severity, State, Title, Told } from './channels.tsx'
+import { Cause, Failure, NoticeChannels, Severity, State, Title, SendCounts } from './channels.tsx'
 import classes from './notices.module.css'
 import { NoticeRulesPart } from './rules.tsx'
 import '../kit/styles.ts'
@@ -108,7 +108,7 @@ const NoticeLog = defineResource({
     column('cause', (row: Notice) => <Cause row={row} />),
     column('since', (row: Notice) => <Moment at={row.since} />),
     column('state', (row: Notice) => <State row={row} />),
-    column('sends', (row: Notice) => <Told row={row} />)
+    column('sends', (row: Notice) => <SendCounts row={row} />)
   ],
   sort: ['id'],
   filters: [

@@ -17,7 +17,7 @@ import { type Clash, type Path, type Taken, isSame, merge, withValue } from '../
 import { numberText } from '../../kit/money.ts'
 import { ErrorState } from '../../kit/states.tsx'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AllowedFields, AuditLink, FormAlert, type T, WorkButton, sayDone } from '../kit/index.ts'
+import { AllowedFields, AuditLink, FormAlert, type T, WorkButton, showDone } from '../kit/index.ts'
 import classes from './notices.module.css'
 
 type Rules = Omit<ShownNoticeRules, 'version'>
@@ -84,7 +84,7 @@ function RulesForm({ loaded }: { loaded: ShownNoticeRules }) {
       const invalidate = [notices.rules, notices.notices, settings.audit]
       const { version: _seen, ...former } = base
       const undo = { route: notices.saveRules, input: { body: { ...former, version: saved.version } } }
-      sayDone(t('noticeRules.saved'), {
+      showDone(t('noticeRules.saved'), {
         undo: saved.version === base.version ? undefined : undo,
         what: undefined,
         invalidate

@@ -245,7 +245,7 @@ function Money({ order }: { order: Order }) {
             key: 'refunded',
             title: t('orders.refunded'),
             align: 'end',
-            render: payment => <GivenBack payment={payment} />
+            render: payment => <RefundRows payment={payment} />
           },
           {
             key: 'counts',
@@ -307,7 +307,7 @@ function Lines({ payment }: { payment: OrderPayment }) {
   )
 }
 
-function GivenBack({ payment }: { payment: OrderPayment }) {
+function RefundRows({ payment }: { payment: OrderPayment }) {
   const t = useT()
   if (payment.refunds.length === 0)
     return <>{payment.refunded_amount === '0.00' ? none : moneyIn(payment.refunded_amount, payment.currency)}</>

@@ -16,7 +16,7 @@ import { type Undo, WorkButton } from '../kit/index.ts'
 import { type Draft, draftOf, newVariant, updateBody, type VariantDraft } from './draft.ts'
 import { Editor } from './editor.tsx'
 import { useBack } from './paths.ts'
-import { countedThere, shippedThere, whyInvalid } from './trouble.ts'
+import { stockTrackedVariants, shippedVariants, whyInvalid } from './trouble.ts'
 
 const checkForm = rules(ProductUpdate)
 
@@ -89,8 +89,8 @@ function undoOf(before: Product, { version }: Product, draft: Draft): Undo | und
 
 function Notices({ product }: { product: Product }) {
   const t = useT()
-  const counted = countedThere(product)
-  const shipped = shippedThere(product)
+  const counted = stockTrackedVariants(product)
+  const shipped = shippedVariants(product)
   return (
     <>
       {!product.valid && <p className="notice warn">{t(`products.${whyInvalid(product)}Hint`)}</p>}

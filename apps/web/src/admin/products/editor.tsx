@@ -16,7 +16,7 @@ import { useLatest } from '../../kit/use-latest.ts'
 import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { isSame } from '../../kit/merge.ts'
-import { AllowedFields, sayDone, type T, type Undo, WorkButton } from '../kit/index.ts'
+import { AllowedFields, showDone, type T, type Undo, WorkButton } from '../kit/index.ts'
 import { type Draft, draftOf, mergeDrafts, type VariantDraft, withTheirs, wordsOf } from './draft.ts'
 import { CheckboxList, Chosen } from './checkbox-list.tsx'
 import { useBack } from './paths.ts'
@@ -183,7 +183,7 @@ export function Editor(props: Props) {
       if (lines.length > 0 && !(await confirm(question))) return
       const undo = await save(draft)
       guard.release()
-      sayDone(undefined, { undo, what: draft.product_name, invalidate: CHANGED })
+      showDone(undefined, { undo, what: draft.product_name, invalidate: CHANGED })
       back()
     } catch (error) {
       setErrors(fieldTexts(error))

@@ -13,7 +13,7 @@ import { SyncButton } from '../catalog-sync/sync-button.tsx'
 import { column, date, defineResource, idFilter, integer, May, money, oneOf, yesNo, yesNoFilter } from '../kit/index.ts'
 import { useCollections } from '../orders/cells.tsx'
 import { ADD, editPath } from './paths.ts'
-import { countedThere, driftsOf, hasProblem, shippedThere, whyInvalid, withoutGroup } from './trouble.ts'
+import { stockTrackedVariants, driftsOf, hasProblem, shippedVariants, whyInvalid, withoutGroup } from './trouble.ts'
 import { none } from '../../kit/none.tsx'
 
 /** The platform's products added to the shop, with open decisions. */
@@ -90,8 +90,8 @@ function State({ product }: { product: Product }) {
   const t = useT()
   const drifts = driftsOf(product).length
   const nowhere = withoutGroup(product).length
-  const counted = countedThere(product)
-  const shipped = shippedThere(product).length
+  const counted = stockTrackedVariants(product)
+  const shipped = shippedVariants(product).length
   const soldOut = counted.filter(variant => variant.platform_stock === 'sold_out').length
   if (!hasProblem(product) && !product.unlisted) return none
   return (

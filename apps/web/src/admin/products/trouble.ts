@@ -8,10 +8,11 @@ export const withoutGroup = ({ variants }: Product) =>
   variants.filter(variant => variant.is_active && variant.server_group === null)
 
 /** Variants that the platform sells only as long as its own stock lasts. */
-export const countedThere = ({ variants }: Product) => variants.filter(variant => variant.platform_stock !== 'none')
+export const stockTrackedVariants = ({ variants }: Product) =>
+  variants.filter(variant => variant.platform_stock !== 'none')
 
 /** Variants whose checkout asks for an address and a shipping rate. */
-export const shippedThere = ({ variants }: Product) => variants.filter(variant => variant.shipped)
+export const shippedVariants = ({ variants }: Product) => variants.filter(variant => variant.shipped)
 
 /** Needs a decision. Must match the list's filter `problem`. */
 export const hasProblem = (product: Product): boolean =>
@@ -19,8 +20,8 @@ export const hasProblem = (product: Product): boolean =>
   product.old_flag ||
   driftsOf(product).length > 0 ||
   withoutGroup(product).length > 0 ||
-  countedThere(product).length > 0 ||
-  shippedThere(product).length > 0
+  stockTrackedVariants(product).length > 0 ||
+  shippedVariants(product).length > 0
 
 /** Why the platform's product cannot be bought by a checkout link. */
 export const whyInvalid = ({ unpublished, subscription_only }: Product) =>

@@ -22,7 +22,7 @@ export function RunningInstalls() {
   return useMay().mayCall(fleet.servers) ? <Running /> : null
 }
 
-const goesOn = ({ provisioning }: Server) => provisioning?.status === 'running' && !provisioning.as_applied
+const isRunning = ({ provisioning }: Server) => provisioning?.status === 'running' && !provisioning.as_applied
 
 function Running() {
   const t = useT()
@@ -30,12 +30,12 @@ function Running() {
   const idle = usePollInterval(IDLE)
   const { data } = useQuery({
     ...read(fleet.servers, { query: { state: 'installing', limit: MOST } }),
-    refetchInterval: query => (query.state.data?.data.some(goesOn) ? WATCH : idle)
+    refetchInterval: query => (query.state.data?.data.some(isRunning) ? WATCH : idle)
   })
   // The list's drawer and Manage show the steps.
   const params = new URLSearchParams(search)
   const shown = pathname === pagePaths.servers ? [params.get('open'), params.get('detail')] : []
-  const running = data?.data.filter(server => goesOn(server) && !shown.includes(String(server.id))) ?? []
+  const running = data?.data.filter(server => isRunning(server) && !shown.includes(String(server.id))) ?? []
   if (running.length === 0) return null
   return (
     <section className={`stack ${classes.work}`} style={{ gap: '0.5rem' }} aria-label={t('servers.installing')}>

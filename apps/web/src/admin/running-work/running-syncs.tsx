@@ -8,7 +8,7 @@ import { useT } from '../../i18n/admin.ts'
 import {
   CancelSync,
   countsOf,
-  goesOn,
+  isRunning,
   isReady,
   SCREENS,
   stepOf,
@@ -30,7 +30,7 @@ function Running() {
   const isOpen = (run: SyncRun) =>
     pathname === pageAt(SCREENS[run.what]) && new URLSearchParams(search).get('sync') === 'true'
   const running =
-    data?.filter(run => (goesOn(run) || (isReady(run) && mayCall(catalog.applySync))) && !isOpen(run)) ?? []
+    data?.filter(run => (isRunning(run) || (isReady(run) && mayCall(catalog.applySync))) && !isOpen(run)) ?? []
   if (running.length === 0) return null
   return (
     <section className={`stack ${classes.work}`} style={{ gap: '0.5rem' }} aria-label={t('sync.now')}>

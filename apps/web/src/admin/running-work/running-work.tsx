@@ -7,7 +7,7 @@ import { usePollInterval } from '../../api/feed-connected.ts'
 import { read } from '../../api/query.ts'
 import { bulk, fleet } from '../../api/routes.ts'
 import { useT } from '../../i18n/admin.ts'
-import { actionName, CancelRun, countsOf, goesOn, RunProgress } from '../kit/index.ts'
+import { actionName, CancelRun, countsOf, isRunning, RunProgress } from '../kit/index.ts'
 import { RunningInstalls } from './running-installs.tsx'
 import { RunningSyncs } from './running-syncs.tsx'
 import classes from './running-work.module.css'
@@ -66,11 +66,11 @@ export default function RunningWork() {
   const idle = usePollInterval(IDLE)
   const { data } = useQuery({
     ...read(bulk.runs, { query: { limit: NEWEST } }),
-    refetchInterval: query => (query.state.data?.data.some(goesOn) ? WATCH : idle)
+    refetchInterval: query => (query.state.data?.data.some(isRunning) ? WATCH : idle)
   })
   // The screen already shows this one.
   const followed = Number(new URLSearchParams(search).get('run'))
-  const running = data?.data.filter(run => goesOn(run) && run.id !== followed) ?? []
+  const running = data?.data.filter(run => isRunning(run) && run.id !== followed) ?? []
   return (
     <>
       <RunningUpgrade />

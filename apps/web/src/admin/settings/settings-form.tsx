@@ -12,7 +12,7 @@ import { useLeaveGuard } from '../../kit/leave-guard.ts'
 import { merge, type Clash, type Taken } from '../../kit/merge.ts'
 import { SECRET_KEPT, SettingsForm } from '../../kit/schemas.ts'
 import { useLatest } from '../../kit/use-latest.ts'
-import { AuditLink, FormAlert, May, type T, WorkButton, sayDone, useCommand } from '../kit/index.ts'
+import { AuditLink, FormAlert, May, type T, WorkButton, showDone, useCommand } from '../kit/index.ts'
 import { SettingInput } from './field.tsx'
 import { isSecret, tabOf, type Tab } from './fields.ts'
 import { SenderDomain, SettingTests } from './tests.tsx'
@@ -192,7 +192,7 @@ export function SettingsFormPart({ loaded, tab, onTab }: Props) {
       setTyped(now => Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== typed[name])))
       setErrors({})
       const invalidate = [settings.config, settings.audit, settings.health, settings.webhookSecrets]
-      sayDone(t('webSettings.saved'), { undo: undoOf(base, changed, saved.version), what: undefined, invalidate })
+      showDone(t('webSettings.saved'), { undo: undoOf(base, changed, saved.version), what: undefined, invalidate })
       await refresh(...invalidate)
     } catch (error) {
       const current = error instanceof ApiError ? (error.refusal.current as ShownSettings | undefined) : undefined

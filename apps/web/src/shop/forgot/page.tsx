@@ -6,7 +6,7 @@ import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'
 import { call } from '../../api/client.ts'
 import { accounts } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { noted } from '../../i18n/failures.ts'
+import { rememberSentence } from '../../i18n/failures.ts'
 import { t as word, useT } from '../../i18n/index.ts'
 import { useDraft, useKeptDraft } from '../../kit/draft.ts'
 import { useFormFailure } from '../../kit/form-failure.tsx'
@@ -132,7 +132,7 @@ function ResetForm({ email, verifyId, onDone, onBack }: ResetFormProps) {
       ...rules(ForgotBody.pick({ password: true }))(values),
       ...(values.again ? {} : { again: formMessage('enter_your_password') }),
       ...(values.again && values.again !== values.password
-        ? { again: noted(t('login.inconsistent'), () => word('login.inconsistent')) }
+        ? { again: rememberSentence(t('login.inconsistent'), () => word('login.inconsistent')) }
         : {})
     })
   })

@@ -6,7 +6,7 @@ import { call } from '../../api/client.ts'
 import { read } from '../../api/query.ts'
 import { settings, support } from '../../api/routes.ts'
 import { useMutation } from '../../api/use-mutation.ts'
-import { noted } from '../../i18n/failures.ts'
+import { rememberSentence } from '../../i18n/failures.ts'
 import { t as word, useT } from '../../i18n/index.ts'
 import { CaptchaField, useCaptcha } from '../../kit/captcha-field.tsx'
 import { useFormFailure } from '../../kit/form-failure.tsx'
@@ -77,7 +77,7 @@ function TicketForm() {
       ...Object.fromEntries(
         FILLED.filter(name => !values[name].trim()).map(name => [
           name,
-          noted(t('support.fillIn'), () => word('support.fillIn'))
+          rememberSentence(t('support.fillIn'), () => word('support.fillIn'))
         ])
       ),
       ...(/^-?\d{1,6}$/.test(values.captcha.trim()) ? {} : { captcha: formMessage('solve_captcha') })

@@ -5,7 +5,7 @@ import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { and, eq, inArray, isNull, lt, or } from '../../../infra/db/drizzle.ts'
 import { SHOP_NAME } from '../../../infra/shop-name.ts'
-import { type Factor, factorsOf, type Owner, passkeyOf, tellOwner } from './factors.ts'
+import { type Factor, factorsOf, type Owner, passkeyOf, notifyOwner } from './factors.ts'
 import { handleOf, readAssertion } from './passkeys.ts'
 import { recoveryCodes, secondFactors } from './tables.ts'
 import { randomCode, type Secrets } from '../../../infra/secrets.ts'
@@ -78,7 +78,7 @@ async function recover(
 ): Promise<boolean> {
   if (!(await useRecoveryCode(unit, secrets, user.id, code))) return false
   const left = await unusedCodes(unit.tx, user.id)
-  tellOwner(unit, user, 'code_used', String(left))
+  notifyOwner(unit, user, 'code_used', String(left))
   unit.audit('user.use_recovery_code', user.id, { after: { left } })
   return true
 }

@@ -14,7 +14,7 @@ import { fieldRefusal } from '../../../infra/refusals.ts'
 import { ok, type Result } from '../../../infra/result.ts'
 import { lockUser } from '../balance.ts'
 import { confirmCaller, lockConfirmed } from '../confirm-caller.ts'
-import { factorsOf, presentFactor, tellOwner } from './factors.ts'
+import { factorsOf, presentFactor, notifyOwner } from './factors.ts'
 import { creationOptions, newChallenge, passkeyPage, readAttestation } from './passkeys.ts'
 import { hasRecoveryCodes, makeRecoveryCodes, newTotpSecret, totpStep, totpUri } from './check.ts'
 import { secondFactors } from './tables.ts'
@@ -98,7 +98,7 @@ export async function confirmSecondFactor(
       .returning()
     if (!added) throw new Error('the second factor was not added')
     const codes = (await hasRecoveryCodes(tx, user.id)) ? null : await makeRecoveryCodes(unit, ctx.secrets, user.id)
-    tellOwner(unit, user, 'added', added.name)
+    notifyOwner(unit, user, 'added', added.name)
     unit.audit('user.add_second_factor', user.id, { after: { method: kind, name: added.name } })
     unit.publish('user', user.id, user.id)
     return ok({ factor: presentFactor(added), recovery_codes: codes })

@@ -34,7 +34,7 @@ export async function passkeyOf(db: Executor, credentialId: string): Promise<Fac
 export type Owner = Pick<UserRow, 'id' | 'username' | 'email' | 'language'>
 
 /** Tells the owner of the account what happened to its second factors. */
-export function tellOwner(
+export function notifyOwner(
   unit: Unit,
   { id, username, email, language }: Owner,
   what: 'added' | 'removed' | 'reset' | 'codes_made' | 'code_used',
@@ -51,7 +51,7 @@ export function tellOwner(
 }
 
 /** Warns the owner that a right password was followed by wrong codes, once a day. */
-export function tellOfGuesses(unit: Unit, { id, username, email, language }: Owner): void {
+export function warnOfGuesses(unit: Unit, { id, username, email, language }: Owner): void {
   const at = unit.now.toISOString()
   enqueueMail(unit, {
     to: email,

@@ -15,12 +15,12 @@ import { ok, type Result } from '../../../infra/result.ts'
 import { hashToken, type Secrets } from '../../../infra/secrets.ts'
 import { beginAttempt, FAILURE_WINDOW } from '../attempts.ts'
 import { knownDevice } from '../device-cookie.ts'
-import { countClientAsk } from '../forwarded-limits.ts'
+import { countClientRequest } from '../forwarded-limits.ts'
 import { countLogin, lockToLogIn, openSession, type Browser, type FirstStep, type LoggedIn } from '../open-session.ts'
 import { recordSecurityEvent } from '../security-events.ts'
 import { users } from '../tables.ts'
 import { methodsOf, usePasskey, useProof } from './check.ts'
-import { factorsOf, passkeyOf, tellOfGuesses } from './factors.ts'
+import { factorsOf, passkeyOf, warnOfGuesses } from './factors.ts'
 import { newChallenge, passkeyPage, requestOptions } from './passkeys.ts'
 import { challengeTicket, findTicket, openTicket, takeTry, useTicket } from './tickets.ts'
 
@@ -38,7 +38,7 @@ const CHALLENGES = { most: 60, withinMs: FAILURE_WINDOW }
 export type SecondStep = { second_factor: SecondFactorMethod[]; ticket: string }
 
 /** Opens the session of a user whose first step was right, or asks for the second factor if the account has one. */
-export async function openOrAsk(
+export async function openOrChallenge(
   unit: Unit,
   secrets: Secrets,
   first: FirstStep,
@@ -117,7 +117,7 @@ export async function finishLogIn(
 function warnOwner(ctx: AppContext, by: Actor, userId: number): Promise<void> {
   return command(ctx, by, async unit => {
     const [user] = await unit.tx.select().from(users).where(eq(users.id, userId))
-    if (user) tellOfGuesses(unit, user)
+    if (user) warnOfGuesses(unit, user)
   })
 }
 
@@ -130,7 +130,7 @@ export async function offerPasskeyLogin(
   const page = passkeyPage(ctx.config, host)
   if (!page) return refuse('passkey_needs_name')
   return command(ctx, by, async unit => {
-    if (!(await countClientAsk(unit, 'passkey', by, CHALLENGES))) return refuse('too_many')
+    if (!(await countClientRequest(unit, 'passkey', by, CHALLENGES))) return refuse('too_many')
     const challenge = newChallenge()
     const ticket = await openTicket(unit, 'passkey', { challenge, origin: page.origin })
     return ok({ ticket, passkey: requestOptions(page, challenge, null) })

@@ -9,7 +9,7 @@ import { done, ok, type Result } from '../../../infra/result.ts'
 import { lockUser } from '../balance.ts'
 import { confirmCaller, lockConfirmed } from '../confirm-caller.ts'
 import { endSessionsOf } from '../sessions.ts'
-import { factorsOf, presentFactor, tellOwner } from './factors.ts'
+import { factorsOf, presentFactor, notifyOwner } from './factors.ts'
 import { newChallenge, passkeyPage, requestOptions } from './passkeys.ts'
 import { makeRecoveryCodes, unusedCodes } from './check.ts'
 import { operatorsNeedOne } from './required.ts'
@@ -85,7 +85,7 @@ export async function removeSecondFactor(
     if (isLast && user.isSuperuser && (await operatorsNeedOne(tx))) return refuse('last_second_factor')
     if (isLast) await removeSecondFactors(unit, user.id)
     else await tx.delete(secondFactors).where(eq(secondFactors.id, id))
-    tellOwner(unit, user, 'removed', factor.name)
+    notifyOwner(unit, user, 'removed', factor.name)
     unit.audit('user.remove_second_factor', user.id, { before: { method: factor.kind, name: factor.name } })
     unit.publish('user', user.id, user.id)
     return done
@@ -104,7 +104,7 @@ export async function renewRecoveryCodes(
     if (!user) return refuse('unauthorized')
     if ((await factorsOf(unit.tx, user.id)).length === 0) return refuse('no_second_factor')
     const codes = await makeRecoveryCodes(unit, ctx.secrets, user.id)
-    tellOwner(unit, user, 'codes_made')
+    notifyOwner(unit, user, 'codes_made')
     unit.audit('user.make_recovery_codes', user.id, { after: { left: codes.length } })
     return ok({ recovery_codes: codes })
   })
@@ -127,7 +127,7 @@ function resetSecondFactors(ctx: AppContext, by: Actor, userId: number): Promise
     if (factors.length === 0) return refuse('no_second_factor')
     await removeSecondFactors(unit, userId)
     await endSessionsOf(unit, userId)
-    tellOwner(unit, user, 'reset')
+    notifyOwner(unit, user, 'reset')
     unit.audit('user.reset_second_factor', userId, { before: { methods: factors.map(({ kind }) => kind) } })
     unit.publish('user', userId, userId)
     return done

@@ -18,8 +18,8 @@ import { done, ok, type Result } from '../../../infra/result.ts'
 import { users } from '../../accounts/tables.ts'
 import { presentPlan, versionOfPlan } from '../plan-sync.ts'
 import { type PlatformSource, readSource, type Report } from '../read-source.ts'
-import { planCatalogue, takeCatalogue } from '../sync-catalogue.ts'
-import { planOf, takeCollections, takeTags } from '../sync-groupings.ts'
+import { planCatalogue, importCatalogue } from '../sync-catalogue.ts'
+import { planOf, importCollections, importTags } from '../sync-groupings.ts'
 import { findRun, isOld, presentRun, SMALL, transition } from './list-runs.ts'
 import { syncRuns } from './tables.ts'
 
@@ -121,7 +121,7 @@ async function applyPlan(ctx: AppContext, run: Run, by: UserActor): Promise<Resu
   await report('applying', 0)
   return command(ctx, by, async unit => {
     const tell = (done: number, total: number) => report('applying', done, total)
-    const take = { catalogue: takeCatalogue, collections: takeCollections, tags: takeTags }[what]
+    const take = { catalogue: importCatalogue, collections: importCollections, tags: importTags }[what]
     const taken = await take(unit, source, { version, tell })
     if (!taken.ok) return taken
     if (!(await transition(unit, id, 'finish', { counts: taken.data }))) throw new SyncStopped('the sync was cancelled')

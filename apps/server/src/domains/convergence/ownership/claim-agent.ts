@@ -70,7 +70,7 @@ export async function claimAgent(ctx: SyncContext, server: ServerRow, options: O
     return { kind: 'open', agent: agentOf(server, ctx.secrets, timeoutMs, dial && { dial }) }
   if (reply.kind === 'foreign') {
     const { owner } = reply
-    await command(ctx, SYSTEM, unit => setForeign(unit, server.id, owner))
+    await command(ctx, SYSTEM, unit => recordForeignOwner(unit, server.id, owner))
     return { kind: 'foreign', owner, message: `The agent belongs to another console: ${owner.name} (${owner.id})` }
   }
   if (reply.kind === 'older' || reply.owner.mark !== nextMark) {
@@ -102,7 +102,11 @@ async function prepareMark(ctx: SyncContext, serverId: number): Promise<{ mark: 
 }
 
 /** Shows which console owns the agent. Nothing is sent to it until it is taken over. */
-export async function setForeign(unit: Unit, serverId: number, owner: Pick<AgentOwner, 'id' | 'name'>): Promise<void> {
+export async function recordForeignOwner(
+  unit: Unit,
+  serverId: number,
+  owner: Pick<AgentOwner, 'id' | 'name'>
+): Promise<void> {
   const params = { name: owner.name, owner: owner.id }
   await setTrouble(unit, serverId, { code: 'foreign_console', params })
 }

@@ -43,10 +43,10 @@ export async function planRepair(
   const added = [...wanted.keys()].filter(user => !held.has(user)).toSorted()
   const ranges = state.prefixes.filter(prefix => !own.has(prefix)).toSorted()
   // Additions are harmless and orders keep coming, so an approval stays valid when more is added.
-  const told = JSON.stringify([state.owner?.mark, removed, changed, ranges])
+  const content = JSON.stringify([state.owner?.mark, removed, changed, ranges])
   const some = (users: string[]) => ({ count: users.length, users: users.slice(0, SHOWN) })
   const plan = {
-    digest: createHash('sha256').update(told).digest('hex'),
+    digest: createHash('sha256').update(content).digest('hex'),
     at: iso(ctx.now()),
     removed: some(removed),
     changed: some(changed),

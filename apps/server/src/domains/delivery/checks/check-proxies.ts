@@ -93,7 +93,7 @@ export async function checkProxies(
 }
 
 /** Whether an order's proxies let only listed clients in. This process is not listed, so a check would say nothing. */
-export const asksForAddress = async (db: Executor, orderId: number): Promise<boolean> =>
+export const hasClientList = async (db: Executor, orderId: number): Promise<boolean> =>
   (await db.$count(
     orderAccess,
     and(eq(orderAccess.orderId, orderId), eq(orderAccess.access, 'password_and_address'))
@@ -229,13 +229,13 @@ function asPlainProxy(proxy: ProxyAddress, site: URL, signal: AbortSignal): Prom
 async function throughTunnel(proxy: ProxyAddress, site: URL, signal: AbortSignal, ca?: string): Promise<number> {
   const socket = await openTunnel(proxy, site, signal)
   try {
-    return await askThrough(socket, site, signal, ca)
+    return await requestThroughTunnel(socket, site, signal, ca)
   } finally {
     socket.destroy()
   }
 }
 
-function askThrough(socket: Socket, site: URL, signal: AbortSignal, ca?: string): Promise<number> {
+function requestThroughTunnel(socket: Socket, site: URL, signal: AbortSignal, ca?: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = httpsRequest({
     host: site.hostname,

@@ -4,7 +4,7 @@ import { queue } from '../../../infra/jobs.ts'
 import { checkShare, SLOTS } from './check-proxies.ts'
 
 export { proxyChecksOf } from './check-proxies.ts'
-export { asksForAddress, checkProxies, checkShare, countChecked } from './check-proxies.ts'
+export { hasClientList, checkProxies, checkShare, countChecked } from './check-proxies.ts'
 
 const SLOT_MINUTES = 10
 

@@ -15,7 +15,7 @@ import { proxies } from '../tables.ts'
 import { runTask } from '../tasks.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
-import { endChange } from './rescue.ts'
+import { abandonChange } from './rescue.ts'
 
 let stack: ServersStack
 let second: TestServer
@@ -202,7 +202,7 @@ test('a change that ends keeps no more than was bought, though a part of an earl
   await command(ctx, SYSTEM, async unit => {
     await markReplaced(unit.tx, [part?.leaseId ?? 0])
     const order = await lockOrder(unit, id)
-    expect(order && (await endChange(unit, order))).toBe(true)
+    expect(order && (await abandonChange(unit, order))).toBe(true)
     await advance(unit, [id])
   })
   await stack.settle()

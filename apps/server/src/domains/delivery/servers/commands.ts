@@ -41,7 +41,7 @@ import { agentUsers, servers } from '../../servers/tables.ts'
 import { advance } from '../advance.ts'
 import { holdingsOf, leaseMissing, retireProxies } from '../holdings.ts'
 import type { MayDeliver } from '../tasks.ts'
-import { type Target, leaveServer, moveLive, placeOf } from './leave-server.ts'
+import { type Target, moveOffServer, moveLive, findPlace } from './move-off-server.ts'
 
 /** How many orders and addresses a drain, a move or giving up would affect. */
 export async function impactOf(db: Executor, serverId: number): Promise<Result<ServerImpact>> {
@@ -73,7 +73,7 @@ export const drainServer = (ctx: AppContext, by: UserActor, id: number): Promise
     if (server.status === 'returning') return refuse('server_returning')
     await changeStatus(unit, server, 'draining')
     unit.audit('server.drain', id, { before: { status: server.status }, after: { status: 'draining' } })
-    return ok(await startLeaving(unit, by, id, await ordersOnServer(unit.tx, id)))
+    return ok(await startMoveRun(unit, by, id, await ordersOnServer(unit.tx, id)))
   })
 
 /** Moves the orders of a server to another server or group. It still sells, unless it is paused. */
@@ -89,7 +89,7 @@ export const moveServerOrders = (
     if (server.status === 'given_up') return refuse('server_given_up')
     if (to.server_id === id) return refuse('move_target_unfit')
     unit.audit('server.move', id, { after: to })
-    return ok(await startLeaving(unit, by, id, await ordersOnServer(unit.tx, id), inputOf(to)))
+    return ok(await startMoveRun(unit, by, id, await ordersOnServer(unit.tx, id), inputOf(to)))
   })
 
 /**
@@ -112,7 +112,7 @@ export const giveUpServer = (ctx: AppContext, by: UserActor, id: number): Promis
       .where(eq(agentUsers.serverId, id))
     const ids = new Set([...(await ordersOnServer(tx, id)), ...users.flatMap(user => user.id ?? [])])
     return ok(
-      await startLeaving(
+      await startMoveRun(
         unit,
         by,
         id,
@@ -121,7 +121,7 @@ export const giveUpServer = (ctx: AppContext, by: UserActor, id: number): Promis
     )
   })
 
-async function startLeaving(unit: Unit, by: UserActor, serverId: number, ids: number[], to: RunInput = {}) {
+async function startMoveRun(unit: Unit, by: UserActor, serverId: number, ids: number[], to: RunInput = {}) {
   if (ids.length === 0) return null
   const input = { server_id: serverId, ...to }
   return startRunIn(unit, by, { action: 'order.leave_server', ids, labels: orderLabels, input })
@@ -133,8 +133,8 @@ const inputOf = ({ server_id: to_server_id, group_id: to_group_id }: MoveForm): 
 })
 
 /** Does the work for one row of that run. */
-export const leaveServerRow = (unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> =>
-  leaveServer(unit, orderId, {
+export const moveRunRow = (unit: Unit, orderId: number, input: RunInput): Promise<Result<null>> =>
+  moveOffServer(unit, orderId, {
     serverId: input['server_id'] ?? 0,
     target: { serverId: input['to_server_id'], groupId: input['to_group_id'] }
   })
@@ -218,7 +218,7 @@ export async function planAction(
   if (action === 'move' && target.server_id === id) return refuse('move_target_unfit')
   const found = await impactOf(db, id)
   if (!found.ok) return found
-  const leaving = action === 'pause' || action === 'delete' ? emptyPlan() : await planLeaving(db, id, target, action)
+  const leaving = action === 'pause' || action === 'delete' ? emptyPlan() : await planMoves(db, id, target, action)
   if ('reason' in leaving) return leaving
   if (action === 'move') return ok({ ...found.data, ...leaving, stock: [] })
   if (action === 'delete') {
@@ -264,20 +264,20 @@ const heldOn = (db: Executor, serverId: number) =>
     .orderBy(asc(orders.id))
 
 /** Which orders would find room, the oldest first. What one takes is gone for others with one of its rules. */
-async function planLeaving(
+async function planMoves(
   db: Executor,
   serverId: number,
   { server_id, group_id }: MoveForm,
   action: PlannedAction
 ): Promise<Leaving | ReturnType<typeof refuse>> {
   const target: Target = { serverId: server_id, groupId: group_id }
-  const places = new Map<number, Awaited<ReturnType<typeof placeOf>>>()
+  const places = new Map<number, Awaited<ReturnType<typeof findPlace>>>()
   const rooms = new Map<
     string,
     { groupId: number; rules: number[]; family: OrderFamily; free: number; taken: number }
   >()
   const roomFor = async (one: Held) => {
-    const place = places.get(one.serverGroupId) ?? (await placeOf(db, one, [serverId], target))
+    const place = places.get(one.serverGroupId) ?? (await findPlace(db, one, [serverId], target))
     places.set(one.serverGroupId, place)
     if (!place.ok) return place
     const { groupId, avoid } = place.data

@@ -3,12 +3,12 @@ import { mountList } from '../../../infra/list/index.ts'
 import type { Mount } from '../../../infra/http/mount.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import { drainServer, giveUpServer, impactOf, moveOrder, moveServerOrders, planAction, reopen } from './commands.ts'
-import type { Asked } from '../tasks.ts'
+import type { TaskScope } from '../tasks.ts'
 import { creditOutage, previewCredit, removeUncredited } from './credit-outage.ts'
 import { outagesList, readOutage, readOutageOrders } from './lost-time.ts'
 
 /** What happens to orders when their servers go away: rescue, moves, giving up, credit, reopening. */
-export { leaveServerRow } from './commands.ts'
+export { moveRunRow } from './commands.ts'
 export { creditOrder } from './credit-outage.ts'
 export { rescueOrders } from './rescue.ts'
 
@@ -16,7 +16,7 @@ export { rescueOrders } from './rescue.ts'
 export function serverOrderRoutes(
   mount: Mount,
   ctx: AppContext,
-  { deliveryRefusal }: Pick<Asked, 'deliveryRefusal'>
+  { deliveryRefusal }: Pick<TaskScope, 'deliveryRefusal'>
 ): void {
   const { fleet, orders } = routes
   mount(fleet.impact, call => impactOf(ctx.db, call.params.id))

@@ -13,19 +13,19 @@ import {
   splitByRanges,
   type LeaseShare
 } from '../../inventory/index.ts'
-import { failTask, isServed, note, taskStateOf, emitOrderEvent, type OrderRow } from '../../orders/index.ts'
+import { failTask, isServed, recordEvent, taskStateOf, emitOrderEvent, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import {
   type Amount,
   type LeaseSource,
   type Leased,
-  followLease,
+  moveProxiesToLease,
   holdingsOf,
-  keepReplaced,
+  keepPendingReturns,
   leaseMore,
-  missingOf,
+  countMissing,
   retireProxies,
-  setApart,
+  splitOff,
   sumOf
 } from '../holdings.ts'
 import { servedShares, usersOf, setOrderUsers } from '../start.ts'
@@ -35,7 +35,7 @@ import { proxies } from '../tables.ts'
 export type MoveCause = 'rescue' | 'move' | 'given_up'
 
 /** What an order holds on a server and keeps. */
-export async function sharesOn(db: Executor, orderId: number, serverId: number): Promise<LeaseShare[]> {
+export async function sharesOnServer(db: Executor, orderId: number, serverId: number): Promise<LeaseShare[]> {
   return (await leasesOf(db, orderId)).filter(share => share.serverId === serverId && !share.replaced)
 }
 
@@ -48,7 +48,7 @@ export async function sharesOn(db: Executor, orderId: number, serverId: number):
  * @param amount for a part, those that wait are replaced before those that work
  * @returns how many were replaced, how many of these the customer had been given, and how many are left there
  */
-export async function replaceOn(
+export async function replaceOnServer(
   unit: Unit,
   order: OrderRow,
   serverId: number,
@@ -61,7 +61,7 @@ export async function replaceOn(
   }: { place: LeaseSource; atOnce: boolean; cause: MoveCause; amount: Amount; only?: number[] }
 ): Promise<{ moved: number; given: number; left: number }> {
   const { tx } = unit
-  const shares = (await sharesOn(tx, order.id, serverId)).filter(({ leaseId }) => only?.includes(leaseId) ?? true)
+  const shares = (await sharesOnServer(tx, order.id, serverId)).filter(({ leaseId }) => only?.includes(leaseId) ?? true)
   const addresses = sumOf(shares, share => share.addresses)
   if (addresses === 0) return { moved: 0, given: 0, left: 0 }
   const to = await leaseMore(unit, order, addresses, place, amount)
@@ -69,9 +69,9 @@ export async function replaceOn(
   const held = await holdingsOf(tx, order.id)
   const worksOf = (leaseId: number) => held.find(holding => holding.leaseId === leaseId)?.live ?? 0
   const waitingFirst = shares.toSorted((a, b) => worksOf(a.leaseId) - worksOf(b.leaseId))
-  const parts = await setApart(unit, order, serverId, waitingFirst, to.addresses)
+  const parts = await splitOff(unit, order, serverId, waitingFirst, to.addresses)
   await markReplaced(tx, parts)
-  await noteMove(unit, order.id, { from: serverId, to: to.serverIds, addresses: to.addresses, cause })
+  await recordMove(unit, order.id, { from: serverId, to: to.serverIds, addresses: to.addresses, cause })
   const done = { moved: to.addresses, left: addresses - to.addresses }
   if (!atOnce) return { ...done, given: to.addresses }
   // What works there stays until the new addresses work.
@@ -90,20 +90,20 @@ export async function replaceOn(
  * addresses if there are some. Otherwise it keeps what works and shows what is missing. Repeating it changes nothing.
  * @returns how many addresses stopped working
  */
-export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number): Promise<number> {
+export async function moveOffLostServer(unit: Unit, order: OrderRow, serverId: number): Promise<number> {
   const { tx } = unit
   const served = isServed(order.state)
   // It leases and releases in one transaction.
   await lockInventory(tx)
   const all = (await leasesOf(tx, order.id)).filter(share => share.serverId === serverId)
   const lost = sumOf(all, share => (share.replaced ? 0 : share.addresses))
-  const parts = await setApart(unit, order, serverId, all)
+  const parts = await splitOff(unit, order, serverId, all)
   const worked = await retireProxies(unit, order.id, eq(proxies.serverId, serverId))
   await dropDesiredUser(unit, serverId, order.id)
   if (parts.length > 0) await release(tx, { leaseIds: parts })
   const { to, kept } = served && lost > 0 ? await replaceLost(unit, order, lost, serverId) : { to: null, kept: 0 }
   if (lost > 0)
-    await noteMove(unit, order.id, {
+    await recordMove(unit, order.id, {
       from: serverId,
       to: to?.serverIds ?? [],
       addresses: lost,
@@ -111,7 +111,7 @@ export async function leaveGivenUp(unit: Unit, order: OrderRow, serverId: number
       cause: 'given_up'
     })
   await advance(unit, [order.id])
-  if (served && lost > 0 && (await missingOf(tx, order)) > 0) await tellAdmins(unit, serverId)
+  if (served && lost > 0 && (await countMissing(tx, order)) > 0) await notifyOfShortage(unit, serverId)
   if (served && worked > 0) await emitOrderEvent(unit, 'proxies.changed', order)
   return worked
 }
@@ -130,7 +130,7 @@ async function replaceLost(
   const all = await leaseMore(unit, order, lost, place, 'all')
   if (all) return { to: all, kept: 0 }
   await failChange(unit, order)
-  const kept = await keepReplaced(unit, order, await missingOf(unit.tx, order))
+  const kept = await keepPendingReturns(unit, order, await countMissing(unit.tx, order))
   return { to: kept < lost ? await leaseMore(unit, order, lost - kept, place, 'part') : null, kept }
 }
 
@@ -143,7 +143,7 @@ async function failChange(unit: Unit, order: OrderRow): Promise<void> {
 }
 
 /** Once a day for each server, for any number of orders. */
-async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
+async function notifyOfShortage(unit: Unit, serverId: number): Promise<void> {
   const name = (await serverNames(unit.tx, [serverId])).get(serverId) ?? ''
   await notifyAdmins(unit, {
     words: 'orders_lost',
@@ -153,19 +153,19 @@ async function tellAdmins(unit: Unit, serverId: number): Promise<void> {
 }
 
 /** Makes what an order holds in ranges that the agent refuses leases of their own. @returns those leases */
-export async function setRefusedApart(unit: Unit, orderId: number, serverId: number): Promise<number[]> {
+export async function splitOffRefused(unit: Unit, orderId: number, serverId: number): Promise<number[]> {
   const [server] = await unit.tx.select({ ranges: servers.refusedRanges }).from(servers).where(eq(servers.id, serverId))
   const parts: number[] = []
-  for (const { leaseId } of await sharesOn(unit.tx, orderId, serverId)) {
+  for (const { leaseId } of await sharesOnServer(unit.tx, orderId, serverId)) {
     const part = await splitByRanges(unit.tx, leaseId, { serverId, ranges: server?.ranges ?? [] })
     if (part === null) continue
     parts.push(part)
-    if (part !== leaseId) await followLease(unit, orderId, { leaseId, part })
+    if (part !== leaseId) await moveProxiesToLease(unit, orderId, { leaseId, part })
   }
   return parts
 }
 
-async function noteMove(
+async function recordMove(
   unit: Unit,
   orderId: number,
   {
@@ -177,7 +177,7 @@ async function noteMove(
   }: { from: number; to: number[]; addresses: number; kept?: number; cause: MoveCause }
 ): Promise<void> {
   const names = await serverNames(unit.tx, [from, ...to])
-  await note(unit, orderId, 'moved', {
+  await recordEvent(unit, orderId, 'moved', {
     cause,
     addresses,
     ...(kept > 0 ? { kept } : {}),

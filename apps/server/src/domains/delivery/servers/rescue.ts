@@ -6,7 +6,7 @@ import { type Unit, command } from '../../../infra/command.ts'
 import type { AppContext } from '../../../infra/context.ts'
 import type { Executor } from '../../../infra/db/client.ts'
 import { notifyAdmins } from '../../accounts/index.ts'
-import { removeDesiredUsers, takeUnannounced, troubledSince } from '../../servers/index.ts'
+import { removeDesiredUsers, claimUnannounced, troubledSince } from '../../servers/index.ts'
 import { servers } from '../../servers/tables.ts'
 import { lockInventory, markReplaced } from '../../inventory/index.ts'
 import { chunks, leaseBlocks, leases } from '../../inventory/tables.ts'
@@ -26,9 +26,9 @@ import { incomplete, orders } from '../../orders/tables.ts'
 import { readSettings } from '../../settings/index.ts'
 import { advance } from '../advance.ts'
 import { proxies } from '../tables.ts'
-import { announceMove, leaveServer } from './leave-server.ts'
-import { replaceOn, serverNames, setRefusedApart } from './replace.ts'
-import { holdingsOf, isRetired, keepReplaced, leaseMissing, retireProxies, sumOf } from '../holdings.ts'
+import { announceMove, moveOffServer } from './move-off-server.ts'
+import { replaceOnServer, serverNames, splitOffRefused } from './replace.ts'
+import { holdingsOf, isRetired, keepPendingReturns, leaseMissing, retireProxies, sumOf } from '../holdings.ts'
 import { users } from '../../accounts/tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { servedShares, usersOf, setOrderUsers } from '../start.ts'
@@ -38,7 +38,7 @@ import { servedShares, usersOf, setOrderUsers } from '../start.ts'
  * order keeps its old addresses, which still work.
  * @returns false if no change runs, or some old addresses are gone
  */
-export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
+export async function abandonChange(unit: Unit, order: OrderRow): Promise<boolean> {
   const { tx } = unit
   if (order.task !== 'change' || !order.taskId || taskStateOf(order) !== 'running') return false
   const held = await holdingsOf(tx, order.id)
@@ -48,7 +48,7 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
   await markReplaced(tx, changed)
   const worked = await retireProxies(unit, order.id, inArray(proxies.leaseId, changed))
   // They may include a part of an earlier change. The order keeps as many as it bought, and gives back the rest.
-  await keepReplaced(unit, order, order.quantity)
+  await keepPendingReturns(unit, order, order.quantity)
   const users = usersOf(order, await servedShares(tx, order.id))
   const left = held
     .flatMap(holding => holding.serverIds)
@@ -63,13 +63,13 @@ export async function endChange(unit: Unit, order: OrderRow): Promise<boolean> {
 /** Tells customers, once for each outage, that some of their addresses do not work. */
 async function announceOutages(ctx: AppContext): Promise<void> {
   const { unreachable_after: minutes } = await readSettings(ctx.db, ctx.secrets)
-  while (await announceOne(ctx, minutes * MINUTE));
+  while (await announceOutage(ctx, minutes * MINUTE));
 }
 
 /** @returns whether there was one */
-function announceOne(ctx: AppContext, lastsMs: number): Promise<boolean> {
+function announceOutage(ctx: AppContext, lastsMs: number): Promise<boolean> {
   return command(ctx, SYSTEM, async unit => {
-    const outage = await takeUnannounced(unit, new Date(unit.now.getTime() - lastsMs))
+    const outage = await claimUnannounced(unit, new Date(unit.now.getTime() - lastsMs))
     if (!outage) return false
     const concerned = await unit.tx
       .select({
@@ -116,20 +116,20 @@ export async function rescueOrders(ctx: AppContext, { sliceMs = SLICE_MS } = {})
     for (const id of ids) {
       // First and by itself, so that an order that fails gives way to the others too.
       await command(ctx, SYSTEM, unit => markRescueTried(unit, id))
-      await tryOne(ctx, id, before)
+      await tryRescue(ctx, id, before)
       if (performance.now() > until) return
     }
     if (ids.length < BATCH) return
   }
 }
 
-async function tryOne(ctx: AppContext, id: number, before: Date): Promise<void> {
+async function tryRescue(ctx: AppContext, id: number, before: Date): Promise<void> {
   try {
     await command(ctx, SYSTEM, unit => rescueOrder(unit, id, before))
     await command(ctx, SYSTEM, unit => completeOrder(unit, id))
     // After a refusal (no room, a running task), the next minute tries again.
     for (const serverId of await serversToLeave(ctx.db, id))
-      await command(ctx, SYSTEM, unit => leaveServer(unit, id, { serverId }))
+      await command(ctx, SYSTEM, unit => moveOffServer(unit, id, { serverId }))
   } catch (error) {
     ctx.log.error({ err: error, order: id }, 'an order could not be rescued')
   }
@@ -236,24 +236,24 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
   let given = 0
   for (const { id, silent } of troubled) {
     const how = { place, atOnce: true, cause: 'rescue', amount: 'part' } as const
-    const only = silent ? undefined : await setRefusedApart(unit, orderId, id)
-    const done = await replaceOn(unit, order, id, only ? { ...how, only } : how)
+    const only = silent ? undefined : await splitOffRefused(unit, orderId, id)
+    const done = await replaceOnServer(unit, order, id, only ? { ...how, only } : how)
     if (done.left > 0) stuck.set(id, done.left)
     moved += done.moved
     given += done.given
   }
   // The order was renewed in its grace, so its customer had these addresses.
   if (given > 0) await announceMove(unit, orderId, given)
-  const ended = stuck.size > 0 && (await endChange(unit, order))
+  const ended = stuck.size > 0 && (await abandonChange(unit, order))
   if (ended || moved > 0) await advance(unit, [orderId])
-  if (stuck.size > 0 && !ended) await showStuck(unit, order, stuck)
+  if (stuck.size > 0 && !ended) await reportStuck(unit, order, stuck)
 }
 
 /**
  * There are too few other addresses. The order shows what it waits for, and the administrators are notified once.
  * @param stuck how many addresses are left, by server
  */
-async function showStuck(unit: Unit, order: OrderRow, stuck: ReadonlyMap<number, number>): Promise<void> {
+async function reportStuck(unit: Unit, order: OrderRow, stuck: ReadonlyMap<number, number>): Promise<void> {
   const serverIds = [...stuck.keys()]
   const names = [...(await serverNames(unit.tx, serverIds)).values()].toSorted().join(', ')
   const count = sumOf([...stuck.values()], left => left)

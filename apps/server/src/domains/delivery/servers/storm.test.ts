@@ -19,7 +19,7 @@ import { compareFigures, wrongBooks } from '../../statements/books-check.ts'
 import { createUser } from '../../accounts/index.ts'
 import { storeEvent } from '../../commerce/index.ts'
 import { platformEvents } from '../../commerce/tables.ts'
-import { leaveServer } from './leave-server.ts'
+import { moveOffServer } from './move-off-server.ts'
 import { rescueOrders } from './index.ts'
 import { startServersStack, wrongNow, type ServersStack, type TestServer } from './servers.fixture.ts'
 import { deliveryRefusal } from '../../payments/index.ts'
@@ -135,7 +135,7 @@ test('servers go away, come back, are paused, drained and given up while orders 
       () => rescueOrders(ctx),
       () => rescueOrders(ctx),
       () => setStatus(some(others).id, some(['active', 'active', 'paused', 'draining'])),
-      () => command(ctx, SYSTEM, unit => leaveServer(unit, some(ids), { serverId: some(others).id })),
+      () => command(ctx, SYSTEM, unit => moveOffServer(unit, some(ids), { serverId: some(others).id })),
       () =>
         requestTask(ctx, SYSTEM, some(ids), some<OrderTask>(['change', 'reset', 'deliver']), {
           userId: null,

@@ -9,7 +9,7 @@ import { users } from '../../accounts/tables.ts'
 import { type SyncContext, isAlive, requestProvisioning, lockServer } from '../../servers/index.ts'
 import { agentVersion } from '../../../integrations/agent/index.ts'
 import { upgrades, upgradeServers } from '../tables.ts'
-import { type Candidate, type Why, leftOut, readCandidates } from './start-upgrade.ts'
+import { type Candidate, type Why, whyExcluded, readCandidates } from './start-upgrade.ts'
 
 type Row = typeof upgradeServers.$inferSelect
 type Upgrade = typeof upgrades.$inferSelect
@@ -21,7 +21,7 @@ const MOST_AT_ONCE = 4
 const FRESH_MS = 3 * MINUTE
 
 /** How many servers begin next: one, then two, then a quarter of all at a time. */
-export function nextSize(upgraded: number, total: number): number {
+export function nextBatchSize(upgraded: number, total: number): number {
   if (upgraded === 0) return 1
   return upgraded < 3 ? 2 : Math.min(MOST_AT_ONCE, Math.max(2, Math.ceil(total / 4)))
 }
@@ -65,19 +65,20 @@ export async function advanceUpgrade(ctx: SyncContext, id: number): Promise<void
     }
     const working = rows.some(({ state }) => state === 'installing')
     const [first] = failed
-    if (upgrade.state === 'ending' && first) await tell(unit, upgrade, first.why, namesOf(failed, candidates))
+    if (upgrade.state === 'ending' && first)
+      await notifyAdministrators(unit, upgrade, first.why, namesOf(failed, candidates))
     if (upgrade.state === 'ending' && !working) return end(unit, upgrade, 'ended')
     if (upgrade.state === 'running' && first) return stop(unit, upgrade, first.why, namesOf(failed, candidates))
     if (upgrade.state !== 'running' || working) return
     const waiting = rows.filter(({ state }) => state === 'waiting')
     if (waiting.length === 0) return end(unit, upgrade, 'done')
-    const halt = await mayNot(tx, upgrade, version)
+    const halt = await whyStopped(tx, upgrade, version)
     if (halt) return stop(unit, upgrade, halt, [])
     const upgraded = rows.filter(({ state }) => state === 'upgraded').length
     const total = rows.filter(({ state }) => state !== 'left_out').length
     let begun = 0
     for (const row of waiting) {
-      if (begun >= nextSize(upgraded, total)) break
+      if (begun >= nextBatchSize(upgraded, total)) break
       const why = await begin(unit, upgrade, row)
       if (!why) begun += 1
       // An operator chose the first server as a trial. No other one takes its place.
@@ -92,7 +93,7 @@ export async function advanceUpgrade(ctx: SyncContext, id: number): Promise<void
 async function begin(unit: Unit, { version }: Upgrade, row: Row): Promise<Why | null> {
   const server = await lockServer(unit, row.serverId)
   const candidate = (await readCandidates(unit.tx, [row.serverId])).get(row.serverId)
-  const why = server && candidate ? leftOut({ ...candidate, server }, version) : gone
+  const why = server && candidate ? whyExcluded({ ...candidate, server }, version) : gone
   if (why || !server) {
     await write(unit, row, { state: 'left_out', ...(why ?? gone) })
     return why ?? gone
@@ -144,13 +145,13 @@ function outcomeOf(
   if (candidate.version === to) return 'upgraded'
   // A report from before the end of the installation may be about the previous program. Wait for a newer one.
   const endedAt = Date.parse(last.at)
-  const isFresh = Date.parse(candidate.told?.at ?? '') >= endedAt
+  const isFresh = Date.parse(candidate.lastReport?.at ?? '') >= endedAt
   if (!isFresh && now.getTime() < endedAt + FRESH_MS) return 'goes on'
   return why('upgrade_is_other', { version: candidate.version ?? '?' })
 }
 
 /** Why no more servers begin: the console was upgraded, or the person who started it no longer has the permission. */
-async function mayNot(db: Executor, { version, actorId, actorName }: Upgrade, now: string): Promise<Why | null> {
+async function whyStopped(db: Executor, { version, actorId, actorName }: Upgrade, now: string): Promise<Why | null> {
   if (now !== version) return { reason: 'upgrade_other_version', params: { now, version } }
   const [actor] = await db
     .select({ isAdmin: sql<boolean>`${users.isActive} and ${users.isSuperuser}`, role: users.operatorRole })
@@ -169,11 +170,11 @@ async function stop(unit: Unit, upgrade: Upgrade, why: Why, names: string[]): Pr
     .set({ state: 'stopped', ...why })
     .where(eq(upgrades.id, upgrade.id))
   unit.publish('upgrade', upgrade.id)
-  await tell(unit, upgrade, why, names)
+  await notifyAdministrators(unit, upgrade, why, names)
 }
 
 /** Notifies the administrators why no more servers begin, or of a failure after the upgrade was ended. */
-async function tell(unit: Unit, { id, version }: Upgrade, why: Why, names: string[]): Promise<void> {
+async function notifyAdministrators(unit: Unit, { id, version }: Upgrade, why: Why, names: string[]): Promise<void> {
   const done = sql`${upgradeServers.upgradeId} = ${id} and ${upgradeServers.state} in ('upgraded', 'failed')`
   const sentence = sentenceOf(refuse(why.reason, { params: why.params }))
   await notifyAdmins(unit, {

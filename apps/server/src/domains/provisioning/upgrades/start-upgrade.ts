@@ -27,15 +27,15 @@ import { readUpgrade, worded } from './list-upgrades.ts'
 import { isFromSources } from '@netlet/contract/agent-version'
 import { queue } from '../../../infra/jobs.ts'
 
-type Told = Partial<Pick<AgentReport, 'at' | 'connections' | 'hands_over'>>
+type LastReport = Partial<Pick<AgentReport, 'at' | 'connections' | 'hands_over'>>
 /** A server, with the version and state that its agent last reported; null: none. */
-export type Candidate = { server: ServerRow; version: string | null; told: Told | null }
+export type Candidate = { server: ServerRow; version: string | null; lastReport: LastReport | null }
 export type Why = { reason: Reason; params: Params }
 
 const why = (reason: Reason, params: Params = {}): Why => ({ reason, params })
 
 /** Why a server is left out of an upgrade to this version; null: it is not. */
-export function leftOut({ server, version }: Candidate, to: string): Why | null {
+export function whyExcluded({ server, version }: Candidate, to: string): Why | null {
   if (server.deletedAt !== null) return why('not_found')
   if (server.status === 'given_up') return why('server_given_up')
   if (server.status === 'returning') return why('server_returning')
@@ -51,12 +51,16 @@ export function leftOut({ server, version }: Candidate, to: string): Why | null 
 }
 
 /** An agent's last report without its hours of traffic, which are long and not needed here. */
-const TOLD = sql<Told | null>`${serverReports.report} - 'hours'`
+const LAST_REPORT = sql<LastReport | null>`${serverReports.report} - 'hours'`
 
 /** The servers with these ids, including deleted ones, and the versions that their agents last reported. */
 export async function readCandidates(db: Executor, ids: readonly number[]): Promise<Map<number, Candidate>> {
   const rows = await db
-    .select({ server: servers, version: sql<string | null>`${serverReports.report} ->> 'version'`, told: TOLD })
+    .select({
+      server: servers,
+      version: sql<string | null>`${serverReports.report} ->> 'version'`,
+      lastReport: LAST_REPORT
+    })
     .from(servers)
     .leftJoin(serverReports, eq(serverReports.serverId, servers.id))
     .where(inArray(servers.id, [...ids]))
@@ -92,19 +96,19 @@ export async function planUpgrade(
   const found = [...(await readCandidates(db, ids.data)).values()].filter(({ server }) => server.deletedAt === null)
   const orders = await ordersOf(db, ids.data)
   const left = found.flatMap(one => {
-    const why = leftOut(one, version)
+    const why = whyExcluded(one, version)
     return why ? [{ id: one.server.id, name: one.server.name, ...worded(why.reason, why.params) }] : []
   })
   const isLeft = new Set(left.map(({ id }) => id))
   const taken = found
     .filter(({ server }) => !isLeft.has(server.id))
-    .map(({ server, version, told }) => ({
+    .map(({ server, version, lastReport }) => ({
       id: server.id,
       name: server.name,
       version,
       orders: orders(server.id),
-      effect: tunnelEffect({ service: server.agentService, handsOver: told?.hands_over ?? null }),
-      connections: told?.connections ?? null
+      effect: tunnelEffect({ service: server.agentService, handsOver: lastReport?.hands_over ?? null }),
+      connections: lastReport?.connections ?? null
     }))
     .toSorted((a, b) => a.orders - b.orders || a.id - b.id)
   const open = await db.$count(upgrades, isNull(upgrades.endedAt))
@@ -124,7 +128,7 @@ export async function startUpgrade(ctx: AppContext, by: UserActor, form: Upgrade
     const candidates = await readCandidates(tx, ids)
     const rows = ids.flatMap(id => {
       const one = candidates.get(id)
-      return one ? [{ id, version: one.version, why: leftOut(one, version) }] : []
+      return one ? [{ id, version: one.version, why: whyExcluded(one, version) }] : []
     })
     if (rows.every(({ why }) => why)) return refuse('upgrade_none')
     if (rows.find(({ id }) => id === form.first_id)?.why !== null) return refuse('upgrade_first')

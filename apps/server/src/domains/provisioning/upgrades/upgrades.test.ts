@@ -11,7 +11,7 @@ import { layoutOf, unitOf } from '../layout.ts'
 import { contentOf } from '../machine.ts'
 import { serverReports, servers } from '../../servers/tables.ts'
 import { upgrades } from '../tables.ts'
-import { advanceUpgrades, nextSize } from './advance-upgrade.ts'
+import { advanceUpgrades, nextBatchSize } from './advance-upgrade.ts'
 import { raisedNotices } from '../../../testing/raised-notices.ts'
 import { useStarted } from '../../../testing/use-started.ts'
 
@@ -176,7 +176,9 @@ test('one server begins, then two, then a quarter, and each is written down with
   expect(entry).toMatchObject({ before: { agent_version: '0.0.1+00000000' }, after: { agent_version: version } })
   expect(entry?.actorName).not.toBe('system')
   expect((await audited(world.ctx, 'upgrade.start'))[0]).toMatchObject({ targetId: String(id), after: { servers: 12 } })
-  expect([nextSize(0, 1000), nextSize(2, 1000), nextSize(3, 1000), nextSize(3, 4)]).toEqual([1, 2, 4, 2])
+  expect([nextBatchSize(0, 1000), nextBatchSize(2, 1000), nextBatchSize(3, 1000), nextBatchSize(3, 4)]).toEqual([
+    1, 2, 4, 2
+  ])
 })
 
 test('an installation that is asked for during an upgrade of its server is done after it, with the settings that waited', async () => {

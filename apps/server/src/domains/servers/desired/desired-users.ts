@@ -70,7 +70,7 @@ export async function upsertDesiredUsers(
       }
     })
     .returning()
-  const shortened = await yieldToListed(unit, [...new Set(users.flatMap(({ orderId }) => orderId ?? []))])
+  const shortened = await yieldToEarlierOrders(unit, [...new Set(users.flatMap(({ orderId }) => orderId ?? []))])
   await askOtherAgents(unit, shortened, users)
   enqueueConverge(
     unit,
@@ -234,7 +234,7 @@ export function enqueueRepair(unit: Unit, serverId: number, startIn?: number): v
  * them, so that the earlier order keeps its access. A list that becomes empty turns into a password.
  * @returns the orders whose lists changed; their agents need the new ones
  */
-async function yieldToListed(unit: Unit, orderIds: number[]): Promise<number[]> {
+async function yieldToEarlierOrders(unit: Unit, orderIds: number[]): Promise<number[]> {
   const { tx } = unit
   const listing = and(inArray(orderAccess.orderId, orderIds), eq(orderAccess.access, 'address'))
   if ((await tx.$count(orderAccess, listing)) === 0) return []

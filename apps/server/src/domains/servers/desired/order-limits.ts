@@ -10,7 +10,7 @@ import { limitsQueue } from '../queues.ts'
 import { agentUsers, orderTraffic } from '../tables.ts'
 
 /** Called when an order has used this share (percent) of its quota, once for each quota. */
-export type QuotaPort = (unit: Unit, orderId: number, told: QuotaNews) => Promise<void>
+export type QuotaPort = (unit: Unit, orderId: number, change: QuotaNews) => Promise<void>
 export type QuotaNews = { share: 80 | 100; used: number; allowed: number }
 
 /** Bytes of a gigabyte as plans count them. */

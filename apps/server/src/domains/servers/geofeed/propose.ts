@@ -81,7 +81,7 @@ export async function proposeGeofeed(ctx: Pick<AppContext, 'db' | 'secrets'>): P
         ranges: own.length,
         groups: names,
         place: place ? placeOf(place) : null,
-        guess: guessOf(names)
+        guess: guessPlace(names)
       }
     })
   }
@@ -95,7 +95,7 @@ const placeOf = ({ country, region, city, postal }: ServerPlace): ServerPlace =>
 })
 
 /** The place that the names of a server's groups suggest, if they name only one city. */
-function guessOf(names: readonly string[]): ServerPlace | null {
+function guessPlace(names: readonly string[]): ServerPlace | null {
   const cities = new Map(names.flatMap(name => cityIn(name) ?? []).map(one => [one.city, one]))
   const [only] = cities.size === 1 ? cities.values() : []
   return only ? { ...only, postal: '' } : null

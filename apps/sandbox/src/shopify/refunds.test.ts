@@ -159,7 +159,7 @@ test('a silent dispute stands with its order and in the list of disputes, and no
     type: 'inquiry',
     silent: true
   })
-  await press(`/orders/${order.id}/dispute`, { id: opened.id, status: 'lost', told: 'no' })
+  await press(`/orders/${order.id}/dispute`, { id: opened.id, status: 'lost', notify: 'no' })
   await control(sandbox, 'POST', `/orders/${order.id}/dispute`, {
     id: opened.id,
     type: 'chargeback',
@@ -177,7 +177,7 @@ test('a silent dispute stands with its order and in the list of disputes, and no
     { id, type: 'CHARGEBACK', status: 'WON', finalizedOn: expect.any(String) }
   ])
   expect((await since('2999-01-01T00:00:00Z')).disputes.nodes).toEqual([])
-  await press(`/orders/${order.id}/dispute`, { status: 'needs_response', told: 'yes' })
+  await press(`/orders/${order.id}/dispute`, { status: 'needs_response', notify: 'yes' })
   await until('one report', () => webhooksOf(order, 'disputes/create').length === 1 || null)
   expect(webhooksOf(order, 'disputes/update')).toEqual([])
 })

@@ -3,7 +3,7 @@ import { NOTICE_SEVERITIES } from '@netlet/contract'
 import { and, asc, eq, gt, inArray, isNotNull, not, sql } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import { queue } from '../../infra/jobs.ts'
-import { planMessages, readHeld, readRecent, type Planned, type Told } from './bundle.ts'
+import { planMessages, readWaiting, readRecent, type Planned, type NoticeToSend } from './bundle.ts'
 import { readRules } from './rules.ts'
 import { noticeChannels, noticeSends, notices, type ChannelRow, type NoticeRow } from './tables.ts'
 
@@ -18,15 +18,15 @@ export const isMuted = ({ mutedUntil }: Pick<NoticeRow, 'mutedUntil'>, now: Date
   mutedUntil !== null && mutedUntil > now
 
 /** Collects a command's notices and enqueues their messages at the end, with a fixed number of queries. */
-export type Teller = {
+export type Notifier = {
   rules: NoticeRules
   channels: readonly ChannelRow[]
-  tell(notice: NoticeRow, telling: Told['telling']): void
+  tell(notice: NoticeRow, telling: NoticeToSend['telling']): void
   send(): Promise<void>
 }
 
 /** Call it under the lock `notices`. */
-export async function openTeller(unit: Unit): Promise<Teller> {
+export async function openNotifier(unit: Unit): Promise<Notifier> {
   const { tx, now } = unit
   const rules = await readRules(tx)
   const channels = await tx
@@ -34,7 +34,7 @@ export async function openTeller(unit: Unit): Promise<Teller> {
     .from(noticeChannels)
     .where(eq(noticeChannels.enabled, true))
     .orderBy(asc(noticeChannels.id))
-  const told: Told[] = []
+  const told: NoticeToSend[] = []
   return {
     rules,
     channels,
@@ -45,7 +45,7 @@ export async function openTeller(unit: Unit): Promise<Teller> {
       if (told.length === 0) return
       const ids = told.map(({ notice }) => notice.id)
       const before = await earlierSends(unit, told)
-      const known = { recent: await readRecent(unit), held: await readHeld(unit) }
+      const known = { recent: await readRecent(unit), held: await readWaiting(unit) }
       const planned = channels.flatMap(channel => {
         const gets = told.filter(({ notice, telling }) =>
           // A channel that got the beginning gets the end.
@@ -67,7 +67,7 @@ export async function openTeller(unit: Unit): Promise<Teller> {
  * problem has already ended. A critical one is still sent, in its waiting message, which says that it has ended.
  * @returns 'notice:channel'
  */
-async function earlierSends({ tx, now }: Unit, told: readonly Told[]): Promise<Set<string>> {
+async function earlierSends({ tx, now }: Unit, told: readonly NoticeToSend[]): Promise<Set<string>> {
   const ofThese = inArray(
     noticeSends.noticeId,
     told.map(({ notice }) => notice.id)

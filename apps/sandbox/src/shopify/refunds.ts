@@ -40,10 +40,10 @@ type Refunded = { ok: true; refund: OrderRefund } | { ok: false; message: string
 type Asking = { key?: string | null; input?: string; note?: string; pending?: boolean }
 /** The requested amount for each payment. */
 export type AskedParts = { parentId: string; amount: string }[]
-export type GiveBack = ReturnType<typeof createGiveBack>
+export type Refunds = ReturnType<typeof createRefunds>
 
 /** Refunds and cancels paid orders, and sends the webhooks. */
-export function createGiveBack(options: {
+export function createRefunds(options: {
   store: Store<PlatformState>
   deliveries: Pick<Deliveries, 'emit'>
   base: () => string
@@ -170,9 +170,9 @@ function wrongIn(order: PlatformOrder, asked: AskedParts): string | null {
 type ById = { Params: { id: string } }
 
 /** /sandbox/orders/…: edits, refunds, cancellations and disputes. */
-export function giveBackRoutes(
+export function refundRoutes(
   app: FastifyInstance,
-  options: { store: Store<PlatformState>; giveBack: GiveBack; now: () => number }
+  options: { store: Store<PlatformState>; giveBack: Refunds; now: () => number }
 ): void {
   const { store, giveBack, now } = options
   const find = (id: string) => store.data.orders.find(order => order.id === id)

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { z } from 'zod'
 import { agentOf, type SyncContext } from '../servers/index.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
-import type { Held } from '../settings/index.ts'
+import type { HeldRanges } from '../settings/index.ts'
 
 const Users = z.object({
   data: z.object({ users: z.array(z.object({ user: z.string().max(64), prefixes: z.array(z.string().max(64)) })) })
@@ -17,14 +17,16 @@ const MOST_BYTES = 32 * 1024 * 1024
  * Asks all agents which users they hold that the database does not know.
  * @returns their ranges by user, and how many agents did not say
  */
-export async function readHeldBesides(ctx: SyncContext): Promise<{ held: Record<string, Held>; silent: number }> {
+export async function readUnknownUsers(
+  ctx: SyncContext
+): Promise<{ held: Record<string, HeldRanges>; silent: number }> {
   const all = await ctx.db
     .select()
     .from(servers)
     .where(and(isNull(servers.deletedAt), ne(servers.status, 'given_up')))
   const known = await ctx.db.select({ server: agentUsers.serverId, user: agentUsers.username }).from(agentUsers)
   const isKnown = new Set(known.map(({ server, user }) => `${server} ${user}`))
-  const held: Record<string, Held> = {}
+  const held: Record<string, HeldRanges> = {}
   let silent = 0
   await pLimit(AT_ONCE).map(all, async server => {
     const users = await usersOf(ctx, server).catch(() => null)

@@ -7,7 +7,7 @@ import { serverGroups, serverGroupServers, servers } from '../../servers/tables.
 import { lockInventory, release, reserve, splitLease } from '../../inventory/index.ts'
 import { type OrderRow, isServed, lockOrder, orderMail, regroup, taskStateOf } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
-import { leaveGivenUp, replaceOn, sharesOn } from './replace.ts'
+import { moveOffLostServer, replaceOnServer, sharesOnServer } from './replace.ts'
 import { type LeaseSource, holdingsOf, sumOf } from '../holdings.ts'
 import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
@@ -32,7 +32,7 @@ export type Target = { serverId?: number | undefined; groupId?: number | undefin
  * Takes one order off a server, in any state. Repeating it changes nothing.
  * @returns a refusal if the order must wait: there is no room, or a task of it runs
  */
-export async function leaveServer(
+export async function moveOffServer(
   unit: Unit,
   orderId: number,
   { serverId, target = {} }: { serverId: number; target?: Target }
@@ -49,7 +49,7 @@ export async function leaveServer(
   if (server.status === 'given_up') {
     if (order.paidAt === null || order.state === 'failed') await release(tx, { orderId })
     else {
-      const worked = await leaveGivenUp(unit, order, serverId)
+      const worked = await moveOffLostServer(unit, order, serverId)
       if (worked > 0 && served) await announceMove(unit, orderId, worked)
     }
     return done
@@ -75,7 +75,7 @@ export async function moveLive(
   const held = (await holdingsOf(tx, order.id)).filter(holding => !holding.replaced)
   const from = serverIds.filter(id => held.some(holding => holding.serverIds.includes(id)))
   if (from.length === 0) return ok({ moved: 0 })
-  const place = await placeOf(tx, order, from, target)
+  const place = await findPlace(tx, order, from, target)
   if (!place.ok) return place
   if (taskStateOf(order) !== 'none') return refuse('order_busy')
   // What was never delivered is replaced at once. Other addresses on their way must arrive first.
@@ -87,7 +87,7 @@ export async function moveLive(
   for (const serverId of from.toSorted((a, b) => a - b)) {
     const isWaited = waiting.includes(serverId)
     const how = { place: place.data, atOnce: isWaited, cause: 'move', amount: 'all' } as const
-    const { given, left } = await replaceOn(unit, order, serverId, how)
+    const { given, left } = await replaceOnServer(unit, order, serverId, how)
     if (left > 0) return refuse('out_of_stock')
     moved += given
   }
@@ -100,9 +100,9 @@ export async function moveLive(
 /** Moves a reservation that is not paid yet. */
 async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, target: Target): Promise<Result<null>> {
   const { tx } = unit
-  const shares = await sharesOn(tx, order.id, serverId)
+  const shares = await sharesOnServer(tx, order.id, serverId)
   if (shares.length === 0) return done
-  const place = await placeOf(tx, order, [serverId], target)
+  const place = await findPlace(tx, order, [serverId], target)
   if (!place.ok) return place
   // It leases and releases in one transaction.
   await lockInventory(tx)
@@ -117,7 +117,7 @@ async function reserveElsewhere(unit: Unit, order: OrderRow, serverId: number, t
 }
 
 /** Where an order's new addresses come from when it leaves these servers. */
-export async function placeOf(
+export async function findPlace(
   db: Executor,
   order: Pick<OrderRow, 'serverGroupId'>,
   from: number[],

@@ -39,12 +39,12 @@ type Restoring = { nominal: number; at: Date }
  * restoration gives back what its own refund took, then what other reversed refunds took, whose place another refund
  * had taken at that time. Once all refunds are reversed, all is restored, in any order.
  */
-export function givenBackFor({ records, takes, moneys, full }: History, now: Restoring): number {
+export function pointsToRestore({ records, takes, moneys, full }: History, now: Restoring): number {
   const restorings = records
     .slice(1)
-    .map(record => ({ id: record.id, restoring: { nominal: nominalOf(record), at: record.createdAt } }))
+    .map(record => ({ id: record.id, restoring: { nominal: originalPoints(record), at: record.createdAt } }))
   const events = [...takes, ...restorings].toSorted((a, b) => a.id - b.id)
-  const silent = silentLots(records, takes, moneys)
+  const silent = unrecordedLots(records, takes, moneys)
   const lots = [...lotsBefore(records, moneys, full), ...(silent.get(records[0]?.id ?? 0) ?? [])]
   for (const event of events) {
     if ('restoring' in event) restore(lots, event.restoring, moneys)
@@ -67,7 +67,11 @@ function lotsBefore([first]: readonly Earning[], moneys: readonly Money[], full:
 }
 
 /** By earning, what refunds took when decays had left nothing. Those have no record. */
-function silentLots(records: readonly Earning[], takes: readonly Take[], moneys: readonly Money[]): Map<number, Lot[]> {
+function unrecordedLots(
+  records: readonly Earning[],
+  takes: readonly Take[],
+  moneys: readonly Money[]
+): Map<number, Lot[]> {
   const unrecorded = moneys.filter(({ takenAt }) => takes.every(({ at }) => !isAt(takenAt, at)))
   return new Map(
     records.map(({ id, takenBack, createdAt }) => {
@@ -123,21 +127,21 @@ export async function earningsOf(db: Executor, payment: string): Promise<Earning
 }
 
 /** How many points an earning gave, before any decay. Coins count in millionths, here and below. */
-export const nominalOf = ({ point, nominal }: Pick<Earning, 'point' | 'nominal'>): number => nominal ?? point
+export const originalPoints = ({ point, nominal }: Pick<Earning, 'point' | 'nominal'>): number => nominal ?? point
 
 /** How many points of these earnings still stand, before any decay. */
-export const standingOf = (records: readonly Earning[]): number =>
+export const standingPoints = (records: readonly Earning[]): number =>
   records.reduce(
     (sum, { point, nominal, takenBack, takenBackAt }) => sum + (takenBackAt ? 0 : (nominal ?? point) - takenBack),
     0
   )
 
 /** The points of one kind's earnings if so much of the payment was kept; without `kept`, the original number. */
-export function targetOf([first]: readonly Earning[], kept?: Kept): number {
+export function targetPoints([first]: readonly Earning[], kept?: Kept): number {
   if (!first) return 0
-  if (!kept) return nominalOf(first)
+  if (!kept) return originalPoints(first)
   if (first.rate !== null) return (first.kind === 'coins' ? coinMillionths : wholePoints)(kept.amount, first.rate)
   // An old record without a rate: the whole payment earned it.
   const all = toCents(kept.of)
-  return all === 0n ? 0 : Number((BigInt(nominalOf(first)) * toCents(kept.amount)) / all)
+  return all === 0n ? 0 : Number((BigInt(originalPoints(first)) * toCents(kept.amount)) / all)
 }
