@@ -9,6 +9,16 @@ export type HttpFailure = {
   sent: boolean
 }
 
+/**
+ * A `Retry-After`: seconds, with fractions from some services, or an instant.
+ * @returns milliseconds from now, up to `most`; 0 if it is missing or unreadable
+ */
+export function retryAfterMs(header: string | null | undefined, now: Date, most: number): number {
+  const text = header?.trim() ?? ''
+  const wait = /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime()
+  return Number.isFinite(wait) ? Math.min(most, Math.max(0, wait)) : 0
+}
+
 /** Bytes of an answer. The largest regular ones have less than one million. */
 const LONGEST_ANSWER = 16 * 1024 * 1024
 

@@ -7,6 +7,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { startOf } from '../../infra/text.ts'
 import { postToPublicAddress, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
+import { retryAfterMs } from '../../integrations/http-exchange.ts'
 import { blockedAmong, enqueueMail } from '../mail/index.ts'
 import { claimSend, isOf, type Claimed } from './claim.ts'
 import { chatPayload, severityWord, webhookPayload, worded, type Message } from './message.ts'
@@ -147,14 +148,7 @@ function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Dat
     return isTaken ? null : { failure: 'no_chat', status, detail }
   }
   const isFinal = reply.status < 500 && !WORTH_ANOTHER_TRY.has(reply.status)
-  return { failure: 'status', status, detail, isFinal, wish: retryAfterMs(reply.retryAfter, now) }
-}
-
-/** `Retry-After`: seconds (the chat platform sends fractions), or an instant. */
-function retryAfterMs(header: string | undefined, now: Date): number {
-  if (header === undefined) return 0
-  const wished = /^\d{1,9}(\.\d+)?$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now.getTime()
-  return Number.isFinite(wished) ? Math.min(LONGEST_WISH, Math.max(0, wished)) : 0
+  return { failure: 'status', status, detail, isFinal, wish: retryAfterMs(reply.retryAfter, now, LONGEST_WISH) }
 }
 
 /** Records the result of a try and enqueues the next one if needed. */

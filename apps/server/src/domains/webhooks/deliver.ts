@@ -6,6 +6,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { and, eq, sql } from '../../infra/db/drizzle.ts'
 import { startOf } from '../../infra/text.ts'
 import { postToPublicAddress, type PublicFailure, type PublicReply } from '../../integrations/public-http/index.ts'
+import { retryAfterMs } from '../../integrations/http-exchange.ts'
 import { notifyAdmins } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -35,13 +36,6 @@ const jitter = (random: number): number => 1 - JITTER + 2 * JITTER * random
 
 /** The longest accepted `Retry-After`. */
 const LONGEST_WISH = 12 * HOUR
-
-/** A receiver's `Retry-After`: seconds, or an instant. @returns milliseconds from now; 0 if missing or unreadable */
-export function retryAfterMs(header: string | undefined, now: Date): number {
-  if (header === undefined) return 0
-  const wished = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now.getTime()
-  return Number.isFinite(wished) ? Math.min(LONGEST_WISH, Math.max(0, wished)) : 0
-}
 
 /** For the whole exchange: an endpoint should store the event and reply. */
 const TIMEOUT_MS = 10_000
@@ -135,7 +129,7 @@ async function record(
     return endDelivery(unit, at, 'sent')
   }
   const isTest = delivery.type === 'webhook.test'
-  const wished = reply.ok ? retryAfterMs(reply.retryAfter, now) : 0
+  const wished = reply.ok ? retryAfterMs(reply.retryAfter, now, LONGEST_WISH) : 0
   // A failed test does not count as a failing endpoint. Nor does a failure at an address that has changed since.
   const off =
     isTest || endpoint.url !== claimed.endpoint.url ? null : await recordFailure(unit, at, { reply, wished, random })

@@ -6,7 +6,7 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { createSecrets } from '../../infra/secrets.ts'
 import { users } from '../accounts/tables.ts'
-import { deliverWebhook, pauseAfter, retryAfterMs } from './deliver.ts'
+import { deliverWebhook, pauseAfter } from './deliver.ts'
 import { forgetEndpoints } from './endpoints.ts'
 import { sweepDeliveries, webhookRetention } from './jobs.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from './tables.ts'
@@ -153,15 +153,6 @@ test('429 with Retry-After: nothing is sent there before, neither this event nor
   await hooks.deliver(test1.data.delivery_id)
   expect(hitsOf('/busy')).toBe(2)
   expect(await readEndpoint(endpoint.id)).toMatchObject({ failures: 0, pausedUntil: null })
-})
-
-test('Retry-After is read in both notations, within bounds', () => {
-  const now = new Date('2026-11-23T10:00:00Z')
-  expect(retryAfterMs('120', now)).toBe(120_000)
-  expect(retryAfterMs('Mon, 23 Nov 2026 10:01:00 GMT', now)).toBe(MINUTE)
-  for (const nothing of [undefined, '', '-5', 'soon', 'Mon, 23 Nov 2026 09:00:00 GMT'])
-    expect(retryAfterMs(nothing, now)).toBe(0)
-  expect(retryAfterMs('999999999', now)).toBe(12 * HOUR)
 })
 
 test('an event is tried for about three days, with growing pauses that differ', () => {

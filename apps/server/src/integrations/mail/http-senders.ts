@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { startOf } from '../../infra/text.ts'
-import { type HttpReply, exchange, parseJson } from '../http-exchange.ts'
+import { type HttpReply, exchange, parseJson, retryAfterMs } from '../http-exchange.ts'
 
 type Limits = { fetch: typeof fetch; timeoutMs: number }
 
@@ -82,7 +82,7 @@ function refused(service: string, { status, headers, text }: HttpReply): MailFai
   if (status === 401 || status === 403)
     return failed('unauthorized', `${service} refused the API key. Check it under Web Settings, Email.`)
   if (status === 429)
-    return { ...failed('throttled', `${service} is limiting our calls.`), retryAfterMs: retryAfterMs(headers) }
+    return { ...failed('throttled', `${service} is limiting our calls.`), retryAfterMs: waitMsOf(headers) }
   if (status >= 500) return failed('server_error', `${service} has a fault of its own (HTTP ${status}).`)
   const { reason, field } = reasonIn(text)
   const said = `${service} refused the mail (HTTP ${status}): ${reason}`
@@ -90,11 +90,10 @@ function refused(service: string, { status, headers, text }: HttpReply): MailFai
 }
 
 /** The wait that a 429 requests: seconds or a date, or SendGrid's time when its window starts again. */
-function retryAfterMs(headers: Headers): number | null {
-  const [after, reset] = [headers.get('retry-after'), headers.get('x-ratelimit-reset')]
-  const seconds = after === null ? Number(reset ?? Number.NaN) - Date.now() / 1000 : Number(after)
-  const wait = Number.isNaN(seconds) ? Date.parse(after ?? '') - Date.now() : seconds * 1000
-  return Number.isFinite(wait) && wait > 0 ? wait : null
+function waitMsOf(headers: Headers): number | null {
+  const resetMs = Number(headers.get('x-ratelimit-reset') ?? Number.NaN) * 1000 - Date.now()
+  const wait = retryAfterMs(headers.get('retry-after'), new Date(), Infinity) || resetMs
+  return wait > 0 ? wait : null
 }
 
 /** SendGrid names the field; Mailgun says "'to' parameter is not a valid address". */

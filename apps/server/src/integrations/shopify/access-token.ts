@@ -3,7 +3,7 @@ import { exchange, parseJson } from '../http-exchange.ts'
 import {
   done,
   failed,
-  retryAfterMs,
+  throttleMs,
   shopBase,
   type ShopifyFailure,
   type ShopifyResult,
@@ -86,7 +86,7 @@ export async function requestToken(options: GrantOptions): Promise<{ ok: true; v
   if (status === 429)
     return {
       ...failed('throttled', 'The shop platform is limiting our calls.'),
-      waitMs: retryAfterMs(headers.get('retry-after'))
+      waitMs: throttleMs(headers)
     }
   if (status >= 500 || TEMPORARY_STATUSES.has(status))
     return failed('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../http-exchange.ts'
 /** Why a call to the platform failed. Only `retryable` failures are worth a retry without an operator. */
 export type ShopifyReason =
   | 'not_configured'
@@ -37,10 +38,8 @@ export const failed = (reason: ShopifyReason, message: string): ShopifyFailure =
 })
 
 /** The wait that a 429 requests, in milliseconds; a second by default. */
-export function retryAfterMs(header: string | null): number {
-  const seconds = Number(header)
-  return header !== null && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : 1000
-}
+export const throttleMs = (headers: Headers): number =>
+  retryAfterMs(headers.get('retry-after'), new Date(), Infinity) || 1000
 
 /** Timeouts, conflicts, and the platform's rejections by client address (430), which also hit honest clients. */
 export const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 409, 425, 430])

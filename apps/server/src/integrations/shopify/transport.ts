@@ -6,7 +6,7 @@ import { API_VERSION, versionOf } from './documents.ts'
 import {
   done,
   failed,
-  retryAfterMs,
+  throttleMs,
   shopBase,
   type ShopifyFailure,
   type ShopifyResult,
@@ -165,7 +165,7 @@ export function createTransport(options: ShopifyOptions): Execute {
 function readReply({ status, headers, text }: HttpReply, about: { base: string; isWrite: boolean }): Exchange {
   const { base, isWrite } = about
   if (status === 401 || status === 403) return { kind: 'refused', failure: refused }
-  if (status === 429) return { kind: 'throttled', waitMs: retryAfterMs(headers.get('retry-after')) }
+  if (status === 429) return { kind: 'throttled', waitMs: throttleMs(headers) }
   if (status === 402 || status === 423) return inactive
   if (status >= 500) return failure('server_error', `The shop platform has a fault of its own (HTTP ${status}).`)
   if (status === 404)
