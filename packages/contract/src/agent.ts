@@ -1,11 +1,8 @@
 // The node agent's management API: requests, replies and texts of refusals. Node only (hashes need node:crypto):
 // browsers never talk to an agent.
-import { createHash } from 'node:crypto'
-import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
-import { domainToASCII } from 'node:url'
 import { z } from 'zod'
 import { EgressMode } from './address-family.ts'
+import { sha256 } from './deny-list.ts'
 import { foreignList, foreignText } from './foreign.ts'
 import { agentProgram } from './agent-takeover.ts'
 import { agentOwner } from './agent-owner.ts'
@@ -15,6 +12,7 @@ import { agentProxyTlsState, MOST_NAMES } from './proxy-tls.ts'
 export * from './agent-takeover.ts'
 export * from './agent-problems.ts'
 export * from './agent-owner.ts'
+export { denySetHash, EXCEPTION_MARK, normaliseDenied, normaliseDenyList } from './deny-list.ts'
 
 /** The texts of refusals. Operators' scripts compare the first two literally. */
 export const agentTexts = {
@@ -360,73 +358,6 @@ export const agentClassicProxies = z.object({
   data: z.object({ num_of_ips: z.number(), proxy_str: z.array(z.string()) })
 })
 export type AgentClassicProxies = z.infer<typeof agentClassicProxies>
-
-const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
-
-/**
- * A line of a deny list in stored form: a lower-case domain (punycode) without leading `*.` or trailing dot, or an
- * address or prefix. '' for blank lines and comments; null if invalid, such as a prefix with host bits set.
- */
-export function normaliseDenied(line: string): string | null {
-  let text = line.trim().toLowerCase()
-  if (text === '' || text.startsWith('#')) return ''
-  const [address = '', length, more] = text.split('/')
-  if (isIP(address) !== 0) {
-    if (length === undefined) return text
-    return more === undefined && isWholePrefix(text) ? text : null
-  }
-  text = text.replace(/^[a-z][a-z0-9+.-]*:\/\//, '').replace(/[/?#].*$/, '')
-  text = text
-    .replace(/^(?:\*\.|\.)/, '')
-    .replace(/:\d+$/, '')
-    .replace(/\.$/, '')
-  // oxlint-disable-next-line no-control-regex
-  if (/[^\x00-\x7f]/.test(text)) text = domainToASCII(text)
-  return hostName.test(text) ? text : null
-}
-
-/** Whether a text is a prefix without host bits. */
-function isWholePrefix(text: string): boolean {
-  if (!ipaddr.isValidCIDR(text)) return false
-  const [address, length] = ipaddr.parseCIDR(text)
-  const network = (address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(text)
-  return text.endsWith(`/${length}`) && network.toNormalizedString() === address.toNormalizedString()
-}
-
-/** Marks an exception below a denied domain, in stored deny lists and in lines of `write-user-acl`. */
-export const EXCEPTION_MARK = '!'
-
-/**
- * Merges a deny list and its exceptions into one stored list: sorted, without duplicates, exceptions with {@link
- * EXCEPTION_MARK}. The first invalid line is returned as `bad`; an exception must be a domain, not an address.
- */
-export function normaliseDenyList(
-  denied: Iterable<string>,
-  allowed: Iterable<string> = []
-): { ok: true; domains: string[] } | { ok: false; bad: string } {
-  const domains = new Set<string>()
-  for (const line of denied) {
-    const domain = normaliseDenied(line)
-    if (domain === null) return { ok: false, bad: line }
-    if (domain !== '') domains.add(domain)
-  }
-  for (const line of allowed) {
-    const domain = normaliseDenied(line)
-    if (domain === null || isIP(domain.split('/', 1)[0] ?? '') !== 0) return { ok: false, bad: line }
-    if (domain !== '') domains.add(`${EXCEPTION_MARK}${domain}`)
-  }
-  return { ok: true, domains: [...domains].toSorted() }
-}
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-
-/**
- * The id of a deny set: equal sets have equal hashes. Takes the output of {@link normaliseDenyList}, or sorted domains
- * and sorted exceptions.
- */
-export const denySetHash = (domains: readonly string[], allowed: readonly string[] = []): string =>
-  // The mark sorts before the first character of any domain or address.
-  sha256([...allowed.map(domain => `${EXCEPTION_MARK}${domain}`), ...domains].join('\n'))
 
 /** A canonical text for limits. Empty: none. */
 export const limitsText = ({ mbps, connections, connections_per_second: rate, quota }: AgentUserLimits): string =>

@@ -14,9 +14,6 @@ import {
   Server,
   ServerForm,
   AgentReply,
-  Outage,
-  OutageEntry,
-  OutageOrder,
   ServerImpact,
   ServerPlan,
   ServerEditPlan,
@@ -33,11 +30,9 @@ import {
   ResetProxiesForm,
   AgentCallForm,
   SERVER_STATUSES,
-  CreditOutageForm,
-  CreditPreview,
-  MoveForm,
-  OutageForm
+  MoveForm
 } from './servers.ts'
+import { CreditOutageForm, CreditPreview, Outage, OutageEntry, OutageForm, OutageOrder } from './outages.ts'
 import { proxyTlsRoutes } from './proxy-tls.ts'
 import { upgrades } from './upgrades.ts'
 import { OUTAGE_STATES, SERVER_VIEWS } from './states.ts'

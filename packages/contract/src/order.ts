@@ -363,3 +363,13 @@ export const ProductOrders = z.object({
   variants: z.array(z.object({ id: z.number(), ...openOrders }))
 })
 export type ProductOrders = z.infer<typeof ProductOrders>
+
+export const RenewalCheckout = z.object({
+  checkout_url: z.string(),
+  /** The term it buys, by the current plan. */
+  days: z.number(),
+  /** The platform's current price for that term, before codes; null if it did not answer. */
+  price: Money.nullable(),
+  /** The discount of the link's code. */
+  discount: LevelDiscount.nullable()
+})

@@ -4,7 +4,7 @@ import { message } from './form-messages.ts'
 import { DELIVERED_IN, ORDER_STATES } from './states.ts'
 import { CHECK_SITES, MOST_RENEWALS, PROXY_STATUSES } from './limits.ts'
 import { Selection } from './products.ts'
-import { MoveForm } from './servers.ts'
+import { MoveOrderForm } from './servers.ts'
 import { orderPage } from './order-page.ts'
 import { receiptRoutes } from './receipts.ts'
 import { OrderTraffic, Traffic, TrafficQuery } from './traffic.ts'
@@ -24,6 +24,7 @@ import {
   ProxyLines,
   RefundForm,
   RefundPlan,
+  RenewalCheckout,
   Statistics
 } from './order.ts'
 
@@ -32,19 +33,6 @@ const O = '/api/orders/order_list'
 const WEBHOOK_BYTES = 8 * 1024 * 1024
 const noBody = z.object({}).optional()
 const OrderKey = z.string().regex(/^[A-Za-z0-9-]{4,40}$/, message('unknown_order'))
-
-/** Without `from_server_id` the order leaves all its servers. */
-export const MoveOrderForm = MoveForm.extend({ from_server_id: Id.optional() })
-
-const RenewalCheckout = z.object({
-  checkout_url: z.string(),
-  /** The term it buys, by the current plan. */
-  days: z.number(),
-  /** The platform's current price for that term, before codes; null if it did not answer. */
-  price: Money.nullable(),
-  /** The discount of the link's code. */
-  discount: LevelDiscount.nullable()
-})
 
 export const orders = {
   ...orderPage,
