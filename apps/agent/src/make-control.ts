@@ -135,10 +135,11 @@ export function makeControl(parts: Parts): Control {
     isHandedOver: () => handingOver.isOver,
     alarms,
     follower,
-    look: (user, limit) => backend()?.look(user, limit) ?? Promise.resolve({ total: 0, users: [], connections: [] }),
-    end: (user, connection) => backend()?.end(user, connection) ?? Promise.resolve(0),
+    listConnections: (user, limit) =>
+      backend()?.look(user, limit) ?? Promise.resolve({ total: 0, users: [], connections: [] }),
+    endConnections: (user, connection) => backend()?.end(user, connection) ?? Promise.resolve(0),
     refusals: () => refusals.read(figures().plane.outcomes),
-    measured: () => ({
+    metrics: () => ({
       figures: figures(),
       load: control.load(),
       workers: serving(),

@@ -178,20 +178,20 @@ export const accounts = {
   session: route('GET', '/api/auth/login', {
     summary: "The session's user",
     access: 'user',
-    enrols: true,
+    beforeSecondFactor: true,
     reply: CurrentUser
   }),
   /** For the shop's own pages: a visitor gets null instead of an error in the browser's console. */
   whoIsSignedIn: route('GET', '/api/auth/session/', {
     summary: 'The signed-in user; null without a session',
     access: 'public',
-    enrols: true,
+    beforeSecondFactor: true,
     reply: CurrentUser.nullable()
   }),
   currentUser: route('GET', '/api/users/u/user_info/', {
     summary: 'The current user',
     access: 'user',
-    enrols: true,
+    beforeSecondFactor: true,
     scope: 'read',
     reply: CurrentUser
   }),
@@ -280,7 +280,7 @@ export const accounts = {
     summary: 'Ban; its sessions and API keys end',
     access: 'admin',
     permission: 'users.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
     reply: Done
@@ -289,7 +289,7 @@ export const accounts = {
     summary: 'Unban; the chat account is taken off',
     access: 'admin',
     permission: 'users.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: z.object({ id: Id.optional() }).optional(),
     reply: Done
@@ -306,7 +306,7 @@ export const accounts = {
     summary: 'Delete a user that nothing is owed to, with its personal data',
     access: 'admin',
     permission: 'users.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     reply: Done
   }),
@@ -315,7 +315,7 @@ export const accounts = {
       'Edit a user; coins and level points change by an amount, which takes the `version`: sent twice, it counts once',
     access: 'admin',
     permission: 'users.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: UserForm.extend(formVersion).refine(
       form => form.version !== undefined || !(form.reward_points_change || form.level_points_change),
@@ -327,7 +327,7 @@ export const accounts = {
     summary: "Set a user's password; its sessions and API keys end, its chat account is taken off",
     access: 'admin',
     permission: 'users.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: AdminPasswordBody,
     reply: Done
@@ -336,7 +336,7 @@ export const accounts = {
     summary: 'View the shop as a user',
     access: 'admin',
     permission: 'users.switch',
-    confirms: true,
+    needsConfirmation: true,
     body: z.object({ user_id: Id }),
     reply: CurrentUser
   }),

@@ -69,7 +69,7 @@ export const apiKeyRoutes = {
     summary: "Make an operator's API token with some of the own permissions; it is shown this once",
     access: 'admin',
     permission: 'console.use',
-    confirms: true,
+    needsConfirmation: true,
     body: ApiTokenForm,
     reply: NewApiKey
   }),

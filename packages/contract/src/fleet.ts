@@ -138,7 +138,7 @@ export const fleet = {
     summary: 'Add a server',
     access: 'admin',
     permission: 'servers.change',
-    confirms: { asks: form => Boolean(form.password || form.agent_token) },
+    needsConfirmation: { asks: form => Boolean(form.password || form.agent_token) },
     body: ServerForm,
     reply: Server
   }),
@@ -146,7 +146,7 @@ export const fleet = {
     summary: 'Edit a server',
     access: 'admin',
     permission: 'servers.change',
-    confirms: { asks: form => Boolean(form.password || form.agent_token) },
+    needsConfirmation: { asks: form => Boolean(form.password || form.agent_token) },
     params: IdParams,
     body: ServerForm.extend(formVersion),
     reply: Server
@@ -248,7 +248,7 @@ export const fleet = {
     summary: 'Give the server up permanently: its orders move or lose their addresses, without waiting for its agent',
     access: 'admin',
     permission: 'servers.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: nothing,
     reply: BulkRun.nullable()

@@ -202,7 +202,7 @@ export const healthRoutes = {
     summary: 'Take no former secret of webhooks any more',
     access: 'admin',
     permission: 'settings.change',
-    confirms: true,
+    needsConfirmation: true,
     body: z.object({}).optional(),
     reply: WebhookSecrets
   }),

@@ -277,7 +277,7 @@ export const notices = {
     summary: 'Add a channel',
     access: 'admin',
     permission: 'notices.change',
-    confirms: { asks: form => form.target !== '' || form.secret !== '' },
+    needsConfirmation: { asks: form => form.target !== '' || form.secret !== '' },
     body: NoticeChannelForm,
     reply: NoticeChannel
   }),
@@ -285,7 +285,7 @@ export const notices = {
     summary: 'Change a channel; its kind stays',
     access: 'admin',
     permission: 'notices.change',
-    confirms: { asks: form => form.target !== '' || form.secret !== '' },
+    needsConfirmation: { asks: form => form.target !== '' || form.secret !== '' },
     params: IdParams,
     body: NoticeChannelForm.extend(formVersion),
     reply: NoticeChannel

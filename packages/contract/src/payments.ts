@@ -215,7 +215,7 @@ export const payments = {
     summary: "Give the money of this event's payment back on the platform, all or a part",
     access: 'admin',
     permission: 'payments.change',
-    confirms: LARGE_REFUND,
+    needsConfirmation: LARGE_REFUND,
     params: IdParams,
     body: RefundForm.pick({ amount: true }).extend({ version: RefundPlan.shape.version }),
     reply: z.object({ amount: Money, platform_order: z.string(), by_hand: RefundPlan.shape.by_hand })

@@ -163,7 +163,7 @@ export const proxyTlsRoutes = {
     summary: 'Set the TLS of a server to proxy clients; its agent takes it without a restart',
     access: 'admin',
     permission: 'servers.change',
-    confirms: { asks: form => form.key !== '' },
+    needsConfirmation: { asks: form => form.key !== '' },
     params: IdParams,
     body: ProxyTlsForm,
     reply: ProxyTls

@@ -37,12 +37,12 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   /** Bytes that the body may have; by default 64 KiB in public calls, and 1 MiB in others. */
   bodyLimit?: number
   /** An operator may call it who has to add a second factor first. */
-  enrols?: true
+  beforeSecondFactor?: true
   /**
    * An operator's session must have confirmed itself lately: always, or for some bodies. API tokens that have the
    * permission pass.
    */
-  confirms?: true | { asks(body: z.output<B>, limits: ConfirmLimits): boolean }
+  needsConfirmation?: true | { asks(body: z.output<B>, limits: ConfirmLimits): boolean }
   /** The handler verifies the body's bytes before anything is parsed. */
   signed?: true
   /** The shape of `data` in a success. */

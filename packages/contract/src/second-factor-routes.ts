@@ -53,13 +53,13 @@ export const secondFactor = {
   secondFactors: route('GET', `${P}/`, {
     summary: 'The own second factors',
     access: 'user',
-    enrols: true,
+    beforeSecondFactor: true,
     reply: SecondFactors
   }),
   beginSecondFactor: route('POST', `${P}/`, {
     summary: 'Begin to add a second factor; nothing changes before it is confirmed',
     access: 'user',
-    enrols: true,
+    beforeSecondFactor: true,
     body: SecondFactorForm,
     reply: z.object({
       /** For `totp`: the secret, and the address that its QR code holds. */
@@ -70,7 +70,7 @@ export const secondFactor = {
   confirmSecondFactor: route('POST', `${P}/confirm`, {
     summary: 'Add the second factor that was begun: its first code, or the new passkey',
     access: 'user',
-    enrols: true,
+    beforeSecondFactor: true,
     body: SecondFactorConfirmForm,
     reply: z.object({
       factor: SecondFactor,
@@ -99,7 +99,7 @@ export const secondFactor = {
   secondFactorOptions: route('POST', `${P}/options`, {
     summary: 'A challenge by which a passkey of the account confirms a call instead of the password',
     access: 'user',
-    enrols: true,
+    beforeSecondFactor: true,
     reply: PasskeyRequest
   }),
   confirmSession: route('POST', '/api/users/confirm', {
@@ -113,7 +113,7 @@ export const secondFactor = {
     summary: "Remove another user's second factors and recovery codes after a lost device; its sessions end",
     access: 'admin',
     permission: 'operators.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: z.object({}).optional(),
     reply: Done

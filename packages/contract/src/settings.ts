@@ -323,7 +323,7 @@ export const settings = {
     summary: 'Save web settings',
     access: 'admin',
     permission: 'settings.change',
-    confirms: true,
+    needsConfirmation: true,
     bodyLimit: 2 * 1024 * 1024,
     body: SettingsForm.extend(formVersion),
     reply: ShownSettings

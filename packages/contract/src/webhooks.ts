@@ -197,7 +197,7 @@ export const webhooks = {
     summary: 'Add a webhook endpoint of the operators; its secret is shown this once',
     access: 'admin',
     permission: 'webhooks.change',
-    confirms: true,
+    needsConfirmation: true,
     body: OperatorWebhookForm,
     reply: NewWebhookEndpoint
   }),
@@ -220,7 +220,7 @@ export const webhooks = {
     summary: "Make a new secret for an operators' webhook endpoint, shown this once",
     access: 'admin',
     permission: 'webhooks.change',
-    confirms: true,
+    needsConfirmation: true,
     params: IdParams,
     body: nothing,
     reply: Secret

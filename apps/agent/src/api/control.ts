@@ -46,10 +46,10 @@ export type Control = {
   load: () => AgentLoad
   alarms: Alarms
   follower: LogFollower
-  look: (user: string | null, limit: number) => Promise<LivePart>
-  end: (user: string, connection: string | null) => Promise<number>
+  listConnections: (user: string | null, limit: number) => Promise<LivePart>
+  endConnections: (user: string, connection: string | null) => Promise<number>
   refusals: () => { refusals: Record<string, number>; refusals_since: string }
-  measured: () => Measured
+  metrics: () => Measured
   /** Writes the log lines that workers still hold. */
   flushLog: () => Promise<void>
   /** Reads name servers and the hosts file again, and sets the routes again. */

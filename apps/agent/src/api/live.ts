@@ -53,20 +53,20 @@ const followQuery = z.object({
 /** Calls that show the present: figures, open connections, log lines, alarms. */
 export function liveRoutes(app: FastifyInstance, control: Control): void {
   app.get('/metrics', (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metricsText(control.measured()))
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metricsText(control.metrics()))
   )
 
   app.get('/api/connections', async (request, reply) => {
     const query = connectionsQuery.safeParse(request.query)
     if (!query.success) return sendRefusal(reply, { reason: 'badBody' })
     const { user = null, limit } = query.data
-    return { ...(await control.look(user, limit)), ...control.refusals() } satisfies AgentConnections
+    return { ...(await control.listConnections(user, limit)), ...control.refusals() } satisfies AgentConnections
   })
 
   app.delete('/api/connections', async (request, reply) => {
     const query = endQuery.safeParse(request.query)
     if (!query.success) return sendRefusal(reply, { reason: 'badBody' })
-    return { ended: await control.end(query.data.user, query.data.id ?? null) } satisfies AgentEnded
+    return { ended: await control.endConnections(query.data.user, query.data.id ?? null) } satisfies AgentEnded
   })
 
   app.get('/api/log/follow', (request, reply) => {

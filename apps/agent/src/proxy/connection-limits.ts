@@ -45,7 +45,7 @@ export type Shares = {
   open: Array<[key: string, open: number, part: number]>
   speeds: Array<[user: string, used: number, processes: number]>
 }
-/** Connections of a key in other processes (0: none any more). `told`: this process' own count at the time of counting. */
+/** Connections of a key in other processes (0: none any more). `reported`: this process' own count at the time of counting. */
 export type Elsewhere = [key: string, open: number, reported: number]
 
 export type Kind = 'user' | 'address' | 'client'

@@ -25,7 +25,7 @@ export type ApiCall = {
   /** May an operator's API token with the permission call it? */
   takesTokens: boolean
   /** Does it ask an operator's session for a recent confirmation, always or for some bodies? */
-  confirms: boolean
+  needsConfirmation: boolean
   /** Does it take, or require, an Idempotency-Key header? */
   idempotencyKey: Route['idempotencyKey']
   /** Its reply holds proxies' passwords. */
@@ -57,7 +57,7 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
         permission: route.permission,
         scope: route.scope,
         takesTokens: TOKEN_PERMISSIONS.some(permission => permission === route.permission),
-        confirms: route.confirms !== undefined,
+        needsConfirmation: route.needsConfirmation !== undefined,
         idempotencyKey: route.idempotencyKey,
         reveals: route.reveals === 'credentials',
         params: input(route.params),
@@ -98,8 +98,8 @@ export function whoMay({
   access,
   permission,
   scope,
-  confirms
-}: Pick<ApiCall, 'access' | 'permission' | 'scope' | 'confirms'>): string {
+  needsConfirmation
+}: Pick<ApiCall, 'access' | 'permission' | 'scope' | 'needsConfirmation'>): string {
   const operators = `administrators whose role allows \`${permission}\``
   const people = {
     public: 'Anyone',
@@ -107,5 +107,5 @@ export function whoMay({
     admin: operators.replace('a', 'A')
   }[access]
   const keys = scope ? `; API keys with \`${scope}\`` : ''
-  return `${people}${keys}${confirms ? '; may ask an administrator to confirm the session' : ''}`
+  return `${people}${keys}${needsConfirmation ? '; may ask an administrator to confirm the session' : ''}`
 }

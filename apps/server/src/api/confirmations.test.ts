@@ -9,7 +9,7 @@ import { startStockedShop, type Buyer, type StockedShop } from './stocked-shop.f
 
 const marked = Object.entries(routes).flatMap(([domain, calls]) =>
   Object.entries(calls as Record<string, Route>)
-    .filter(([, { confirms }]) => confirms)
+    .filter(([, { needsConfirmation }]) => needsConfirmation)
     .map(([name, route]) => ({ id: `${domain}.${name}`, route }))
 )
 

@@ -30,7 +30,7 @@ export async function connect(databaseUrl: string): Promise<Client> {
 
 /**
  * All that a backup holds, as it is at one moment: one snapshot of the whole database, while the shop goes on.
- * @param told receives the manifest at the end
+ * @param onManifest receives the manifest at the end
  */
 export async function* dump(
   client: Client,

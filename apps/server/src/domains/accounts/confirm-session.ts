@@ -18,15 +18,15 @@ import { sessions } from './tables.ts'
 export async function requireConfirmation(
   ctx: Pick<AppContext, 'db' | 'now'>,
   by: UserActor,
-  { confirms }: Pick<Route, 'confirms'>,
+  { needsConfirmation }: Pick<Route, 'needsConfirmation'>,
   body: unknown
 ): Promise<Refusal | null> {
-  if (!confirms || !by.isSuperuser || !by.sessionHash) return null
+  if (!needsConfirmation || !by.isSuperuser || !by.sessionHash) return null
   const { operator_confirm_minutes: minutes, confirm_refunds_from: refundsFrom } = await readSome(ctx.db, [
     'operator_confirm_minutes',
     'confirm_refunds_from'
   ])
-  if (confirms !== true && !confirms.asks(body, { refundsFrom })) return null
+  if (needsConfirmation !== true && !needsConfirmation.asks(body, { refundsFrom })) return null
   const [session] = await ctx.db
     .select({ confirmedAt: sessions.confirmedAt })
     .from(sessions)

@@ -78,7 +78,7 @@ export function signIn(reply: FastifyReply, config: Config, { token, device }: L
 }
 
 /** Gives the browser its session, and answers with its user. */
-export async function welcome(
+export async function signInAndReply(
   ctx: AppContext,
   ports: AccountPorts,
   result: Result<LoggedIn>,
@@ -93,7 +93,7 @@ export async function welcome(
 export function sessionRoutes(mount: Mount, ctx: AppContext, ports: AccountPorts): void {
   const calls = routes.accounts
 
-  const loggedIn = (result: Result<LoggedIn>, reply: FastifyReply) => welcome(ctx, ports, result, reply)
+  const loggedIn = (result: Result<LoggedIn>, reply: FastifyReply) => signInAndReply(ctx, ports, result, reply)
 
   /** A new password invalidates all device cookies and this session's token, so the browser gets new ones. */
   function recognised(

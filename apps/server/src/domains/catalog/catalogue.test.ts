@@ -2,7 +2,7 @@ import { routes } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openCatalogue, type Catalogue } from './calls.fixture.ts'
-import { findVariant, priceSelection } from './index.ts'
+import { findVariant, priceOneAddress } from './index.ts'
 import { addCollection, addGroup, addProduct, addRule, addTag } from './products.fixture.ts'
 import { products } from './tables.ts'
 
@@ -213,7 +213,7 @@ test('a checkout gets what it has to remember of the variant', async () => {
     ok: true,
     data: { productName: 'Metro 100%_plan', groupId, step: 1, proxyTime: 30, price: '1.95' }
   })
-  const priced = await priceSelection(db, { productId: plan.id, options, rules: [dear, cheap] })
+  const priced = await priceOneAddress(db, { productId: plan.id, options, rules: [dear, cheap] })
   expect(priced).toMatchObject({ ok: true, data: { rules: [cheap, dear], price: '3.40', aclPrice: '1.45' } })
 })
 

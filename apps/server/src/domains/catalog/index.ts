@@ -8,7 +8,7 @@ export { type Advertised, advertisedProduct, countLowStock, productsOnSale, sear
 export { applyProductDeletion, applyProductUpdate } from './apply-product-event.ts'
 export { createProduct } from './create-product.ts'
 export { deleteTag, updateCollection, updateTag } from './edit-groupings.ts'
-export { type OptionChoice, findVariant, priceSelection } from './price-selection.ts'
+export { type OptionChoice, findVariant, priceOneAddress } from './price-selection.ts'
 export { catalogJobs } from './jobs.ts'
 export { listPlatformProducts } from './platform-products.ts'
 export { rulePrices } from './platform-prices.ts'

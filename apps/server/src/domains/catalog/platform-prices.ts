@@ -39,7 +39,7 @@ const UNCLEAR: ReadonlySet<ShopifyReason> = new Set(['timeout', 'network', 'serv
 /**
  * Writes prices of one product's variants to the platform, all or none, and then saves here. If our save is refused,
  * for example after a deletion, it restores the platform's former prices. Without a platform it only saves. Call it
- * within `alone`.
+ * within `withPriceLock`.
  * @param prices by the platform's variant id
  */
 export async function writePrices<T>(

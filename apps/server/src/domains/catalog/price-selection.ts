@@ -35,7 +35,7 @@ export type PricedSelection = {
  * Prices a variant with access rules, exactly. Refuses 'unknown_variant', 'no_rule', 'chosen_twice', and
  * 'unknown_rule' for a rule that is no longer on sale.
  */
-export async function priceSelection(
+export async function priceOneAddress(
   db: Executor,
   { productId, options, rules }: { productId: number; options: OptionChoice; rules: readonly number[] }
 ): Promise<Result<PricedSelection>> {
@@ -64,7 +64,7 @@ export async function quoteVariant(
   db: Executor,
   { productId, options, rules }: { productId: number; options: OptionChoice; rules: readonly number[] }
 ): Promise<Result<VariantInfo>> {
-  const priced = await priceSelection(db, { productId, options, rules })
+  const priced = await priceOneAddress(db, { productId, options, rules })
   if (!priced.ok) return priced
   const { variant } = priced.data
   return ok({

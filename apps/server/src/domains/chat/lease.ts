@@ -10,7 +10,7 @@ import { readSettings } from '../settings/index.ts'
 import { chatBot } from './tables.ts'
 
 /** For the holder: how long to wait before the next try, in milliseconds. */
-export type Lease = { waitMs: number }
+export type BotLock = { waitMs: number }
 
 const until = (ms: number): SQL => sql`clock_timestamp() + make_interval(secs => ${ms / 1000}::float8)`
 
@@ -18,10 +18,10 @@ const until = (ms: number): SQL => sql`clock_timestamp() + make_interval(secs =>
  * Takes or renews the right to run the bot; null while another process has it. A new token clears the state of the old
  * one.
  */
-export function takeLease(
+export function takeBotLock(
   ctx: AppContext,
   { holder, token, leaseMs }: { holder: string; token: string; leaseMs: number }
-): Promise<Lease | null> {
+): Promise<BotLock | null> {
   const hash = hashToken(token)
   return command(ctx, SYSTEM, async ({ tx }) => {
     const { rows } = await tx.execute<{ wait: number | null; same: boolean }>(sql`
@@ -50,7 +50,7 @@ export function takeLease(
 }
 
 /** Releases the right, so that another process need not wait for its end. */
-export const releaseLease = (ctx: AppContext, holder: string): Promise<void> =>
+export const releaseBotLock = (ctx: AppContext, holder: string): Promise<void> =>
   command(ctx, SYSTEM, async ({ tx }) => {
     await tx
       .update(chatBot)

@@ -5,7 +5,7 @@ import { MINUTE } from '../../infra/clock.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { readSettings } from '../settings/index.ts'
 import { connectBot } from './connection.ts'
-import { recordCommands, recordFailure, recordState, recordUnreadable, releaseLease, takeLease } from './lease.ts'
+import { recordCommands, recordFailure, recordState, recordUnreadable, releaseBotLock, takeBotLock } from './lease.ts'
 
 /** All in milliseconds. */
 export type ChatBotTimes = {
@@ -59,7 +59,7 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
     const token = settings.discord_bot_token
     if (token === '') return give()
     const asked = performance.now()
-    const lease = await takeLease(ctx, { holder, token, leaseMs: times.leaseMs })
+    const lease = await takeBotLock(ctx, { holder, token, leaseMs: times.leaseMs })
     if (!lease) {
       held = false
       return drop()
@@ -122,7 +122,7 @@ export function startChatBot(ctx: AppContext, changed: Partial<ChatBotTimes> = {
   async function give(): Promise<void> {
     clearTimeout(guard)
     await drop()
-    if (held) await releaseLease(ctx, holder)
+    if (held) await releaseBotLock(ctx, holder)
     held = false
   }
 

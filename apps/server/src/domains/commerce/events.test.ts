@@ -8,7 +8,7 @@ import { AT_START } from '../../infra/job.ts'
 import { handleEvent, storeEvent, type EventHandlers, type EventResult } from './index.ts'
 import { EVENT_OUTCOMES } from '@netlet/contract'
 import { commerceJobs } from './jobs.ts'
-import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
+import { applyProductEventQueue, registerWebhooksQueue, moneyEventQueue } from './queues.ts'
 import { platformEvents } from './tables.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { addRow } from '../../testing/rows.ts'
@@ -21,7 +21,7 @@ let shop: TestShop
 beforeAll(async () => {
   shop = await startTestShop({
     routes: () => undefined,
-    queues: [settlePaymentQueue, applyProductEventQueue, registerWebhooksQueue]
+    queues: [moneyEventQueue, applyProductEventQueue, registerWebhooksQueue]
   })
   await shop.admin({ username: 'boss' })
 })
@@ -166,14 +166,12 @@ test('events whose jobs are gone are asked for again, each in its own queue, and
   await db.execute(sql`update platform_events set processed_at = now() where processed_at is null`)
   const payment = await stored('orders/paid')
   const product = await stored('products/update', {})
-  await db.execute(
-    sql`delete from pgboss.job where name in (${settlePaymentQueue.name}, ${applyProductEventQueue.name})`
-  )
+  await db.execute(sql`delete from pgboss.job where name in (${moneyEventQueue.name}, ${applyProductEventQueue.name})`)
   await sweepEvents(shop.ctx)
-  expect(await waiting(settlePaymentQueue.name)).toEqual([])
+  expect(await waiting(moneyEventQueue.name)).toEqual([])
   await sweepEvents(later(shop.ctx, 6_000))
   await sweepEvents(later(shop.ctx, 6_000))
-  expect(await waiting(settlePaymentQueue.name)).toEqual([payment])
+  expect(await waiting(moneyEventQueue.name)).toEqual([payment])
   expect(await waiting(applyProductEventQueue.name)).toEqual([product])
 })
 

@@ -4,7 +4,7 @@ import { type Unit, command } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { storableJson } from '../../infra/text.ts'
 import { needsAttention, type EventResult, type FurtherOutcome } from './topics.ts'
-import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
+import { applyProductEventQueue, moneyEventQueue } from './queues.ts'
 import { platformEvents, productOf } from './tables.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
@@ -68,7 +68,7 @@ function enqueueEvent(
   unit: Unit,
   { eventId, topic, about }: Pick<PlatformEvent, 'eventId' | 'topic'> & { about: string | null }
 ): void {
-  if (isMoney(topic)) unit.jobs.send(settlePaymentQueue, { eventId }, { key: eventId })
+  if (isMoney(topic)) unit.jobs.send(moneyEventQueue, { eventId }, { key: eventId })
   else if (isProductId(about))
     unit.jobs.send(applyProductEventQueue, { topic, product: about }, { key: `${topic} ${about}` })
   else unit.jobs.send(applyProductEventQueue, { eventId }, { key: eventId })

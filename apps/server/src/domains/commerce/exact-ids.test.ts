@@ -3,7 +3,7 @@ import { eq } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import { applyProductEventQueue, settlePaymentQueue } from './queues.ts'
+import { applyProductEventQueue, moneyEventQueue } from './queues.ts'
 import { commerceRoutes } from './routes.ts'
 import { platformEvents } from './tables.ts'
 import { TOPICS, type Topic } from './topics.ts'
@@ -14,7 +14,7 @@ let shop: TestShop
 beforeAll(async () => {
   shop = await startTestShop({
     routes: (mount, ctx) => commerceRoutes(mount, ctx),
-    queues: [settlePaymentQueue, applyProductEventQueue]
+    queues: [moneyEventQueue, applyProductEventQueue]
   })
   await writeSettings(shop.ctx, { shopify_api_secret: SECRET })
 })

@@ -7,7 +7,7 @@ import {
   applyProductEventQueue,
   registerWebhooksQueue,
   renewTokenQueue,
-  settlePaymentQueue,
+  moneyEventQueue,
   sweepEventsQueue,
   tagOrderQueue
 } from './queues.ts'
@@ -25,14 +25,14 @@ import type { Executor } from '../../infra/db/client.ts'
 import { refusedMail } from '../mail/index.ts'
 import { findRefusal, type Found, type NoticeFinder } from '../notices/index.ts'
 import { readSettings } from '../settings/index.ts'
-import { accessOf, credentialsOf, openTokens, readToken, renewalOf } from './token.ts'
+import { accessOf, platformKeyOf, openTokens, readToken, renewalOf } from './token.ts'
 import { countLateEvents, waitingEvents } from './waiting-events.ts'
 import { missedWebhooks } from './refused-webhooks.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { eraseEndedSecrets } from './webhook-secrets.ts'
 
 export const commerceJobs = (handlers: EventHandlers): Job[] => [
-  job(settlePaymentQueue, {
+  job(moneyEventQueue, {
     purpose: 'Processes a payment from the platform: payment, order, points and delivery in one transaction.',
     concurrency: 4,
     importance: 'urgent',
@@ -176,9 +176,9 @@ export async function findRefusedTokens({ db, secrets, now }: FinderContext): Pr
   const settings = await readSettings(db, secrets)
   const access = accessOf(settings)
   const found: Found[] = []
-  if (access) found.push(...(await findRefusal(db, 'platform', credentialsOf(settings))))
+  if (access) found.push(...(await findRefusal(db, 'platform', platformKeyOf(settings))))
   if (access === 'grant') {
-    const refusals = await findRefusal(db, 'platform_key', credentialsOf(settings))
+    const refusals = await findRefusal(db, 'platform_key', platformKeyOf(settings))
     found.push(...refusals, ...(refusals.length === 0 ? await findEndingToken(db, settings, now()) : []))
   }
   const mail = await refusedMail(db)
@@ -199,6 +199,6 @@ export async function renewToken(ctx: AppContext): Promise<void> {
   const access = accessOf(settings)
   if (access === null) return
   if (access === 'grant') await openTokens(ctx, settings).current()
-  const refused = await findRefusal(ctx.db, 'platform', credentialsOf(settings))
+  const refused = await findRefusal(ctx.db, 'platform', platformKeyOf(settings))
   if (refused.length > 0) await checkPlatform(ctx)
 }

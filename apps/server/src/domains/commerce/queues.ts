@@ -9,7 +9,7 @@ type EventJob = { eventId: string }
 const SWEPT = { retryLimit: 8, retryDelayMax: 15 }
 
 /** Handles one stored event about money: a payment, a refund, a cancellation or a dispute. */
-export const settlePaymentQueue = queue<EventJob>('settle-payment', SWEPT)
+export const moneyEventQueue = queue<EventJob>('settle-payment', SWEPT)
 
 /** The waiting events of one topic about one product, by the platform's id; or one event without a product's id. */
 export type ProductEventJob = { topic: string; product: string } | EventJob

@@ -74,9 +74,9 @@ export async function missedWebhooks(db: Executor, now: Date): Promise<number> {
       and found.received_at > ${new Date(now.getTime() - WITHIN)}
       and found.received_at < ${new Date(now.getTime() - LATE)}
       and not exists (
-        select 1 from platform_events refusedWebhook
-        where refusedWebhook.topic = 'orders/paid' and refusedWebhook.received_at > ${new Date(now.getTime() - 3 * WITHIN)}
-          and refusedWebhook.event_id not like ${`${RECONCILED}%`} and refusedWebhook.payload ->> 'id' = found.payload ->> 'id')`)
+        select 1 from platform_events arrived
+        where arrived.topic = 'orders/paid' and arrived.received_at > ${new Date(now.getTime() - 3 * WITHIN)}
+          and arrived.event_id not like ${`${RECONCILED}%`} and arrived.payload ->> 'id' = found.payload ->> 'id')`)
   return rows[0]?.missed ?? 0
 }
 

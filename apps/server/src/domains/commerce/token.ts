@@ -42,7 +42,7 @@ export function accessOf(settings: Settings): 'token' | 'grant' | null {
 }
 
 /** Identifies the credentials that a refusal is about. It says nothing about other ones. */
-export const credentialsOf = (settings: Settings): string =>
+export const platformKeyOf = (settings: Settings): string =>
   [
     shopBase(settings.shopify_shop_url),
     settings.shopify_app_key || [settings.shopify_api_key, settings.shopify_api_secret]
@@ -54,7 +54,7 @@ type Row = typeof platformTokens.$inferSelect
 
 /** The current token and the state of its renewal; undefined if none was requested yet. */
 export async function readToken(db: Executor, settings: Settings): Promise<Row | undefined> {
-  const key = hashToken(credentialsOf(settings))
+  const key = hashToken(platformKeyOf(settings))
   const [row] = await db.select().from(platformTokens).where(eq(platformTokens.credentials, key))
   return row
 }
@@ -68,7 +68,7 @@ export const renewalOf = ({ obtainedAt, endsAt }: { obtainedAt: Date; endsAt: Da
  * the current one while it is valid.
  */
 export function openTokens(ctx: AppContext, settings: Settings): AccessTokens {
-  const refused = (_token: string, message: string) => recordRefusal(ctx, 'platform', credentialsOf(settings), message)
+  const refused = (_token: string, message: string) => recordRefusal(ctx, 'platform', platformKeyOf(settings), message)
   if (accessOf(settings) === 'token') return { ...fixedToken(settings.shopify_app_key), refused }
   /** The token after this one, if that is at least this old. */
   const next = (token: string, age: number) =>
@@ -121,7 +121,7 @@ type Asking = { cause: string; waitMs: number; isNeeded: (row: Row | undefined, 
 
 /** This process's running requests. */
 const underWay = new WeakMap<AppContext, Map<string, Promise<ShopifyResult<string>>>>()
-const nameOf = (settings: Settings, cause: string) => `${credentialsOf(settings)}\n${cause}`
+const nameOf = (settings: Settings, cause: string) => `${platformKeyOf(settings)}\n${cause}`
 const isUnderWay = (ctx: AppContext, settings: Settings, cause: string): boolean =>
   underWay.get(ctx)?.has(nameOf(settings, cause)) ?? false
 
@@ -166,7 +166,7 @@ async function obtainAlone(
 
 /** Requests a token and records the result. @returns the failure, or null if there is a token now */
 async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): Promise<ShopifyFailure | null> {
-  const credentials = hashToken(credentialsOf(settings))
+  const credentials = hashToken(platformKeyOf(settings))
   // Before the request, so that the token ends no later than computed.
   const askedAt = ctx.now()
   const granted = await requestToken({
@@ -203,7 +203,7 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
       .values({ credentials, ...set })
       .onConflictDoUpdate({ target: platformTokens.credentials, set })
     // Deletes other credentials' tokens, unless the settings have changed since: then one of those is current.
-    if (granted.ok && credentialsOf(await readSettings(tx, ctx.secrets)) === credentialsOf(settings))
+    if (granted.ok && platformKeyOf(await readSettings(tx, ctx.secrets)) === platformKeyOf(settings))
       await tx.delete(platformTokens).where(ne(platformTokens.credentials, credentials))
     unit.publish('platform_event')
   })
@@ -211,7 +211,7 @@ async function ask(ctx: AppContext, settings: Settings, row: Row | undefined): P
   else {
     ctx.log.warn({ reason: granted.reason }, granted.message)
     if (granted.reason === 'unauthorized')
-      await recordRefusal(ctx, 'platform_key', credentialsOf(settings), granted.message)
+      await recordRefusal(ctx, 'platform_key', platformKeyOf(settings), granted.message)
   }
   return granted.ok ? null : failureOf(granted)
 }

@@ -15,7 +15,7 @@ import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
 import { storeEvent } from './events.ts'
 import { platformHealth } from './health.ts'
-import { applyProductEventQueue, registerWebhooksQueue, settlePaymentQueue } from './queues.ts'
+import { applyProductEventQueue, registerWebhooksQueue, moneyEventQueue } from './queues.ts'
 import { registerWebhooks } from './register-webhooks.ts'
 import { commerceRoutes } from './routes.ts'
 import { noticeChannels, notices } from '../notices/tables.ts'
@@ -36,7 +36,7 @@ let dataDir: string
 beforeAll(async () => {
   shop = await startTestShop({
     routes: (mount, ctx) => commerceRoutes(mount, ctx),
-    queues: [settlePaymentQueue, applyProductEventQueue, registerWebhooksQueue],
+    queues: [moneyEventQueue, applyProductEventQueue, registerWebhooksQueue],
     config: { publicUrl: OURS }
   })
   admin = await shop.admin({ username: 'boss' })

@@ -70,8 +70,7 @@ async function checkServer(
   await command(ctx, SYSTEM, async unit => {
     const deadline = new Date(unit.now.getTime() - sellsForMs)
     if ('info' in answer) {
-      if (answer.info.misreported)
-        ctx.log.warn({ server: server.id }, 'agent reportedPort figures that cannot be right')
+      if (answer.info.misreported) ctx.log.warn({ server: server.id }, 'agent reported figures that cannot be right')
       await recordReport(unit, server.id, answer.info, askedAt)
       await recordAlarms(unit, server.id, answer.info.alarms ?? [])
       // Before `markReachable`, which may put the server back in stock.

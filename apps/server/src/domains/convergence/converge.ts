@@ -174,14 +174,14 @@ async function readPendingUsers(ctx: SyncContext, serverId: number, byHandOnly: 
 async function sendUsers(agent: AgentClient, batch: PlannedUser[]): Promise<{ user: AgentUser; outcome: Outcome }[]> {
   const answers: { user: AgentUser; outcome: Outcome }[] = []
   for (let at = 0; at < batch.length; at += AT_ONCE) {
-    const answers = await Promise.all(
+    const some = await Promise.all(
       batch.slice(at, at + AT_ONCE).map(async ({ user, denied, limits }) => ({
         user,
         outcome: await applyUser(agent, user, denied, limits)
       }))
     )
-    answers.push(...answers)
-    if (answers.some(({ outcome }) => outcome.kind === 'failed')) break
+    answers.push(...some)
+    if (some.some(({ outcome }) => outcome.kind === 'failed')) break
   }
   return answers
 }

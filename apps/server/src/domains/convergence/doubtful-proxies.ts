@@ -48,7 +48,7 @@ export async function tryProxy(
   return found
 }
 
-/** A server whose agent answers, but whose proxy may not serve. `told`: the port that its agent reports. */
+/** A server whose agent answers, but whose proxy may not serve. `reportedPort`: the port that its agent reports. */
 export type Doubtful = { server: ServerRow; reportedPort: number }
 
 /** Each try holds a database connection for the server's lock. */
@@ -132,9 +132,9 @@ export async function checkProxy(
       user,
       prefix: `${at.host}/${isIPv6(at.host) ? 128 : 32}`
     })
-    const reportedPort = made.ok && made.data.status === 200 ? PROXY_LINE.exec(made.data.body) : null
-    if (reportedPort === null) return null
-    const proxy = { ...at, login: Buffer.from(`${user}:${reportedPort[1] ?? ''}`).toString('base64') }
+    const line = made.ok && made.data.status === 200 ? PROXY_LINE.exec(made.data.body) : null
+    if (line === null) return null
+    const proxy = { ...at, login: Buffer.from(`${user}:${line[1] ?? ''}`).toString('base64') }
     let best: ProxyLevel = 'silent'
     for (const site of sites) {
       const level = await ask(proxy, new URL(site), detour)

@@ -23,7 +23,7 @@ import { orders } from '../orders/tables.ts'
 import { agentProgress, enqueueConverge, removeDesiredUsers, serversBehind } from '../servers/index.ts'
 import { agentUsers } from '../servers/tables.ts'
 import {
-  type Holding,
+  type OrderLease,
   holdingsOf,
   isRetired,
   keepPendingReturns,
@@ -131,7 +131,7 @@ async function advanceOne(unit: Unit, order: OrderRow): Promise<number[]> {
 }
 
 /** What an order holds, after it has kept what it lacks of the addresses that it was to give back. */
-async function keepHoldings(unit: Unit, order: OrderRow): Promise<Holding[]> {
+async function keepHoldings(unit: Unit, order: OrderRow): Promise<OrderLease[]> {
   const held = await holdingsOf(unit.tx, order.id)
   const lost = missingAmong(order, held)
   if (lost <= 0 || !held.some(holding => holding.replaced && !isRetired(holding))) return held
@@ -145,11 +145,11 @@ type Agent = Awaited<ReturnType<typeof agentProgress>>[number]
 const isAwaited = (agent: Agent): boolean => agent.wanted && !agent.inStep
 
 /** Whether the agent serves addresses that the order keeps, or must drop its user. Others serve only what goes back. */
-const concerns = (agent: Agent, kept: Holding[]): boolean =>
+const concerns = (agent: Agent, kept: OrderLease[]): boolean =>
   !agent.wanted || kept.some(({ serverIds }) => serverIds.includes(agent.serverId))
 
 /** Replaced leases that no agent serves any more: each has dropped the order's user, or serves it without them. */
-const givenBack = (held: Holding[], agents: Agent[]): number[] =>
+const givenBack = (held: OrderLease[], agents: Agent[]): number[] =>
   held
     .filter(holding => holding.replaced && isRetired(holding))
     .filter(({ serverIds }) => !agents.some(agent => !agent.inStep && serverIds.includes(agent.serverId)))
@@ -190,7 +190,7 @@ function failureToShow(
  * Takes replaced addresses off the agents, because the new ones work. Once the agents have confirmed, the addresses
  * return to stock. Agents that serve none of them are left alone, so that one that is away does not hold this up.
  */
-async function withdraw(unit: Unit, order: OrderRow, left: Holding[]): Promise<void> {
+async function withdraw(unit: Unit, order: OrderRow, left: OrderLease[]): Promise<void> {
   const { tx } = unit
   await retireProxies(
     unit,
@@ -230,7 +230,7 @@ async function finishRunningTask(unit: Unit, order: OrderRow): Promise<void> {
  * Fails the running task. A change that keeps new addresses still counts, because the agents will complete it.
  * @param kept what the order holds and does not give back
  */
-async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask, kept: Holding[]): Promise<void> {
+async function failRunningTask(unit: Unit, order: OrderRow, failure: FailedTask, kept: OrderLease[]): Promise<void> {
   if (!isAwaitedTask(order)) return
   await failTask(unit, order, failure, { changed: order.task !== 'change' || kept.length > 0 })
 }

@@ -3,7 +3,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { type SQL, and, eq, inArray, ne, sql } from '../../infra/db/drizzle.ts'
 import {
   type HeldLease,
-  type LeaseShare,
+  type LeaseOnServer,
   activate,
   addressesOf,
   heldLeases,
@@ -82,10 +82,10 @@ export async function leaseMore(
 }
 
 /** A lease of an order, with how many of its proxies wait for their agents or work. */
-export type Holding = HeldLease & { pending: number; live: number }
+export type OrderLease = HeldLease & { pending: number; live: number }
 
 /** What an order holds, by lease. */
-export async function holdingsOf(db: Executor, orderId: number): Promise<Holding[]> {
+export async function holdingsOf(db: Executor, orderId: number): Promise<OrderLease[]> {
   const leases = await heldLeases(db, orderId)
   const counts = await db
     .select({
@@ -103,10 +103,10 @@ export async function holdingsOf(db: Executor, orderId: number): Promise<Holding
 }
 
 /** The customer no longer has any proxy of this lease. */
-export const isRetired = ({ pending, live }: Pick<Holding, 'pending' | 'live'>): boolean => pending + live === 0
+export const isRetired = ({ pending, live }: Pick<OrderLease, 'pending' | 'live'>): boolean => pending + live === 0
 
 /** How many addresses an order lacks, because it does not hold them or is to give them back. */
-export const missingAmong = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly Holding[]): number =>
+export const missingAmong = ({ quantity }: Pick<OrderRow, 'quantity'>, held: readonly OrderLease[]): number =>
   quantity - sumOf(held, holding => (holding.replaced ? 0 : holding.addresses))
 
 export const sumOf = <T>(list: readonly T[], of: (one: T) => number): number =>
@@ -131,7 +131,7 @@ export async function splitOff(
   unit: Unit,
   order: Pick<OrderRow, 'id' | 'cartStep'>,
   serverId: number,
-  shares: LeaseShare[],
+  shares: LeaseOnServer[],
   most = Infinity
 ): Promise<number[]> {
   const { tx } = unit
@@ -186,7 +186,7 @@ export async function keepPendingReturns(unit: Unit, order: OrderRow, lost: numb
 }
 
 /** What an order is to give back, on servers that answer first, then on servers that sell. */
-async function bestFirst(db: Executor, orderId: number): Promise<{ serverId: number; share: LeaseShare }[]> {
+async function bestFirst(db: Executor, orderId: number): Promise<{ serverId: number; share: LeaseOnServer }[]> {
   const replaced = (await servedShares(db, orderId)).filter(share => share.replaced)
   // Not on a server that was given up, because its run takes that from the order.
   const rows = await db

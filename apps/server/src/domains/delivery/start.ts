@@ -1,7 +1,7 @@
 import { and, eq, ne } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseShare } from '../inventory/index.ts'
+import { activate, addressesOf, leasesOf, reserve, wholeUnits, type LeaseOnServer } from '../inventory/index.ts'
 import { type OrderRow, emitOrderEvent, failOrder, recordEvent, startDelivering } from '../orders/index.ts'
 import { lockEarners } from '../rewards/index.ts'
 import { proxies } from './tables.ts'
@@ -56,7 +56,7 @@ export const reservationOf = (order: OrderRow) => ({
 })
 
 /** What an order's agents must serve: the shares whose proxies are not retired. */
-export async function servedShares(db: Executor, orderId: number): Promise<LeaseShare[]> {
+export async function servedShares(db: Executor, orderId: number): Promise<LeaseOnServer[]> {
   const served = await db
     .selectDistinct({ leaseId: proxies.leaseId })
     .from(proxies)
@@ -67,7 +67,7 @@ export async function servedShares(db: Executor, orderId: number): Promise<Lease
 /** One agent user for each server that holds addresses of the order. */
 export function usersOf(
   order: Pick<OrderRow, 'id' | 'proxyUsername' | 'proxyPassword' | 'rules' | 'egress'>,
-  held: LeaseShare[]
+  held: LeaseOnServer[]
 ) {
   const prefixes = new Map<number, string[]>()
   for (const share of held) {

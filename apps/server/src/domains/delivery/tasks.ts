@@ -6,7 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { type Outcomes, type Result, countOutcomes, ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
-import { activate, markReplaced, reserveOther, reserveUnknown, restsUntil } from '../inventory/index.ts'
+import { activate, markReplaced, reserveOther, reserveUnknown, quarantineEnd } from '../inventory/index.ts'
 import {
   type FailedTask,
   type OrderRow,
@@ -116,7 +116,7 @@ export async function requestTaskIn(
 
 /** Frequent changes must not put one order's addresses to rest after another, until the group has none left. */
 async function quarantineRefusal({ tx, now }: Unit, order: OrderRow, task: OrderTask): Promise<Refusal | null> {
-  const until = task === 'change' ? await restsUntil(tx, order.id, { now, most: order.quantity }) : null
+  const until = task === 'change' ? await quarantineEnd(tx, order.id, { now, most: order.quantity }) : null
   return until && refuse('changes_rest', { params: { until: iso(until) } })
 }
 

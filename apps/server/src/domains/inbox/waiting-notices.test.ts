@@ -9,7 +9,7 @@ import { paymentFinders } from './index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { NOTHING, paidOrder } from '../payments/event-outcome.fixture.ts'
 import { tell } from '../payments/event-row.fixture.ts'
-import { handleRaised } from '../notices/jobs.ts'
+import { openRaisedNotice } from '../notices/jobs.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -39,10 +39,10 @@ const ofStranger = async () => (await tell(world, 'orders/paid', paidOrder('NL-n
 /** Runs each job that raises a notice, twice. */
 async function raise() {
   const { ctx } = world.shop
-  const { rows } = await ctx.db.execute<{ data: Parameters<typeof handleRaised>[1] }>(
+  const { rows } = await ctx.db.execute<{ data: Parameters<typeof openRaisedNotice>[1] }>(
     sql`delete from pgboss.job where name = 'raise-notice' returning data`
   )
-  for (const { data } of [...rows, ...rows]) await handleRaised(ctx, data)
+  for (const { data } of [...rows, ...rows]) await openRaisedNotice(ctx, data)
 }
 
 const watch = async () => {

@@ -4,7 +4,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { prefixesOf, unitNumber } from './ranges.ts'
 import { chunks, cidrs, leaseBlocks, leases } from './tables.ts'
 
-export type LeaseShare = {
+export type LeaseOnServer = {
   leaseId: number
   state: 'reserved' | 'active'
   rules: number[]
@@ -21,7 +21,7 @@ export type LeaseShare = {
 const unitAddress = sql<string>`host(inventory.unit_at(${chunks.base}, ${leaseBlocks.start}))`
 
 /** What an order holds now, one entry for each lease and server, oldest lease first. */
-export async function leasesOf(db: Executor, orderId: number): Promise<LeaseShare[]> {
+export async function leasesOf(db: Executor, orderId: number): Promise<LeaseOnServer[]> {
   const rows = await db
     .select({
       leaseId: leases.id,
@@ -93,7 +93,7 @@ export async function heldLeases(db: Executor, orderId: number): Promise<HeldLea
  * The time at which no more than `most` of the order's returned addresses are still in quarantine; null if that is
  * already so.
  */
-export async function restsUntil(
+export async function quarantineEnd(
   db: Executor,
   orderId: number,
   { now, most }: { now: Date; most: number }
@@ -158,7 +158,7 @@ export async function* addressesOf(
   }
 }
 
-export type Holding = {
+export type AddressUse = {
   /** Of the block. */
   id: number
   orderId: number
@@ -172,7 +172,7 @@ export type Holding = {
 }
 
 /** The orders that held an address, with their rules: at an instant, or ever without `at`. Newest first. */
-export async function addressHolders(db: Executor, { ip, at }: { ip: string; at?: Date }): Promise<Holding[]> {
+export async function addressHolders(db: Executor, { ip, at }: { ip: string; at?: Date }): Promise<AddressUse[]> {
   const places = await db
     .select({ id: chunks.id, size: chunks.size, base: sql<string>`host(${chunks.base})` })
     .from(chunks)

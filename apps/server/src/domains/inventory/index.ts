@@ -15,12 +15,12 @@ export { leasedOnServers, ordersOnServer, serverCidrs, serverOwns, unusedCidrs }
 export { rangeEffect } from './effects.ts'
 export {
   type HeldLease,
-  type LeaseShare,
+  type LeaseOnServer,
   addressesOf,
   heldLeases,
   holdsAddresses,
   leasesOf,
-  restsUntil,
+  quarantineEnd,
   addressHolders
 } from './holdings.ts'
 export {

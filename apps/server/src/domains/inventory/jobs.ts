@@ -5,7 +5,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { notifyAdmins } from '../accounts/index.ts'
-import { endRest } from './leasing.ts'
+import { endQuarantine } from './leasing.ts'
 import { sql } from '../../infra/db/drizzle.ts'
 import type { Executor } from '../../infra/db/client.ts'
 
@@ -36,7 +36,7 @@ export const inventoryJobs: Job[] = [
   job(restQueue, {
     purpose: 'Returns addresses to stock after quarantine_hours.',
     cron: '* * * * *',
-    run: ctx => endRests(ctx)
+    run: ctx => endQuarantines(ctx)
   }),
   job(auditQueue, {
     purpose: 'Checks that derived data matches the leases, and notifies operators if it does not.',
@@ -46,8 +46,8 @@ export const inventoryJobs: Job[] = [
 ]
 
 /** Returns to stock every block whose quarantine is over. @returns the number of blocks */
-export const endRests = (ctx: AppContext, batch = REST_BATCH): Promise<number> =>
-  inBatches(ctx, batch, unit => endRest(unit.tx, unit.now, batch))
+export const endQuarantines = (ctx: AppContext, batch = REST_BATCH): Promise<number> =>
+  inBatches(ctx, batch, unit => endQuarantine(unit.tx, unit.now, batch))
 
 async function auditNow(ctx: AppContext): Promise<void> {
   const { differences, doubleLeased } = await audit(ctx.db)

@@ -275,7 +275,7 @@ export async function markKept(tx: Executor, leaseIds: number[]): Promise<void> 
 }
 
 /** Returns blocks that have rested long enough to stock. @returns how many, at most `most` */
-export async function endRest(tx: Executor, now: Date, most: number): Promise<number> {
+export async function endQuarantine(tx: Executor, now: Date, most: number): Promise<number> {
   const { rows } = await tx.execute<{ ended: number }>(
     sql`select inventory.end_rest(${now.toISOString()}::timestamptz, ${most}) as ended`
   )

@@ -16,7 +16,7 @@ import {
   splitLease,
   addressHolders
 } from './index.ts'
-import { endRests } from './jobs.ts'
+import { endQuarantines } from './jobs.ts'
 
 let shop: TestShop
 let rule = 0
@@ -62,10 +62,12 @@ test('addresses that were in use rest before they are in stock again, and their 
   expect(await leasesOf(db, orderId)).toEqual([])
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
 
-  expect(await endRests(shop.ctx)).toBe(0)
+  expect(await endQuarantines(shop.ctx)).toBe(0)
   shop.advance(2 * HOUR + 1000)
   // Two blocks, one in each transaction; and again, at once with itself.
-  expect((await Promise.all([endRests(shop.ctx, 1), endRests(shop.ctx, 1)])).reduce((a, b) => a + b)).toBe(2)
+  expect((await Promise.all([endQuarantines(shop.ctx, 1), endQuarantines(shop.ctx, 1)])).reduce((a, b) => a + b)).toBe(
+    2
+  )
   expect(await stock()).toBe(16)
   expect((await take(other, 8)).ok).toBe(true)
   await expect(db.execute(sql`update lease_blocks set rests_until = now()`)).rejects.toThrow()
@@ -115,7 +117,7 @@ test('a rule that is deleted ends the rest under itself, not under the other rul
 
   // Its rest ends as any other. The deleted rule has nothing to give back.
   shop.advance(2 * HOUR + 1000)
-  await endRests(shop.ctx)
+  await endQuarantines(shop.ctx)
   expect(await stock(kept)).toBe(16)
   expect(await audit(db)).toEqual({ differences: 0, doubleLeased: 0 })
 })

@@ -63,7 +63,7 @@ export type Planned = { key: string; dueAt: Date; sends: NewSend[]; leader?: 'ne
 /**
  * Plans a channel's messages for these notices. Beginnings and ends have separate budgets. Nothing is dropped: what has
  * to wait, for room or for the end of quiet hours, joins the waiting message.
- * @param told what this channel gets
+ * @param toSend what this channel gets
  */
 export function planMessages(
   { now }: Pick<Unit, 'now'>,

@@ -2,7 +2,7 @@ import type { NoticeDetail } from '@netlet/contract'
 import { eq } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
-import { handleRaised, sendDigests } from './jobs.ts'
+import { openRaisedNotice, sendDigests } from './jobs.ts'
 import type { Found } from './found.ts'
 import { openWorld } from './notices.fixture.ts'
 import { notices, noticeSends } from './tables.ts'
@@ -89,7 +89,7 @@ test('what commands tell of one by one is gathered after five messages, and leav
   await world.channel()
   const at = world.ctx.now().toISOString()
   for (let n = 1; n <= 30; n++)
-    await handleRaised(world.ctx, {
+    await openRaisedNotice(world.ctx, {
       cause: 'server_down',
       subject: String(n),
       key: `silent:${n}`,
@@ -249,7 +249,7 @@ test('another occurrence of what is muted is told when the mute is over', async 
     words: 'inventory',
     params: { leased: 1, differences: 0 }
   } as const
-  const raise = (key: string) => handleRaised(world.ctx, { ...raised, key, at: world.ctx.now().toISOString() })
+  const raise = (key: string) => openRaisedNotice(world.ctx, { ...raised, key, at: world.ctx.now().toISOString() })
   await raise('audit:1')
   await world.sendDue()
   const [row] = await world.rows()

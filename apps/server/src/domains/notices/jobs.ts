@@ -33,13 +33,13 @@ import { localTime } from './bundle.ts'
  * Opens a notice that a command raised, or updates the open one of the same subject. A known occurrence changes
  * nothing, so a job that runs twice sends once.
  */
-export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & { at: string }): Promise<void> {
+export async function openRaisedNotice(ctx: AppContext, { at, ...raised }: Raised & { at: string }): Promise<void> {
   const { cause, subject, key, words, params } = raised
   await command(ctx, SYSTEM, async unit => {
     const { tx, now } = unit
     await lock(tx, 'notices')
-    const teller = await openNotifier(unit)
-    const { enabled, severity } = teller.rules.causes[cause]
+    const notifier = await openNotifier(unit)
+    const { enabled, severity } = notifier.rules.causes[cause]
     if (!enabled) return
     const known = await tx
       .select()
@@ -66,8 +66,8 @@ export async function handleRaised(ctx: AppContext, { at, ...raised }: Raised & 
     if (!row) throw new Error('the notice was not written')
     // If a search has just opened the notice, the command only adds better words.
     const isNews = !open || open.key !== null || open.toldAt === null
-    if (isNews) teller.tell(row, open ? 'worse' : 'opened')
-    await teller.send()
+    if (isNews) notifier.tell(row, open ? 'worse' : 'opened')
+    await notifier.send()
     unit.publish('notice', row.id)
   })
 }
@@ -77,7 +77,7 @@ const watchQueue = queue<object>('watch-notices', { retryLimit: 0, deleteAfterSe
 export const noticeJobs = (ports: NoticePorts): Job[] => [
   job(raiseNoticeQueue, {
     purpose: 'Opens a notice to operators about a reported problem.',
-    run: handleRaised
+    run: openRaisedNotice
   }),
   job(watchQueue, {
     purpose: 'Opens notices about new problems, closes ended ones, and creates the daily digests.',
@@ -85,7 +85,7 @@ export const noticeJobs = (ports: NoticePorts): Job[] => [
     run: async ctx => {
       await watchNotices(ctx, ports.finders)
       await sendDigests(ctx)
-      await askAgain(ctx)
+      await requeueLostSends(ctx)
     }
   }),
   job(sendNoticeQueue, {
@@ -100,7 +100,7 @@ const BATCH = 200
 const GRACE = 5 * MINUTE
 
 /** Enqueues messages again if their job was lost. A waiting job is not doubled. */
-async function askAgain(ctx: AppContext): Promise<void> {
+async function requeueLostSends(ctx: AppContext): Promise<void> {
   const late = new Date(ctx.now().getTime() - GRACE)
   const lost = await ctx.db
     .select({ id: noticeSends.id })

@@ -25,7 +25,7 @@ const PAUSES = [10_000, 30_000, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * H
 /** A chat cannot recognize a repeat, so a message that it may already have is posted this often at most. */
 const UNCERTAIN_TRIES = 3
 /** The longest accepted `Retry-After`. */
-const LONGEST_WISH = 6 * HOUR
+const MAX_RETRY_AFTER = 6 * HOUR
 
 type Sending = Pick<NoticePorts, 'operators' | 'ownsAddresses' | 'resolve' | 'timeoutMs'>
 
@@ -148,7 +148,7 @@ function outcomeOf(reply: PublicReply | PublicFailure, isChat: boolean, now: Dat
     return isTaken ? null : { failure: 'no_chat', status, detail }
   }
   const isFinal = reply.status < 500 && !WORTH_ANOTHER_TRY.has(reply.status)
-  return { failure: 'status', status, detail, isFinal, wish: retryAfterMs(reply.retryAfter, now, LONGEST_WISH) }
+  return { failure: 'status', status, detail, isFinal, wish: retryAfterMs(reply.retryAfter, now, MAX_RETRY_AFTER) }
 }
 
 /** Records the result of a try and enqueues the next one if needed. */

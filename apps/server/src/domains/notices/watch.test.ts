@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
-import { handleRaised, sendDigests } from './jobs.ts'
+import { openRaisedNotice, sendDigests } from './jobs.ts'
 import { type Found, raiseNotice } from './found.ts'
 import { openWorld } from './notices.fixture.ts'
 import { useStarted } from '../../testing/use-started.ts'
@@ -213,11 +213,11 @@ test('a command tells once of an occurrence, and only if it commits', async () =
   await raise(false)
   expect(await jobs()).toBe(1)
   const at = world.ctx.now().toISOString()
-  for (let n = 0; n < 3; n++) await handleRaised(world.ctx, { ...raised, at })
+  for (let n = 0; n < 3; n++) await openRaisedNotice(world.ctx, { ...raised, at })
   await world.sendDue()
   expect(world.said()).toEqual(['notice.opened'])
   // Another occurrence of the same subject is sent as worse. An acknowledgement ends it, because it has no finder.
-  await handleRaised(world.ctx, { ...raised, key: 'audit:2', params: { ...params, leased: 2 }, at })
+  await openRaisedNotice(world.ctx, { ...raised, key: 'audit:2', params: { ...params, leased: 2 }, at })
   await world.sendDue()
   expect(world.said()).toEqual(['notice.worse'])
   const boss = await world.shop.admin()
@@ -232,9 +232,9 @@ test('a notice without a finder lasts until it is acknowledged; only the cause o
   await world.rules({ repeat_hours: 24 })
   const at = world.ctx.now().toISOString()
   const says = { key: 'dispute:1', words: 'dispute', params: { payment: '#1', money: '1.00 USD', order: '–' } } as const
-  await handleRaised(world.ctx, { ...says, cause: 'dispute', subject: 'dispute:1', at })
+  await openRaisedNotice(world.ctx, { ...says, cause: 'dispute', subject: 'dispute:1', at })
   const lost = { key: 'down:1', words: 'orders_lost', params: { server: 'fr-1' } } as const
-  await handleRaised(world.ctx, { ...lost, cause: 'other', subject: 'down:1', at })
+  await openRaisedNotice(world.ctx, { ...lost, cause: 'other', subject: 'down:1', at })
   await world.sendDue()
   expect(world.said()).toEqual(['notice.opened', 'notice.opened'])
   world.pass(8 * DAY)
@@ -258,7 +258,7 @@ test('a search that finds all that is open is complete, however much that is', a
   const at = world.ctx.now().toISOString()
   const words = { words: 'order_waits', params: { order: 'NL-1', server: 'fr-1', count: 1 } } as const
   for (const { subject } of all)
-    await handleRaised(world.ctx, { cause: 'order_trouble', subject, key: `order:${subject}`, ...words, at })
+    await openRaisedNotice(world.ctx, { cause: 'order_trouble', subject, key: `order:${subject}`, ...words, at })
   world.pass(MINUTE)
   await tellAll()
   const seen = async () => (await world.rows()).filter(({ seenAt }) => seenAt.getTime() === world.ctx.now().getTime())

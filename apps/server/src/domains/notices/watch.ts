@@ -34,14 +34,14 @@ export async function watchNotices(
   await command(ctx, SYSTEM, async unit => {
     const { tx } = unit
     await lock(tx, 'notices')
-    const teller = await openNotifier(unit)
+    const notifier = await openNotifier(unit)
     const open = await tx.select().from(notices).where(isNull(notices.closedAt))
     const before = new Map(open.map(notice => [idOf(notice), notice]))
     const seen: number[] = []
     const changed: NoticeRow[] = []
     const fresh: (typeof notices.$inferInsert)[] = []
     for (const [cause, list] of findings) {
-      const setting = teller.rules.causes[cause]
+      const setting = notifier.rules.causes[cause]
       if (!setting.enabled) continue
       for (const found of list) {
         const notice = before.get(idOf({ cause, subject: found.subject }))
@@ -58,21 +58,21 @@ export async function watchNotices(
     const isChanged = (notice: NoticeRow) => changed.some(({ id }) => id === notice.id)
     const ended = open.filter(
       notice =>
-        !seen.includes(notice.id) && isOver(notice, { findings, rules: teller.rules, startedAt, wereOpen, finders })
+        !seen.includes(notice.id) && isOver(notice, { findings, rules: notifier.rules, startedAt, wereOpen, finders })
     )
     // What got worse during a mute is sent when the mute ends, although nothing changes then.
     const rest = open.filter(notice => !ended.includes(notice) && !isChanged(notice))
     const late = rest.filter(notice => isWorse(notice, unit.now))
-    await openAll(unit, teller, fresh)
-    await change(unit, teller, [...changed, ...late])
+    await openAll(unit, notifier, fresh)
+    await change(unit, notifier, [...changed, ...late])
     await remind(
       unit,
-      teller,
+      notifier,
       rest.filter(notice => !late.includes(notice))
     )
-    await end(unit, teller, ended)
+    await end(unit, notifier, ended)
     if (seen.length > 0) await tx.update(notices).set({ seenAt: unit.now }).where(inArray(notices.id, seen))
-    await teller.send()
+    await notifier.send()
   })
 }
 
@@ -160,11 +160,11 @@ function isOver(notice: NoticeRow, { findings, rules, startedAt, wereOpen, finde
   return finder.complete === true || found.length < MOST_FOUND
 }
 
-async function openAll(unit: Unit, teller: Notifier, fresh: (typeof notices.$inferInsert)[]): Promise<void> {
+async function openAll(unit: Unit, notifier: Notifier, fresh: (typeof notices.$inferInsert)[]): Promise<void> {
   if (fresh.length === 0) return
   const made = await unit.tx.insert(notices).values(fresh).onConflictDoNothing().returning()
   for (const notice of made) {
-    teller.tell(notice, 'opened')
+    notifier.tell(notice, 'opened')
     unit.publish('notice', notice.id)
   }
 }
@@ -177,7 +177,7 @@ function isWorse(notice: NoticeRow, now: Date): boolean {
 }
 
 /** Sends what got worse. Fewer rows lower the mark for the next growth. */
-async function change(unit: Unit, teller: Notifier, changed: readonly NoticeRow[]): Promise<void> {
+async function change(unit: Unit, notifier: Notifier, changed: readonly NoticeRow[]): Promise<void> {
   const { tx, now } = unit
   for (const notice of changed) {
     const { id, words, params, severity, count } = notice
@@ -193,14 +193,14 @@ async function change(unit: Unit, teller: Notifier, changed: readonly NoticeRow[
       .set({ words, params, severity, count, ...told })
       .where(eq(notices.id, id))
       .returning()
-    if (row && worse) teller.tell(row, 'worse')
+    if (row && worse) notifier.tell(row, 'worse')
     unit.publish('notice', id)
   }
 }
 
 /** Repeats lasting notices if the rules say so and they are not acknowledged. */
-async function remind({ tx, now }: Unit, teller: Notifier, lasting: readonly NoticeRow[]): Promise<void> {
-  const { repeat_hours: hours } = teller.rules
+async function remind({ tx, now }: Unit, notifier: Notifier, lasting: readonly NoticeRow[]): Promise<void> {
+  const { repeat_hours: hours } = notifier.rules
   if (hours === 0) return
   const due = new Date(now.getTime() - hours * HOUR)
   const again = lasting.filter(
@@ -213,10 +213,10 @@ async function remind({ tx, now }: Unit, teller: Notifier, lasting: readonly Not
     .update(notices)
     .set({ toldAt: now })
     .where(and(inArray(notices.id, ids), lt(notices.toldAt, now)))
-  for (const notice of again) teller.tell(notice, 'lasts')
+  for (const notice of again) notifier.tell(notice, 'lasts')
 }
 
-async function end(unit: Unit, teller: Notifier, ended: readonly NoticeRow[]): Promise<void> {
+async function end(unit: Unit, notifier: Notifier, ended: readonly NoticeRow[]): Promise<void> {
   if (ended.length === 0) return
   const { tx, now } = unit
   const isLongOver = ({ seenAt }: NoticeRow) => now.getTime() - seenAt.getTime() > LONG_OVER
@@ -235,7 +235,7 @@ async function end(unit: Unit, teller: Notifier, ended: readonly NoticeRow[]): P
     .where(inArray(notices.id, ids))
     .returning()
   for (const notice of rows) {
-    teller.tell(notice, 'ended')
+    notifier.tell(notice, 'ended')
     unit.publish('notice', notice.id)
   }
 }

@@ -12,7 +12,7 @@ import { NO_TASK } from './task-states.ts'
 import { orders, type TakenQuota } from './tables.ts'
 import { recordEvent, transition, updateOrder, type OrderRow } from './transition.ts'
 
-/** What the platform refunded of one payment. `told`: the same in the payment's currency, which may bring no money. */
+/** What the platform refunded of one payment. `reported`: the same in the payment's currency, which may bring no money. */
 export type Refunded = { amount: string; reported?: string; platformOrderNumber: string; reason: MoneyReason }
 
 /** The details of a refund in the order's history. */

@@ -12,7 +12,7 @@ import { type Secrets, randomCode } from '../../infra/secrets.ts'
 import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { SESSION_LIFE } from '../accounts/index.ts'
 import { logins, sessions } from '../accounts/tables.ts'
-import { type OptionChoice, findShortage, priceSelection } from '../catalog/index.ts'
+import { type OptionChoice, findShortage, priceOneAddress } from '../catalog/index.ts'
 import { isPaused, openPlatform } from '../commerce/index.ts'
 import { reserve } from '../inventory/index.ts'
 import { enqueueMail } from '../mail/index.ts'
@@ -193,7 +193,7 @@ export async function placeOrder(
   // Before the price: a repeat gets its reply even if the plan is no longer sold.
   const before = key && (await replyTo(ctx.db, key, ctx.now()))
   if (before && (!before.ok || before.data)) return before as Result<Placed>
-  const priced = await price(ctx, placing)
+  const priced = await priceOrder(ctx, placing)
   if (!priced.ok) return priced
   const platform = await openPlatform(ctx)
   if (!platform.ok) return platform
@@ -253,7 +253,7 @@ export async function placeOrder(
         discountCode,
         reservedUntil,
         createdAt: now,
-        ...credentialsOf(ctx.secrets, publicId)
+        ...proxyCredentialsOf(ctx.secrets, publicId)
       })
       .returning()
     if (!order) throw new Error('The order was not inserted')
@@ -301,8 +301,8 @@ export async function placeOrder(
 }
 
 /** Computes the exact price on the server, and checks that the quantity can be bought. */
-async function price(ctx: Pick<AppContext, 'db'>, placing: Placing) {
-  const priced = await priceSelection(ctx.db, placing)
+async function priceOrder(ctx: Pick<AppContext, 'db'>, placing: Placing) {
+  const priced = await priceOneAddress(ctx.db, placing)
   if (!priced.ok) return priced
   const { step } = priced.data.variant
   if (placing.quantity < step || placing.quantity % step !== 0) {
@@ -335,7 +335,7 @@ const comparableParts = ({ productId, quantity, options, rules }: Placing): unkn
  * The first credentials of an order's proxies. They follow from its public id, so that an order which is restored from
  * its payment has those that its customer already uses.
  */
-export const credentialsOf = (secrets: Secrets, publicId: string) => ({
+export const proxyCredentialsOf = (secrets: Secrets, publicId: string) => ({
   proxyUsername: `u${secrets.codeOf(`proxy user of ${publicId}`, 9)}`,
   proxyPassword: secrets.codeOf(`proxy password of ${publicId}`, 14)
 })

@@ -4,12 +4,12 @@ import { MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Secrets } from '../../infra/secrets.ts'
 import { customerWith } from '../accounts/index.ts'
-import { priceSelection } from '../catalog/index.ts'
+import { priceOneAddress } from '../catalog/index.ts'
 import { variants } from '../catalog/tables.ts'
 import { reserve, reserveThese } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import type { HeldRanges } from '../settings/index.ts'
-import { credentialsOf } from './place-order.ts'
+import { proxyCredentialsOf } from './place-order.ts'
 import { orders } from './tables.ts'
 import { recordEvent, type OrderRow } from './transition.ts'
 
@@ -48,14 +48,16 @@ export async function placeLostOrder(
   if (!plan || !isWhole || lines.some(line => line.quantity !== quantity)) return undefined
   const { option1, option2, option3, productId } = plan
   const options = { option1: option1 ?? '', option2: option2 ?? '', option3: option3 ?? '' }
-  const priced = await priceSelection(tx, { productId, options, rules: rules.map(({ id }) => id) })
+  const priced = await priceOneAddress(tx, { productId, options, rules: rules.map(({ id }) => id) })
   if (!priced.ok) return undefined
   const { variant, basePrice, aclPrice, price, rulePlatformVariants, ruleNames } = priced.data
   if (quantity < variant.step || quantity % variant.step !== 0) return undefined
   const userId = await customerWith(unit, email)
   if (userId === undefined) return undefined
-  const possible = [secrets, ...(secrets.previous ? [secrets.previous] : [])].map(one => credentialsOf(one, publicId))
-  const credentials = possible.find(one => held[one.proxyUsername]) ?? credentialsOf(secrets, publicId)
+  const possible = [secrets, ...(secrets.previous ? [secrets.previous] : [])].map(one =>
+    proxyCredentialsOf(one, publicId)
+  )
+  const credentials = possible.find(one => held[one.proxyUsername]) ?? proxyCredentialsOf(secrets, publicId)
   const [order] = await tx
     .insert(orders)
     .values({

@@ -15,7 +15,7 @@ import {
   replacePayment,
   type OrderRow
 } from '../orders/index.ts'
-import { countCoupons, grantForPayment, lockEarners, restoreForPayment, useCoupons } from '../rewards/index.ts'
+import { setCouponUse, grantForPayment, lockEarners, restoreForPayment, markCouponsUsed } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { refundedTwice } from './judge-refund.ts'
@@ -38,8 +38,8 @@ export async function applyDecision(
 ): Promise<EventResult> {
   const { paid, payment: known, about } = facts
   if (decision.do === 'nothing' && !known && paid.financial_status === 'expired') {
-    await useCoupons(unit, about?.order.userId ?? null, paid)
-    await countCoupons(unit, paid.id, false)
+    await markCouponsUsed(unit, about?.order.userId ?? null, paid)
+    await setCouponUse(unit, paid.id, false)
   }
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
@@ -51,7 +51,7 @@ export async function applyDecision(
   const order = about && (known && decision.do === 'record' ? about.order : await restoreDeleted(unit, about.order))
   const result = await applyToOrder(unit, ctx, facts, { decision, payment, order })
   // The platform counted the promo codes as used, once, even if the payment settles nothing.
-  if (!known) await useCoupons(unit, order?.userId ?? null, paid)
+  if (!known) await markCouponsUsed(unit, order?.userId ?? null, paid)
   const disputes = known ? [] : counted(refunds).filter(({ key }) => key.startsWith('dispute:'))
   for (const row of disputes) await noticeDispute(unit, { payment, order }, row)
   if (decision.do !== 'refund') return result

@@ -20,7 +20,7 @@ import {
   wasDelivered,
   type OrderRow
 } from '../orders/index.ts'
-import { countCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
+import { setCouponUse, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { judgeRefund, refundedTwice, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
@@ -309,7 +309,7 @@ async function applyRefund(
   const told = fromCents(decision.back - before)
   const { detail: subject } = subjectIn(payment, order, payment.platformOrderId)
   const detail = { ...subject, amount: told, ...(disputed ? { reason } : {}) }
-  const given = { amount, told, platformOrderNumber, reason }
+  const given = { amount, reported: told, platformOrderNumber, reason }
   if (isAll) await takeBackEarnings(unit, ctx, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
   const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
@@ -385,5 +385,5 @@ export async function countCodes(
 ): Promise<void> {
   const isKept = !isRefundedForGood(refunds, payment.charged)
   const isUsed = isKept || (payment.accepted && order !== null && (await wasDelivered(unit.tx, order)))
-  await countCoupons(unit, payment.platformOrderId, isUsed)
+  await setCouponUse(unit, payment.platformOrderId, isUsed)
 }

@@ -9,7 +9,7 @@ import { isDeleted } from '../accounts/index.ts'
 import { enqueueTags, resolveEventsOf, type EventRow } from '../commerce/index.ts'
 import { restoreDeleted, lockOrderByPublicId, recordEvent, taskRequesterOf, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { useCoupons } from '../rewards/index.ts'
+import { markCouponsUsed } from '../rewards/index.ts'
 import { accept, deliver, renew, type Settling } from './apply.ts'
 import { judgeApplication } from './judge.ts'
 import { refusedByRefund } from './refusals.ts'
@@ -57,7 +57,7 @@ export async function applyToNamedOrder(
     await recordEvent(unit, order.id, 'payment_applied', { platform_order, amount })
     enqueueTags(unit, { platformOrderId, tags: ['payment_applied'], note: `Settled order ${publicId}` }, 'applied')
   }
-  if (paid && isNew) await useCoupons(unit, order.userId, paid)
+  if (paid && isNew) await markCouponsUsed(unit, order.userId, paid)
   return ok(order)
 }
 

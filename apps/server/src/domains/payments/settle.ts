@@ -111,7 +111,7 @@ const orderFor = async (unit: Unit, payment: PaymentRow | null, named: string | 
 
 /**
  * Reads the facts for judging payments of a locked order.
- * @param told.heardAt when the payment was first reported to the shop
+ * @param reported.heardAt when the payment was first reported to the shop
  */
 export async function gatherOrder(
   tx: Executor,

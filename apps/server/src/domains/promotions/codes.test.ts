@@ -2,7 +2,7 @@ import type { CodeDifference, CodeState, Coupon, GiftCard, LevelCode, Page } fro
 import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
-import { countCoupons, seedLevelCodes, useCoupons } from '../rewards/index.ts'
+import { setCouponUse, seedLevelCodes, markCouponsUsed } from '../rewards/index.ts'
 import { coupons, giftCards } from '../rewards/tables.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
@@ -81,10 +81,10 @@ test('a gift counts once, for its holder; after a payment that was given back on
   await world.codes()
   expect(await world.discount(made.code)).toMatchObject({ usageLimit: 1, oncePerCustomer: true })
   const { ctx } = world.shop
-  await command(ctx, SYSTEM, unit => useCoupons(unit, holder.user.id, { discount_codes: [made], id: '901' }))
+  await command(ctx, SYSTEM, unit => markCouponsUsed(unit, holder.user.id, { discount_codes: [made], id: '901' }))
   expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
   expect(await world.ask('coupon', made.id, 'check')).toMatchObject({ code: 409, data: { reason: 'code_used' } })
-  for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => countCoupons(unit, '901', false))
+  for (let n = 0; n < 2; n++) await command(ctx, SYSTEM, unit => setCouponUse(unit, '901', false))
   await world.codes()
   expect(await world.discount(made.code)).toMatchObject({ usageLimit: 2, oncePerCustomer: false })
   expect(await world.coupon(made.id)).toMatchObject({ is_used: false, platform_state: 'present' })

@@ -7,7 +7,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { paidOrder, tell } from '../payments/event-outcome.fixture.ts'
 import { syncCodesOf } from '../rewards/platform-codes.ts'
-import { countCoupons, useCoupons } from '../rewards/index.ts'
+import { setCouponUse, markCouponsUsed } from '../rewards/index.ts'
 import { coupons } from '../rewards/tables.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 import { newKey } from '../../testing/asking-once.ts'
@@ -46,7 +46,7 @@ const edit = async (id: number, more: Partial<z.input<typeof CouponForm>>) => {
   await world.codes()
 }
 const use = (userId: number, payment: string) =>
-  command(world.shop.ctx, SYSTEM, unit => useCoupons(unit, userId, { discount_codes: [{ code }], id: payment }))
+  command(world.shop.ctx, SYSTEM, unit => markCouponsUsed(unit, userId, { discount_codes: [{ code }], id: payment }))
 
 test.each([1, 2] as const)('a promo code of type %i counts once', async code_type => {
   const made = await present({ code_type })
@@ -55,7 +55,7 @@ test.each([1, 2] as const)('a promo code of type %i counts once', async code_typ
   expect(await world.buy(holder.user.email, code)).toEqual([])
   // A refund before the delivery allows one more use.
   await use(holder.user.id, '1')
-  await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', false))
+  await command(world.shop.ctx, SYSTEM, unit => setCouponUse(unit, '1', false))
   await world.codes()
   expect(await world.coupon(made.id)).toMatchObject({ platform_state: 'present', is_used: false })
   expect(await world.buy(holder.user.email, code)).toEqual([code])
@@ -67,16 +67,16 @@ test('a promo code whose payment came back counts no more, as often as it goes t
   expect(await world.buy(holder.user.email, code)).toEqual([code])
   await use(holder.user.id, '1')
   for (let times = 0; times < 2; times++) {
-    await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', false))
+    await command(world.shop.ctx, SYSTEM, unit => setCouponUse(unit, '1', false))
     await world.codes()
-    await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', true))
+    await command(world.shop.ctx, SYSTEM, unit => setCouponUse(unit, '1', true))
     await world.codes()
     expect(await world.ends()).toEqual([])
     expect(await world.coupon(made.id)).toMatchObject({ is_used: true })
     expect(await world.buy(holder.user.email, code)).toEqual([])
   }
   // Another refund allows another use, but judging the order again does not.
-  await command(world.shop.ctx, SYSTEM, unit => countCoupons(unit, '1', false))
+  await command(world.shop.ctx, SYSTEM, unit => setCouponUse(unit, '1', false))
   await world.codes()
   await use(holder.user.id, '1')
   expect(await world.ends()).toEqual([])

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { controlOf, environmentOf, KERNEL_SETTINGS, layoutOf, localOf, unitOf } from './layout.ts'
+import { controlOf, environmentOf, KERNEL_SETTINGS, layoutOf, localOf, serviceFileOf } from './layout.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const linesOf = (text: string) => text.split('\n').filter(line => line !== '' && !/^[#[]/.test(line))
-const unit = unitOf(layoutOf(''))
+const unit = serviceFileOf(layoutOf(''))
 
 test('the service is bounded, and started again for ever', () => {
   const lines = linesOf(unit)

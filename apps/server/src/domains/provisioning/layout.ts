@@ -50,7 +50,7 @@ export const layoutFiles = (layout: Layout): string[] => [
 /** Quotes any text as one word of a shell command. */
 export const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-export type AgentSettings = {
+export type InstalledSettings = {
   host: string
   port: number
   proxyPort: number
@@ -65,7 +65,7 @@ export type AgentSettings = {
 export const PLAIN_TOKEN = /^[A-Za-z0-9._~+/=-]{8,}$/
 
 /** The agent's environment: one file that both systemd and a shell read. */
-export function environmentOf(layout: Layout, settings: AgentSettings): string {
+export function environmentOf(layout: Layout, settings: InstalledSettings): string {
   const lines = [
     `AGENT_HOST=${settings.host}`,
     `AGENT_PORT=${settings.port}`,
@@ -112,7 +112,7 @@ net.ipv6.ip_nonlocal_bind = 1
 `
 
 /** Runs as root, because only root can set routes for whole ranges. Everything else is closed to the agent. */
-export const unitOf = (layout: Layout): string => `[Unit]
+export const serviceFileOf = (layout: Layout): string => `[Unit]
 Description=Netlet node agent
 Wants=network-online.target
 After=network-online.target

@@ -3,7 +3,7 @@ import { type AgentOwner, agentOwner } from '@netlet/contract/agent'
 import { AGENT_SETTING_NAMES, readSetting } from '@netlet/contract/agent-settings'
 import { ROTATED_TOKEN_FILE, rotatedToken } from '@netlet/contract/agent-token'
 import { hashToken } from '../../infra/secrets.ts'
-import { type Layout, layoutOf, quote, unitOf } from './layout.ts'
+import { type Layout, layoutOf, quote, serviceFileOf } from './layout.ts'
 import { type Machine, contentOf } from './machine.ts'
 
 /** How the agent on a machine is reached, as its own settings say. */
@@ -109,7 +109,7 @@ export function tunnelEffect(
 ): TunnelEffect {
   if (handsOver === false || service?.startsWith('alone:')) return 'restarts'
   if (service === null || handsOver === null) return 'unknown'
-  return settingsOnly || service === serviceFingerprint(true, contentOf(unitOf(layoutOf(''))).sha256)
+  return settingsOnly || service === serviceFingerprint(true, contentOf(serviceFileOf(layoutOf(''))).sha256)
     ? 'hands_over'
     : 'restarts'
 }

@@ -3,7 +3,7 @@ import type { ProvisioningSaid } from '@netlet/contract'
 import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import { endOf, startOf } from '../../infra/text.ts'
 import type { Found, RowUpdates, InstallContext } from './installation.ts'
-import { type Layout, controlOf, quote, unitOf } from './layout.ts'
+import { type Layout, controlOf, quote, serviceFileOf } from './layout.ts'
 import { type Machine, StepFailed, contentOf } from './machine.ts'
 import { handsOverToOurs, programIn, type Program } from '../servers/index.ts'
 
@@ -46,7 +46,7 @@ export async function startAgent(
   const isWritten =
     !installation.settingsOnly &&
     (found.systemd
-      ? await machine.put(layout.unit, '644', contentOf(unitOf(layout)), layout.unstarted)
+      ? await machine.put(layout.unit, '644', contentOf(serviceFileOf(layout)), layout.unstarted)
       : await machine.put(layout.control, '755', contentOf(controlOf(layout)), layout.unstarted))
   const isOtherService = isWritten || unstarted.includes(service.file)
   if (found.systemd) await machine.run('systemctl daemon-reload && systemctl enable netlet-agent')

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { layoutOf, unitOf } from './layout.ts'
+import { layoutOf, serviceFileOf } from './layout.ts'
 import { contentOf } from './machine.ts'
 import { tunnelEffect, serviceFingerprint } from './machine-settings.ts'
 
-const current = serviceFingerprint(true, contentOf(unitOf(layoutOf(''))).sha256)
+const current = serviceFingerprint(true, contentOf(serviceFileOf(layoutOf(''))).sha256)
 const older = serviceFingerprint(true, 'of an older console')
 const alone = serviceFingerprint(false, 'any')
 

@@ -83,10 +83,10 @@ function reportedAmount(
  */
 function unrecordedForeignAmount({ refunds }: ShopifyOrder, key: string, rows: readonly RefundRow[]) {
   const buyer = refunds.find(({ id }) => `refund:${id}` === key)?.buyer
-  const listedMoney = rows.map(({ foreignAmount }) => foreignAmount?.split(' ') ?? [])
-  if (!buyer || rows.some(isUnconverted) || listedMoney.some(([, currency]) => currency !== buyer.currency_code))
+  const recordedMoney = rows.map(({ foreignAmount }) => foreignAmount?.split(' ') ?? [])
+  if (!buyer || rows.some(isUnconverted) || recordedMoney.some(([, currency]) => currency !== buyer.currency_code))
     return undefined
-  const sum = listedMoney.reduce((cents, [amount = '0']) => cents + toCents(amount), 0n)
+  const sum = recordedMoney.reduce((cents, [amount = '0']) => cents + toCents(amount), 0n)
   return { cents: toCents(downToCents(buyer.amount)) - sum, currency: buyer.currency_code }
 }
 
@@ -94,9 +94,9 @@ type Listed = Omit<ShopifyOrder['refunds'][number], 'id'>
 
 /** A listed refund as a report would say it: in the buyer's currency if the payment's rate converts that. */
 export function asReportedMoney({ amount, buyer }: Listed, payment: PaymentRow | undefined): ReportedMoney {
-  const listedMoney = buyer && { amount: buyer.amount, currency: buyer.currency_code }
-  return payment && listedMoney && toPaymentCurrency(payment, payment.currency, listedMoney) !== null
-    ? listedMoney
+  const inBuyersCurrency = buyer && { amount: buyer.amount, currency: buyer.currency_code }
+  return payment && inBuyersCurrency && toPaymentCurrency(payment, payment.currency, inBuyersCurrency) !== null
+    ? inBuyersCurrency
     : { amount }
 }
 
@@ -105,8 +105,8 @@ export function asReportedMoney({ amount, buyer }: Listed, payment: PaymentRow |
  * at the current rate.
  */
 export function amountOf(listed: Listed, payment: PaymentRow | undefined): string {
-  const listedMoney = asReportedMoney(listed, payment)
-  return (payment && toPaymentCurrency(payment, payment.currency, listedMoney)) ?? downToCents(listedMoney.amount)
+  const reported = asReportedMoney(listed, payment)
+  return (payment && toPaymentCurrency(payment, payment.currency, reported)) ?? downToCents(reported.amount)
 }
 
 /** A conversion to the buyer's currency and back may add or lose this many cents. */
@@ -151,10 +151,10 @@ function statusConflicts(
   keys: readonly string[],
   { payment: { charged }, rows, now }: Compared
 ): Difference[] {
-  const listedMoney = keys.flatMap(key => rowsOf(rows, key)).filter(row => !isMarked(row))
-  const { sum } = sumRefunds(counted(listedMoney), charged)
+  const ownRows = keys.flatMap(key => rowsOf(rows, key)).filter(row => !isMarked(row))
+  const { sum } = sumRefunds(counted(ownRows), charged)
   const most = status === 'PAID' ? 0n : toCents(charged) - 1n
-  if (sum <= most || status === null || !listedMoney.every(row => isSettled(row, now))) return []
+  if (sum <= most || status === null || !ownRows.every(row => isSettled(row, now))) return []
   const payload = { order_id: id, name, amount: fromCents(sum), status }
   return [{ eventId: `doubt:${id}:${status}:${payload.amount}`, topic: 'reconciled/doubt', payload }]
 }

@@ -11,7 +11,14 @@ import { type Result, done, ok } from '../../infra/result.ts'
 import { type Edit, staleEdit, versionOf } from '../../infra/version.ts'
 import { usernameAndEmail, users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, oneOfCodes, tooManyPercent } from './codes.ts'
-import { checkCodeOnPlatform, endCode, syncCode, markSpent, presentSeen, withoutSeen } from './platform-codes.ts'
+import {
+  checkCodeOnPlatform,
+  endCode,
+  syncCode,
+  markSpent,
+  presentPlatformState,
+  withoutPlatformState
+} from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
 
 type CouponInput = {
@@ -76,7 +83,7 @@ export function createCoupon(ctx: AppContext, by: Actor, form: CouponInput): Pro
     await checkCodeOnPlatform(unit, { kind: 'coupon', id: made.id })
     const after = await readCoupon(tx, made.id)
     if (!after) throw new Error('the promo code is gone')
-    unit.audit('coupon.create', made.id, { after: withoutSeen(after) })
+    unit.audit('coupon.create', made.id, { after: withoutPlatformState(after) })
     unit.publish('coupon', made.id, row.data.holderId)
     return ok(after)
   })
@@ -113,7 +120,7 @@ export function updateCoupon(
     await syncCode(unit, { kind: 'coupon', id })
     const after = await readCoupon(tx, id)
     if (!after) return refuse('not_found')
-    unit.audit('coupon.edit', id, { before: withoutSeen(before), after: withoutSeen(after) })
+    unit.audit('coupon.edit', id, { before: withoutPlatformState(before), after: withoutPlatformState(after) })
     if (held.by !== row.data.holderId) unit.publish('coupon', id, held.by)
     unit.publish('coupon', id, row.data.holderId)
     return ok(after)
@@ -129,7 +136,7 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
     const [deleted] = await tx.delete(coupons).where(eq(coupons.id, id)).returning({ holderId: coupons.holderId })
     if (!deleted || !before) return refuse('not_found')
     endCode(unit, before.code)
-    unit.audit('coupon.delete', id, { before: withoutSeen(before) })
+    unit.audit('coupon.delete', id, { before: withoutPlatformState(before) })
     unit.publish('coupon', id, deleted.holderId)
     return done
   })
@@ -140,7 +147,7 @@ export async function deleteCoupon(ctx: AppContext, by: Actor, id: number): Prom
  * @param holderId null: the buyer is not known. A code works for its holder alone, so its holder used it
  * @param order its id is that of the platform: see `countCoupons`
  */
-export async function useCoupons(
+export async function markCouponsUsed(
   unit: Unit,
   holderId: number | null,
   { id: payment, discount_codes }: { id: string; discount_codes: readonly { code: string }[] }
@@ -171,7 +178,7 @@ export async function useCoupons(
  * Says whether a payment still uses its promo codes. A code that no payment uses is free again. Does nothing if it is
  * known already.
  */
-export async function countCoupons(unit: Unit, payment: string, isUsed: boolean): Promise<void> {
+export async function setCouponUse(unit: Unit, payment: string, isUsed: boolean): Promise<void> {
   const [from, to] = isUsed ? ([coupons.freedBy, 'usedBy'] as const) : ([coupons.usedBy, 'freedBy'] as const)
   const changed = await unit.tx
     .update(coupons)
@@ -269,7 +276,7 @@ function present(
     holder_username: username,
     ...fields,
     created_at: iso(coupon.createdAt),
-    ...presentSeen(coupon, reader),
+    ...presentPlatformState(coupon, reader),
     version: versionOf(fieldsOf(fields))
   }
 }

@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { type Outcomes, type Result, countOutcomes, done, ok } from '../../infra/result.ts'
 import { staleEdit, type Edit } from '../../infra/version.ts'
 import { isCodeTaken, lockCodes, oneOfCodes } from './codes.ts'
-import { checkCodeOnPlatform, endCode, syncCode, withoutSeen } from './platform-codes.ts'
+import { checkCodeOnPlatform, endCode, syncCode, withoutPlatformState } from './platform-codes.ts'
 import { giftCardFields as fieldsOf, presentGiftCard as present } from './list-gift-cards.ts'
 import { coupons, giftCards, levelCodes } from './tables.ts'
 
@@ -125,7 +125,7 @@ export const planGiftCardRemoval = (db: Executor, ids: number[]): Promise<Outcom
 
 /** For the audit log: knowing a gift card's code is enough to spend it. */
 const masked = (card: GiftCard) => ({
-  ...withoutSeen(card),
+  ...withoutPlatformState(card),
   code: `…${card.code.slice(Math.max(card.code.length - 4, Math.ceil(card.code.length / 2)))}`
 })
 

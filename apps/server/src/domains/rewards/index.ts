@@ -5,7 +5,7 @@
  * with their record. Other domains grant by these functions within their own command.
  */
 export { changePoints, pendingCoins } from './take-coins.ts'
-export { couponList, countCoupons, useCoupons } from './coupons.ts'
+export { couponList, setCouponUse, markCouponsUsed } from './coupons.ts'
 export {
   chatAccountHash,
   chatChannels,

@@ -13,7 +13,7 @@ import type { Threshold } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { isCodeTaken, lockCodes, tooManyPercent } from './codes.ts'
 import { syncLevelTags } from './grant.ts'
-import { endCode, syncCode, checkCodeOnPlatform, presentSeen, withoutSeen } from './platform-codes.ts'
+import { endCode, syncCode, checkCodeOnPlatform, presentPlatformState, withoutPlatformState } from './platform-codes.ts'
 import { levelCodes } from './tables.ts'
 
 /**
@@ -114,7 +114,7 @@ function present(row: LevelRow, { withCodes = true }: { withCodes?: boolean } = 
     id,
     level,
     ...fields,
-    ...presentSeen(row, { isKnown: withCodes }),
+    ...presentPlatformState(row, { isKnown: withCodes }),
     version: versionOf(fieldsOf(fields))
   }
 }
@@ -153,7 +153,7 @@ export function createLevelCode(
     if (!made) throw new Error('the level was not added')
     await checkCodeOnPlatform(unit, { kind: 'level_code', id: made.id })
     syncLevelTags(unit)
-    unit.audit('level_code.create', made.id, { after: withoutSeen(made) })
+    unit.audit('level_code.create', made.id, { after: withoutPlatformState(made) })
     return ok(present({ ...made, platformState: 'waiting' }))
   })
 }
@@ -186,7 +186,7 @@ export async function updateLevelCode(
     if (before.point !== columns.point) syncLevelTags(unit)
     const [after] = await tx.select().from(levelCodes).where(eq(levelCodes.id, id))
     if (!after) return refuse('not_found')
-    unit.audit('level_code.edit', id, { before: withoutSeen(before), after: withoutSeen(after) })
+    unit.audit('level_code.edit', id, { before: withoutPlatformState(before), after: withoutPlatformState(after) })
     return ok(present(after))
   })
 }
@@ -198,7 +198,7 @@ export async function deleteLevelCode(ctx: AppContext, by: Actor, id: number): P
     if (!before) return refuse('not_found')
     endCode(unit, before.code)
     syncLevelTags(unit)
-    unit.audit('level_code.delete', id, { before: withoutSeen(before) })
+    unit.audit('level_code.delete', id, { before: withoutPlatformState(before) })
     return done
   })
 }

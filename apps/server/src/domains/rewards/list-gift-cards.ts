@@ -3,7 +3,7 @@ import { eq } from '../../infra/db/drizzle.ts'
 import { iso } from '../../infra/clock.ts'
 import { among, defineList, type ListInput } from '../../infra/list/index.ts'
 import { versionOf } from '../../infra/version.ts'
-import { presentSeen } from './platform-codes.ts'
+import { presentPlatformState } from './platform-codes.ts'
 import { giftCards } from './tables.ts'
 
 type Query = ListInput<'id' | 'mount' | 'point'> & {
@@ -40,6 +40,6 @@ export const presentGiftCard = (row: typeof giftCards.$inferSelect): GiftCard =>
   code: row.code,
   is_exchanged: row.isExchanged,
   created_at: iso(row.createdAt),
-  ...presentSeen(row),
+  ...presentPlatformState(row),
   version: versionOf(giftCardFields(row))
 })

@@ -247,7 +247,7 @@ export async function syncCurrentOwner(unit: Unit, code: string): Promise<boolea
 }
 
 /** A row's state on the platform, for the reply. @param isKnown whether the reader may see it */
-export const presentSeen = (
+export const presentPlatformState = (
   row: Pick<
     typeof giftCards.$inferSelect,
     'platformState' | 'platformDiffers' | 'platformProblem' | 'platformCheckedAt'
@@ -261,7 +261,7 @@ export const presentSeen = (
 })
 
 /** A row for the audit log, without the platform's state, which is not an administrator's decision. */
-export function withoutSeen<T extends object>(row: T): Partial<T> {
+export function withoutPlatformState<T extends object>(row: T): Partial<T> {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('platform'))) as Partial<T>
 }
 

@@ -119,7 +119,7 @@ export async function markServed(unit: Unit, serverId: number, since?: Date | nu
 
 /**
  * Shows a server as unserved, unless an installation runs. Any other trouble stays.
- * @param told the port that its agent reports; if customers are shown another one, the server is unserved
+ * @param reportedPort the port that its agent reports; if customers are shown another one, the server is unserved
  */
 export async function showUnserved(unit: Unit, serverId: number, reportedPort?: number): Promise<void> {
   const row = await lockServer(unit, serverId)

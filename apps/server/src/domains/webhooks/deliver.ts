@@ -35,7 +35,7 @@ const restAfter = (failures: number, random: number): number =>
 const jitter = (random: number): number => 1 - JITTER + 2 * JITTER * random
 
 /** The longest accepted `Retry-After`. */
-const LONGEST_WISH = 12 * HOUR
+const MAX_RETRY_AFTER = 12 * HOUR
 
 /** For the whole exchange: an endpoint should store the event and reply. */
 const TIMEOUT_MS = 10_000
@@ -129,7 +129,7 @@ async function record(
     return endDelivery(unit, at, 'sent')
   }
   const isTest = delivery.type === 'webhook.test'
-  const wished = reply.ok ? retryAfterMs(reply.retryAfter, now, LONGEST_WISH) : 0
+  const wished = reply.ok ? retryAfterMs(reply.retryAfter, now, MAX_RETRY_AFTER) : 0
   // A failed test does not count as a failing endpoint. Nor does a failure at an address that has changed since.
   const off =
     isTest || endpoint.url !== claimed.endpoint.url ? null : await recordFailure(unit, at, { reply, wished, random })

@@ -109,13 +109,13 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
 
 /** Without a second factor an operator sees what every visitor sees, and so does a token without the permission. */
 const showsMore = (route: Route, caller: UserActor): boolean =>
-  (!caller.mustEnrol || route.enrols === true) &&
+  (!caller.mustEnrol || route.beforeSecondFactor === true) &&
   (!caller.permissions || (route.permission !== undefined && mayDo(caller, route.permission)))
 
 function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   if (route.access === 'public') return null
   if (!caller) return refuse('unauthorized')
-  if (caller.mustEnrol && !route.enrols) return refuse('second_factor_required')
+  if (caller.mustEnrol && !route.beforeSecondFactor) return refuse('second_factor_required')
   if (caller.scopes) {
     if (!route.scope) return refuse('key_not_allowed')
     return caller.scopes.includes(route.scope) ? null : refuse('key_scope_missing', { params: { scope: route.scope } })

@@ -117,7 +117,7 @@ export type LogQuery = {
   status?: string | undefined
 }
 
-function queryOf(parts: Record<string, string | number | undefined>): string {
+function queryString(parts: Record<string, string | number | undefined>): string {
   const given = Object.entries(parts).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]]
   )
@@ -219,7 +219,7 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
     return { ok: false, kind: 'failed', message: 'What answers there is not a Netlet agent' }
   }
   const statePage = (after: string) =>
-    call(agentState, 'GET', `/api/state${queryOf({ after, limit: STATE_USERS })}`, { most: LARGEST_LIST })
+    call(agentState, 'GET', `/api/state${queryString({ after, limit: STATE_USERS })}`, { most: LARGEST_LIST })
   const userPath = (user: string) => `/api/users/${encodeURIComponent(user)}`
   return {
     putUser: (user, body, { proxies } = { proxies: false }) =>
@@ -265,9 +265,10 @@ export function createAgentClient(address: AgentAddress, timeoutMs = CONNECT_AND
       return reply.ok ? { ok: true, data: readInfo(reply.data.data) } : reply
     },
     checkExit: check => call(agentExitReply, 'POST', '/api/check-exit', { body: check }),
-    connections: user => call(agentConnections, 'GET', `/api/connections${queryOf({ user })}`, { most: LARGEST_LIST }),
-    endConnections: (user, id) => call(agentEnded, 'DELETE', `/api/connections${queryOf({ user, id })}`),
-    followLog: query => call(agentLogLines, 'GET', `/api/log/follow${queryOf(query)}`, { most: LARGEST_LIST }),
+    connections: user =>
+      call(agentConnections, 'GET', `/api/connections${queryString({ user })}`, { most: LARGEST_LIST }),
+    endConnections: (user, id) => call(agentEnded, 'DELETE', `/api/connections${queryString({ user, id })}`),
+    followLog: query => call(agentLogLines, 'GET', `/api/log/follow${queryString(query)}`, { most: LARGEST_LIST }),
     raw: (method, path, body, maxBytes = LARGEST_LIST) => send(method, path, body, maxBytes)
   }
 }

@@ -41,7 +41,7 @@ import {
 } from './shapes.ts'
 import { type ChangedOrders, type OpenPayments, readChangedOrders, readOpenPayments } from './changed-orders.ts'
 import { readOnlineStore } from './online-store.ts'
-import { readRefund, readRefundInput, type RefundInput, refundOrder, type RefundRead } from './refund.ts'
+import { readRefund, readRefundInput, type RefundInput, createRefund, type RefundRead } from './refund.ts'
 import { done, failed, shopBase, type ShopifyResult } from './result.ts'
 import { createTransport, type Execute, type ShopifyOptions } from './transport.ts'
 import {
@@ -225,7 +225,7 @@ export function createShopify(options: ShopifyOptions & { apiSecret: string; onl
      * @param key idempotency key; a repeat needs the same input
      */
     refund: (input: RefundInput, key: string): Promise<ShopifyResult<string | null>> =>
-      refundOrder(execute, input, key),
+      createRefund(execute, input, key),
 
     /** Payments of an order that have no result yet. */
     openPayments: (orderId: string): Promise<ShopifyResult<OpenPayments>> => readOpenPayments(execute, orderId),

@@ -86,7 +86,7 @@ export async function readRefundInput(
  * @param key idempotency key
  * @returns the refund's id; null if the platform names none. 'key_failed': it was not made, and needs a new key
  */
-export async function refundOrder(
+export async function createRefund(
   execute: Execute,
   { byHand: _byHand, ...input }: RefundInput,
   key: string

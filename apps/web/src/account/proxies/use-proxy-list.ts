@@ -33,7 +33,7 @@ export const siteOf = (text: string): SiteFilter => SITE_FILTERS.find(one => one
 const holdsList = (body: Record<string, unknown>) =>
   typeof body['data'] === 'object' && body['data'] !== null && 'proxy_list' in body['data']
 
-function queryOf({ search, status, site }: Filters, { by, order }: Sort): QueryOf<typeof orders.proxyDetail> {
+function serverQuery({ search, status, site }: Filters, { by, order }: Sort): QueryOf<typeof orders.proxyDetail> {
   const [answer, name] = site.split(':')
   const of = CHECK_SITES.find(one => one === name)
   return {
@@ -120,7 +120,7 @@ export function useProxyList(order: Order | undefined) {
       orders.proxyDetail,
       {
         params: { id: order?.id ?? 0 },
-        query: { limit: paging.limit, offset: paging.offset, ...queryOf(asked.filters, asked.sort) }
+        query: { limit: paging.limit, offset: paging.offset, ...serverQuery(asked.filters, asked.sort) }
       },
       { accept: holdsList }
     ),

@@ -4,7 +4,7 @@ import { type Mount, refuseWhileImpersonating } from '../../../infra/http/mount.
 import { ok } from '../../../infra/result.ts'
 import type { AccountPorts } from '../ports.ts'
 import { confirmSession } from '../confirm-session.ts'
-import { browserOf, welcome } from '../session-routes.ts'
+import { browserOf, signInAndReply } from '../session-routes.ts'
 import { beginSecondFactor, confirmSecondFactor } from './enrol.ts'
 import { challengeLogin, finishLogIn, logInByPasskey, offerPasskeyLogin } from './log-in.ts'
 import {
@@ -21,14 +21,14 @@ export function secondFactorRoutes(mount: Mount, ctx: AppContext, ports: Account
   const calls = routes.secondFactor
 
   mount(calls.secondFactorLogin, async ({ caller, body, request, reply }) =>
-    welcome(ctx, ports, await finishLogIn(ctx, caller, body, browserOf(request, ctx.config)), reply)
+    signInAndReply(ctx, ports, await finishLogIn(ctx, caller, body, browserOf(request, ctx.config)), reply)
   )
   mount(calls.secondFactorLoginOptions, async ({ caller, body, request }) =>
     challengeLogin(ctx, caller, body.ticket, request.host)
   )
   mount(calls.passkeyLoginOptions, async ({ caller, request }) => offerPasskeyLogin(ctx, caller, request.host))
   mount(calls.passkeyLogin, async ({ caller, body, request, reply }) =>
-    welcome(ctx, ports, await logInByPasskey(ctx, caller, body, browserOf(request, ctx.config)), reply)
+    signInAndReply(ctx, ports, await logInByPasskey(ctx, caller, body, browserOf(request, ctx.config)), reply)
   )
 
   mount(calls.secondFactors, async ({ caller, request }) => ok(await listSecondFactors(ctx, caller, request.host)))

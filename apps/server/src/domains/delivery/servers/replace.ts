@@ -11,7 +11,7 @@ import {
   markReplaced,
   release,
   splitByRanges,
-  type LeaseShare
+  type LeaseOnServer
 } from '../../inventory/index.ts'
 import { failTask, isServed, recordEvent, taskStateOf, emitOrderEvent, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
@@ -35,7 +35,7 @@ import { proxies } from '../tables.ts'
 export type MoveCause = 'rescue' | 'move' | 'given_up'
 
 /** What an order holds on a server and keeps. */
-export async function sharesOnServer(db: Executor, orderId: number, serverId: number): Promise<LeaseShare[]> {
+export async function sharesOnServer(db: Executor, orderId: number, serverId: number): Promise<LeaseOnServer[]> {
   return (await leasesOf(db, orderId)).filter(share => share.serverId === serverId && !share.replaced)
 }
 

@@ -1,7 +1,7 @@
 import { HOUR } from '../../../infra/clock.ts'
 import { endGraces, expireOrders } from '../../delivery/index.ts'
 import { timeOutOrders } from '../../orders/index.ts'
-import { endRests } from '../../inventory/jobs.ts'
+import { endQuarantines } from '../../inventory/jobs.ts'
 import {
   GRACE,
   isServed,
@@ -82,4 +82,5 @@ export async function endGracesNow(model: Model, real: Real): Promise<void> {
 }
 
 /** Addresses that have rested long enough go back to stock. */
-export const endRest = (): Step => step('endRest', async (_model, { world }) => void (await endRests(world.shop.ctx)))
+export const endRest = (): Step =>
+  step('endRest', async (_model, { world }) => void (await endQuarantines(world.shop.ctx)))

@@ -7,7 +7,7 @@ import { users } from '../../accounts/tables.ts'
 import { addTestServer, audited, serverRow, startFleetShop, wantTestUsers } from '../../convergence/fleet.fixture.ts'
 import { agentVersion } from '../../../integrations/agent/bundle.ts'
 import { serviceFingerprint } from '../machine-settings.ts'
-import { layoutOf, unitOf } from '../layout.ts'
+import { layoutOf, serviceFileOf } from '../layout.ts'
 import { contentOf } from '../machine.ts'
 import { serverReports, servers } from '../../servers/tables.ts'
 import { upgrades } from '../tables.ts'
@@ -128,7 +128,7 @@ test('after the first one, those with the fewest orders come first, as the plan 
 
 test('the plan says of each server whether its tunnels go on, and how many connections are cut', async () => {
   const [hands = 0, alone = 0, older = 0, unknown = 0] = await addServers(4)
-  const current = serviceFingerprint(true, contentOf(unitOf(layoutOf(''))).sha256)
+  const current = serviceFingerprint(true, contentOf(serviceFileOf(layoutOf(''))).sha256)
   await set(hands, { agentService: current })
   await tell(hands, '0.0.1', { hands_over: true, connections: 12 })
   await set(alone, { agentService: serviceFingerprint(false, 'any') })
