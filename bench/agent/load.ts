@@ -1,7 +1,7 @@
 // The client of the benchmark, a separate process: drives a proxy for a while and reports its throughput. It uses the
 // agent's own fast sockets, so that it is not the bottleneck.
 import { handleSockets } from '../../apps/agent/src/proxy/handle-sockets.ts'
-import type { RawSocket, RawSocketOwner } from '../../apps/agent/src/proxy/raw-socket.ts'
+import type { RawSocket, RawSocketOwner } from '../../apps/agent/src/proxy/socket-types.ts'
 
 export type Job = {
   kind: 'tunnels' | 'requests' | 'bytes' | 'idle' | 'pings'

@@ -5,7 +5,7 @@ import {
   addRule,
   addServer,
   inTransaction
-} from '../../apps/server/src/domains/inventory/fixtures.ts'
+} from '../../apps/server/src/domains/inventory/inventory.fixture.ts'
 import { addCidr } from '../../apps/server/src/domains/inventory/index.ts'
 import type { Database } from '../../apps/server/src/infra/db/client.ts'
 

@@ -13,7 +13,7 @@ import { type Prefix, parsePrefixes } from './net/ip.ts'
 import { systemPorts } from './net/source-ports.ts'
 import type { AbuseLimits } from './proxy/abuse-watch.ts'
 import { type Limits, defaultLimits } from './proxy/limits.ts'
-import { type SocketChoice, socketChoices } from './proxy/raw-socket.ts'
+import { type SocketChoice, socketChoices } from './proxy/socket-types.ts'
 import type { VariableName } from './variables.ts'
 
 export type AgentConfig = {

@@ -4,7 +4,7 @@ import type { SecureContext, TLSSocket } from 'node:tls'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ClientConnection, Stage } from '../src/proxy/connection.ts'
 import type { Plane } from '../src/proxy/plane.ts'
-import type { RawSocket } from '../src/proxy/raw-socket.ts'
+import type { RawSocket } from '../src/proxy/socket-types.ts'
 import { newSecureContext } from './certificates.ts'
 import {
   associate,

@@ -1,26 +1,20 @@
+import { eventHandlers } from './event-handlers.ts'
 import { bulkActions } from './bulk-actions.ts'
 import { accountJobs } from './domains/accounts/index.ts'
 import { bulkJobs } from './domains/bulk/index.ts'
-import { applyProductDeletion, applyProductUpdate, catalogJobs } from './domains/catalog/index.ts'
-import { commerceJobs, type EventHandlers } from './domains/commerce/index.ts'
+import { catalogJobs } from './domains/catalog/index.ts'
+import { commerceJobs } from './domains/commerce/index.ts'
 import { confirmOutcomes, deliveryJobs, proxyChecksOf, type DeliveryPorts } from './domains/delivery/index.ts'
 import { certificateJobs } from './domains/certificates/index.ts'
 import { convergenceJobs } from './domains/convergence/index.ts'
 import { proofJobs } from './domains/proofs/index.ts'
 import { serverJobs } from './domains/servers/index.ts'
-import { settleReport } from './domains/inbox/index.ts'
 import { inventoryJobs } from './domains/inventory/index.ts'
 import { mailJobs } from './domains/mail/index.ts'
 import { noticeJobs } from './domains/notices/index.ts'
 import { orderJobs, trafficPorts } from './domains/orders/index.ts'
-import { acceptDelivered, cancelPayment, disputePayment, refundPayment } from './domains/payments/index.ts'
-import {
-  applyRefundChange,
-  reportDoubtfulRefund,
-  holdCreated,
-  readTransaction,
-  reconciliationJobs
-} from './domains/reconciliation/index.ts'
+import { acceptDelivered } from './domains/payments/index.ts'
+import { reconciliationJobs } from './domains/reconciliation/index.ts'
 import { promotionsJobs } from './domains/promotions/index.ts'
 import { provisioningJobs } from './domains/provisioning/index.ts'
 import { retentionJobs } from './domains/retention/index.ts'
@@ -35,21 +29,6 @@ import { retention } from './retention.ts'
 import { sealedTables } from './sealed-tables.ts'
 import type { Job } from './infra/job.ts'
 import type { JobQueue } from './infra/jobs.ts'
-
-/** The domains' handlers of the platform's events. */
-export const eventHandlers: EventHandlers = {
-  'orders/create': holdCreated,
-  'orders/paid': settleReport,
-  'orders/cancelled': cancelPayment,
-  'refunds/create': refundPayment,
-  'order_transactions/create': readTransaction,
-  'disputes/create': disputePayment,
-  'disputes/update': disputePayment,
-  'reconciled/refund': applyRefundChange,
-  'reconciled/doubt': reportDoubtfulRefund,
-  'products/update': applyProductUpdate,
-  'products/delete': applyProductDeletion
-}
 
 export const deliveryPorts: DeliveryPorts = { acceptPayment: acceptDelivered }
 

@@ -11,7 +11,7 @@ import { type Counter, countCode, NOBODY } from './traffic-meter.ts'
 import type { Egress } from './exit-addresses.ts'
 import type { LetInBy, TrackedConnection } from './open-connections.ts'
 import type { LoggedIn, Plane } from './plane.ts'
-import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
+import type { RawSocket, RawSocketOwner } from './socket-types.ts'
 import type { ListNode } from './strangers.ts'
 import { TlsSocket } from './tls-socket.ts'
 

@@ -4,7 +4,7 @@ import type { Resolved } from '../net/resolver.ts'
 import type { Lease } from './access-table.ts'
 import type { Egress } from './exit-addresses.ts'
 import type { Plane } from './plane.ts'
-import type { RawSocket } from './raw-socket.ts'
+import type { RawSocket } from './socket-types.ts'
 
 /** Why a request does not reach its target. The client gets `status` and `text`, the access log `code`. */
 export type Refused = {

@@ -1,7 +1,7 @@
 import { type Server, createServer } from 'node:net'
 import { constants } from 'node:os'
 import { getSystemErrorName } from 'node:util'
-import { MAX_PORTS, type RawSocket, type RawSocketOwner, type SocketName, type Sockets } from './raw-socket.ts'
+import { MAX_PORTS, type RawSocket, type RawSocketOwner, type SocketName, type Sockets } from './socket-types.ts'
 
 /** The read buffer of all quiet connections. Data is copied out at once, so one is enough. */
 const shared = Buffer.allocUnsafeSlow(65_536)

@@ -4,7 +4,7 @@ import { HANDSHAKE, HelloRetry, isOtherRecord, looksLikeTls, readClientHello } f
 import type { ClientConnection, Stage } from './connection.ts'
 import type { Lease } from './access-table.ts'
 import { RequestNames } from './request-names.ts'
-import type { RawSocket } from './raw-socket.ts'
+import type { RawSocket } from './socket-types.ts'
 import { TunnelStage } from './tunnel-stage.ts'
 
 /** Bytes examined in one go: at most a millisecond of work, even if every line holds a name. */

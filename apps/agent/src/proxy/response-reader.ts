@@ -1,4 +1,4 @@
-import { ChunkScanner, scanPayload } from './chunks.ts'
+import { ChunkScanner, scanPayload } from './chunked-body.ts'
 import { fieldName, fieldValue, tokensOf } from './field-names.ts'
 import { JoinedPieces } from './head-buffer.ts'
 import { type Framing, MAX_HEAD_LINES, MAX_LISTED, type RequestHead, lineEnd } from './request-head.ts'

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
 import { SourcePorts } from '../net/source-ports.ts'
 import { handleSockets } from './handle-sockets.ts'
-import type { RawSocket, RawSocketOwner } from './raw-socket.ts'
+import type { RawSocket, RawSocketOwner } from './socket-types.ts'
 import { streamSockets } from './stream-sockets.ts'
 
 setFlagsFromString('--expose-gc')

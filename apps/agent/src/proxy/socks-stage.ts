@@ -1,11 +1,11 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
 import { dial, type Dialing, checkTarget, type Refused } from './dial.ts'
-import { DrainStage } from './tunnel-stage.ts'
+import { DrainStage } from './drain-stage.ts'
 import { readAddress, writeAddress } from './socks-address.ts'
 import { UdpStage } from './udp-stage.ts'
 import { openTunnel } from './inspected-tunnel.ts'
-import type { RawSocket } from './raw-socket.ts'
+import type { RawSocket } from './socket-types.ts'
 
 /** RFC 1928 reply codes. */
 const codes = {

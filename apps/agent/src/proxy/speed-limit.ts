@@ -1,4 +1,4 @@
-import type { RawSocket } from './raw-socket.ts'
+import type { RawSocket } from './socket-types.ts'
 
 /** What a waiting connection pays per round. A connection that read more waits for more rounds. */
 const QUANTUM = 16_384

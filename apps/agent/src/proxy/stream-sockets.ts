@@ -1,6 +1,6 @@
 import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import type { SourcePorts } from '../net/source-ports.ts'
-import { MAX_PORTS, type RawSocket, type RawSocketOwner, type SocketName, type Sockets } from './raw-socket.ts'
+import { MAX_PORTS, type RawSocket, type RawSocketOwner, type SocketName, type Sockets } from './socket-types.ts'
 
 /** The read buffer of all outgoing connections. Data is copied out at once. */
 const shared = Buffer.allocUnsafeSlow(65_536)

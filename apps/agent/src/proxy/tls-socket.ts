@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import type { Owner, TurnBudget } from '../turns.ts'
-import type { RawSocket, RawSocketOwner, SocketName } from './raw-socket.ts'
+import type { RawSocket, RawSocketOwner, SocketName } from './socket-types.ts'
 
 /** Bytes decrypted in one go. They can hold more than a hundred records, each with work of its own. */
 const SLICE = 4096

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { handleSockets } from './handle-sockets.ts'
-import type { Sockets } from './raw-socket.ts'
+import type { Sockets } from './socket-types.ts'
 import { streamSockets } from './stream-sockets.ts'
 import { usableSockets } from './usable-sockets.ts'
 

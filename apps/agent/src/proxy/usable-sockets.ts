@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { handleSockets } from './handle-sockets.ts'
-import type { RawSocket, RawSocketOwner, SocketChoice, Sockets } from './raw-socket.ts'
+import type { RawSocket, RawSocketOwner, SocketChoice, Sockets } from './socket-types.ts'
 import { streamSockets } from './stream-sockets.ts'
 
 const PROBE_MS = 5000

@@ -15,7 +15,7 @@ import { paidEvent } from '../testing/buying.ts'
 import type { TestClient } from '../testing/client.ts'
 import { userActor } from '../testing/session.ts'
 import { startTestShop, TEST_PASSWORD, type TestShop, type TestUser } from '../testing/shop.ts'
-import { eventHandlers } from '../workers.ts'
+import { eventHandlers } from '../event-handlers.ts'
 import { addRow } from '../testing/rows.ts'
 
 /** Nothing listens there: what the shop sends to servers and to the platform fails at once, and stays on this machine. */

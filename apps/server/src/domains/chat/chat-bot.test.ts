@@ -1,7 +1,7 @@
 import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
-import { addOrders, addGroup } from '../inventory/fixtures.ts'
+import { addOrders, addGroup } from '../inventory/inventory.fixture.ts'
 import { orders } from '../orders/tables.ts'
 import { users } from '../accounts/tables.ts'
 import { pointRecords } from '../rewards/tables.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { connect, createServer as createListener, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { createAgentClient } from '../../integrations/agent/index.ts'
-import { checkProxy } from './doubtful-proxies.ts'
+import { checkProxy } from './check-proxy.ts'
 
 const ends: (() => void)[] = []
 afterEach(() => ends.splice(0).forEach(end => end()))

@@ -16,7 +16,7 @@ import { moveOffServer } from './servers/move-off-server.ts'
 import { planAction } from './servers/commands.ts'
 import { proxies } from './tables.ts'
 import { runTask } from './tasks.ts'
-import { inTransaction } from '../inventory/fixtures.ts'
+import { inTransaction } from '../inventory/inventory.fixture.ts'
 import { leaseMissing } from './holdings.ts'
 
 /** Two servers of one group, each with 32 IPv4 addresses and 32 IPv6 /64s; a plan of each family. */

@@ -2,7 +2,7 @@ import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './inventory.fixture.ts'
 import {
   addCidr,
   assignCidrs,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { migrationStatements } from '../../testing/migrations.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './inventory.fixture.ts'
 import { addCidr, audit, createRule, reserve } from './index.ts'
 
 let database: TestDatabase

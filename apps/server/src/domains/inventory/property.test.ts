@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './inventory.fixture.ts'
 import {
   addCidr,
   addressCount,

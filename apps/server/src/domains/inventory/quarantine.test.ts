@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { writeSettings } from '../settings/index.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './inventory.fixture.ts'
 import {
   activate,
   addCidr,

@@ -1,7 +1,7 @@
 import type { AclRule, RuleConflicts, RuleOverlap } from '@netlet/contract'
 import type { Executor } from '../../infra/db/client.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addServer, inTransaction } from './inventory.fixture.ts'
 import { addCidr } from './index.ts'
 
 const RULES_PATH = '/api/servers/acls/'

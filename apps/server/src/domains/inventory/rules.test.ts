@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase, violatedConstraint } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addServer, inTransaction } from './inventory.fixture.ts'
 import {
   addCidr,
   audit,

@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, closeDatabase, openDatabase, sqlState } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from './fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from './inventory.fixture.ts'
 import { addCidr, audit, createRule, stockForRules, release, reserve } from './index.ts'
 
 const clients = 32

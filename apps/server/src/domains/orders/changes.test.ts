@@ -8,7 +8,7 @@ import { ordersPaidBy } from '../payments/index.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { eventually } from '../../testing/test-stack.ts'
 import { limitsQueue } from '../servers/queues.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/inventory.fixture.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import {
   beginTask,

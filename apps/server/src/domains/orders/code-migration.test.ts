@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { migrationStatements } from '../../testing/migrations.ts'
-import { addGroup, addOrders } from '../inventory/fixtures.ts'
+import { addGroup, addOrders } from '../inventory/inventory.fixture.ts'
 
 let database: TestDatabase
 let db: Database

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, openDatabase, type Database } from '../../infra/db/client.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { migrationStatements } from '../../testing/migrations.ts'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/inventory.fixture.ts'
 import { assignCidrs, reserve } from '../inventory/index.ts'
 
 let database: TestDatabase

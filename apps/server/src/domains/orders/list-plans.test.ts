@@ -5,7 +5,7 @@ import { matchingIds, paginate } from '../../infra/list/index.ts'
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { rowsVisited } from '../../testing/rows-visited.ts'
 import { vacuumFully } from '../../testing/vacuum.ts'
-import { addGroup, addOrders } from '../inventory/fixtures.ts'
+import { addGroup, addOrders } from '../inventory/inventory.fixture.ts'
 import { orderList, type OrderQuery } from './list.ts'
 
 /** One every ten minutes until now. */

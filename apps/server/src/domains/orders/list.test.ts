@@ -8,7 +8,7 @@ import { startTestShop, TEST_PASSWORD, type TestShop } from '../../testing/shop.
 import { createApiKey } from '../accounts/index.ts'
 import { users } from '../accounts/tables.ts'
 import { collections, productCollections, products, variants } from '../catalog/tables.ts'
-import { addGroup, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
+import { addGroup, addRule, addServer, inTransaction } from '../inventory/inventory.fixture.ts'
 import { addCidr, reserve } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import { deliveryRoutes } from '../delivery/index.ts'

@@ -1,7 +1,7 @@
 import { eq, sql } from '../../infra/db/drizzle.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,6 +1,6 @@
 import type { InboxEntry, Page } from '@netlet/contract'
 import { eq, sql } from '../../infra/db/drizzle.ts'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { DAY } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -3,7 +3,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { paidEvent } from '../../testing/buying.ts'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { handleEvent, storeEvent } from '../commerce/index.ts'
 
 let ids = 7_000_000

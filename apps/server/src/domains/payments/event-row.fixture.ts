@@ -1,7 +1,7 @@
 import { sql, type SQL } from '../../infra/db/drizzle.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { handleEvent } from '../commerce/handle-event.ts'
 import { storeEvent } from '../commerce/index.ts'
 import type { OrderShop } from './order-shop.fixture.ts'

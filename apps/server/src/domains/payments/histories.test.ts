@@ -1,7 +1,7 @@
 import { sql } from '../../infra/db/drizzle.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { command } from '../../infra/command.ts'
 import { paidEvent, place } from '../../testing/buying.ts'

@@ -1,7 +1,7 @@
 import { isNull } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { report } from '../../testing/buying.ts'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { handleEvent } from '../commerce/handle-event.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import type { OrderRow } from '../orders/index.ts'

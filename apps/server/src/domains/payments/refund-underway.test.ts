@@ -1,7 +1,7 @@
 import type { InboxEntry } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { SYSTEM } from '../../infra/actor.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,7 +1,8 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { startOf } from '../../infra/text.ts'
-import { rollBackInstallation, removeLeftovers, requireDiskSpace } from './roll-back.ts'
+import { rollBackInstallation } from './roll-back.ts'
+import { removeLeftovers, requireDiskSpace } from './disk-space.ts'
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
 import { requiredLevel, ensureKept, keepProgram, canReplaceKept, type Service } from './kept-program.ts'
@@ -17,7 +18,7 @@ import {
   shutsOut
 } from './layout.ts'
 import { namesInLocal, readOwner, serviceFingerprint, readKeptSettings } from './machine-settings.ts'
-import type { Found, Installation, Installed, RowUpdates, InstallContext, Progress } from './installation.ts'
+import type { Found, Installation, Installed, RowUpdates, InstallContext, Progress } from './installation-types.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
 import { readFilesSinceStart, startAgent } from './start-agent.ts'
 

@@ -12,7 +12,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import { Cancelled, wasCancelled } from './cancel.ts'
 import type { Bundle } from '../../integrations/agent/index.ts'
-import type { Progress } from './installation.ts'
+import type { Progress } from './installation-types.ts'
 import type { Reached } from './machine-settings.ts'
 
 /** `root`: '' except in tests, as `bundle`, another program. `waitMs`: how long a started agent may take to answer. */

@@ -40,7 +40,7 @@ import { command } from '../../infra/command.ts'
 import { Cancelled, untilCancelled, writeCancelled } from './cancel.ts'
 import { CLIENT_LIST, PLAIN_TOKEN, layoutOf } from './layout.ts'
 import { installAgent } from './install.ts'
-import type { Installation, Installed, Progress } from './installation.ts'
+import type { Installation, Installed, Progress } from './installation-types.ts'
 import { machineOf, StepFailed, type Machine } from './machine.ts'
 import {
   recordLearned,

@@ -1,7 +1,7 @@
 import type { InboxEntry } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { OrderRow } from '../orders/index.ts'

@@ -1,4 +1,4 @@
-import type { eventHandlers } from '../../workers.ts'
+import type { eventHandlers } from '../../event-handlers.ts'
 import { EventWaits } from '../commerce/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { askRefund } from '../payments/ask-refund.fixture.ts'

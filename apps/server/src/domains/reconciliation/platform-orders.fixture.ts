@@ -1,7 +1,7 @@
 import { sql } from '../../infra/db/drizzle.ts'
 import { MINUTE } from '../../infra/clock.ts'
 import type { paidEvent } from '../../testing/buying.ts'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { OrderShop } from '../payments/order-shop.fixture.ts'
 import { queueUnreadOrders, readOrder } from './read-order.ts'

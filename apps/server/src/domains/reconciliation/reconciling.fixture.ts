@@ -1,5 +1,5 @@
 import { sql } from '../../infra/db/drizzle.ts'
-import { eventHandlers } from '../../workers.ts'
+import { eventHandlers } from '../../event-handlers.ts'
 import { handleEvent } from '../commerce/index.ts'
 import type { Books, Paid } from '../payments/books.fixture.ts'
 import { platformOrder } from './platform-orders.fixture.ts'

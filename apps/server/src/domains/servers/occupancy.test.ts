@@ -1,6 +1,6 @@
 import type { Occupancy, RangeEffect, Cidr } from '@netlet/contract'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/fixtures.ts'
+import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inventory/inventory.fixture.ts'
 import { activate, addCidr, release, reserve, assignCidrs, lockInventory } from '../inventory/index.ts'
 import { writeSettings } from '../settings/index.ts'
 import { startFleetShop, audited } from '../convergence/fleet.fixture.ts'

@@ -4,7 +4,7 @@ import { closeDatabase, openDatabase, type Database } from '../../infra/db/clien
 import { createTestDatabase, type TestDatabase } from '../../testing/database.ts'
 import { vacuumFully } from '../../testing/vacuum.ts'
 import { usersOfServers } from './list-servers.ts'
-import { addServer } from '../inventory/fixtures.ts'
+import { addServer } from '../inventory/inventory.fixture.ts'
 
 const SERVERS = 4
 const USERS = 5000

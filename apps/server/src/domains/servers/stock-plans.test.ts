@@ -10,7 +10,7 @@ import {
   startTestAgent,
   wantTestUsers
 } from '../convergence/fleet.fixture.ts'
-import { addGroup, addRule, inTransaction } from '../inventory/fixtures.ts'
+import { addGroup, addRule, inTransaction } from '../inventory/inventory.fixture.ts'
 import { addCidr } from '../inventory/index.ts'
 import { checkServers } from '../convergence/check-servers.ts'
 import { stockOfGroups } from './groups.ts'

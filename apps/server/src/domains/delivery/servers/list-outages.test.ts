@@ -5,7 +5,7 @@ import { paginate } from '../../../infra/list/index.ts'
 import { createTestDatabase, type TestDatabase } from '../../../testing/database.ts'
 import { rowsVisited } from '../../../testing/rows-visited.ts'
 import { vacuumFully } from '../../../testing/vacuum.ts'
-import { addGroup, addOrders, addServer } from '../../inventory/fixtures.ts'
+import { addGroup, addOrders, addServer } from '../../inventory/inventory.fixture.ts'
 import { outagesList } from './lost-time.ts'
 
 const ORDERS = 300

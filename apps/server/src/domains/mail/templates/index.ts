@@ -8,7 +8,9 @@ import { outageTemplates } from './outages.ts'
 import { paymentTemplates } from './payments.ts'
 import { secondFactorTemplates, securityTemplates } from './security.ts'
 import { statusTemplates } from './status.ts'
-import { supportTemplates, trafficTemplates, webhookTemplates } from './messages.ts'
+import { webhookTemplates } from './webhooks.ts'
+import { trafficTemplates } from './traffic.ts'
+import { supportTemplates } from './support.ts'
 
 export const TEMPLATES = {
   ...accessTemplates,

@@ -1,5 +1,5 @@
 import type { Framing } from './request-head.ts'
-import type { RawSocket } from './raw-socket.ts'
+import type { RawSocket } from './socket-types.ts'
 
 const states = { size: 0, extension: 1, sizeEnd: 2, data: 3, dataCr: 4, dataLf: 5, trailer: 6, done: 7 } as const
 type State = (typeof states)[keyof typeof states]
