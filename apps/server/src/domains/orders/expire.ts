@@ -48,7 +48,19 @@ export function lockGraceEnded({ tx, now }: Unit, limit: number): Promise<OrderR
 /** Ends the grace: the addresses are no longer held. */
 export async function endGrace(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { graceUntil: null })
-  await note(unit, order.id, 'grace_ended')
+  await note(unit, order.id, 'grace_ended', { grace_until: order.graceUntil?.toISOString() })
+}
+
+/** Until when an expired order could be renewed: the end of its grace, or its own end if it had none. */
+export async function renewableBefore(db: Executor, { id, state, graceUntil }: OrderRow): Promise<Date | null> {
+  if (state !== 'expired' || graceUntil) return graceUntil
+  const [ended] = await db
+    .select({ at: sql<string>`coalesce(${orderEvents.detail} ->> 'grace_until', ${orderEvents.at}::text)` })
+    .from(orderEvents)
+    .where(and(eq(orderEvents.orderId, id), inArray(orderEvents.kind, ['expire', 'grace_ended'])))
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return ended ? new Date(ended.at) : null
 }
 
 /** The administrator who asked for an order's latest task; null if no name was recorded. */

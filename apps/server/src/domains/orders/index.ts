@@ -21,6 +21,7 @@ export {
   graceAfter,
   lockExpired,
   lockGraceEnded,
+  renewableBefore,
   taskRequesterOf,
   wasDelivered
 } from './expire.ts'
@@ -70,7 +71,7 @@ export {
 } from './renew.ts'
 export { quotaRefusal } from './quotas.ts'
 export { orderRoutes } from './routes.ts'
-export { asPlaced, isPaidInTime, ourVariants, soldToday, soldTodayOf, type SoldToday } from './sold-today.ts'
+export { asPlaced, isPaidInTime, ourVariants, paidAtOf, soldToday, soldTodayOf, type SoldToday } from './sold-today.ts'
 export { orderRetention, removeUnpaidOrders } from './jobs.ts'
 export { searchHolders, searchOrders } from './guard-address-search.ts'
 export { served } from './tables.ts'

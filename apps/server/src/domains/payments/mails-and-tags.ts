@@ -54,7 +54,12 @@ async function paymentMail(unit: Unit, { config }: Mailing, order: OrderRow, pay
   }
 }
 
-export async function mailReceipt(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment): Promise<void> {
+export async function mailReceipt(
+  unit: Unit,
+  ctx: Mailing,
+  order: OrderRow,
+  { paidAt, ...payment }: MailedPayment & { paidAt: Date }
+): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   const texts = await ruleTexts(unit.tx)
@@ -64,7 +69,7 @@ export async function mailReceipt(unit: Unit, ctx: Mailing, order: OrderRow, pay
       ...mail.data,
       proxies: order.quantity,
       rules: rulesIn(mail.language, order.rules, texts).join(', '),
-      paid_at: iso(unit.now)
+      paid_at: iso(paidAt)
     },
     template: 'payment-received',
     key: `receipt:${payment.platformOrderId}`
@@ -83,18 +88,18 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
   })
 }
 
-/** @param expiresAt the order's new end; null if its term starts with the delivery. `days`: the days that were added */
+/** @param expiresAt the order's new end; null if its term starts with the delivery. `days`: the days that were added. `changed`: how many of its addresses are new */
 export async function mailRenewal(
   unit: Unit,
   ctx: Mailing,
   order: OrderRow,
-  { expiresAt, days, ...payment }: MailedPayment & { days: number; expiresAt: Date | null }
+  { expiresAt, days, changed, ...payment }: MailedPayment & { days: number; changed: number; expiresAt: Date | null }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, days, expires_at: isoOrNull(expiresAt) },
+    data: { ...mail.data, days, changed, expires_at: isoOrNull(expiresAt) },
     template: 'renewal-confirmed',
     key: `renewed:${payment.platformOrderId}`
   })

@@ -13,7 +13,9 @@ import {
   lockOrder,
   lockOrderByPublicId,
   ourVariants,
+  paidAtOf,
   placeLostOrder,
+  renewableBefore,
   restoreDeleted,
   soldToday
 } from '../orders/index.ts'
@@ -119,9 +121,12 @@ export async function gatherOrder(
   told: { paid: Partial<PaidOrder>; kind: 'purchase' | 'renewal'; heardAt: Date }
 ): Promise<OrderFacts> {
   const { platformOrderId } = order
-  const isPlaced = told.kind === 'purchase' && isPaidInTime(order, told.paid, told.heardAt)
+  const paidAt = paidAtOf(told.paid, told.heardAt)
+  const isPlaced = told.kind === 'purchase' && isPaidInTime(order, paidAt)
   return {
     order,
+    paidAt,
+    renewableBefore: await renewableBefore(tx, order),
     first: (platformOrderId && (await paymentOf(tx, platformOrderId))) || null,
     terms: isPlaced ? asPlaced(order) : await soldToday(tx, order)
   }
