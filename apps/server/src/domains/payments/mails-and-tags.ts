@@ -34,8 +34,7 @@ export async function noticeDispute(unit: Unit, { payment, order }: Disputed, ro
 /** The first mail about a payment. Sends one more for each part that was refunded before. */
 async function firstMail(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment) {
   for (const { key, amount, isDispute } of partsOf(await refundRowsOf(unit.tx, payment.platformOrderId))) {
-    const part = { amount, key }
-    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: isDispute, part })
+    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: isDispute, amount, key })
   }
   return paymentMail(unit, ctx, order, payment)
 }
@@ -122,29 +121,28 @@ export async function mailUnsettled(
   else enqueueMail(unit, { ...sent, template: told.template, data: { ...data, why: told.why } })
 }
 
-type Part = { amount: string; key: string }
-type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | undefined; part?: Part }
+type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | undefined; amount: string; key: string }
 
 /**
  * @param refunded.ended whether the order ended. 'unpaid': this payment never counted, and the order waits for another.
  *   'uncounted': it never counted, and the order is unchanged. 'part': a part was refunded, and the order goes on
  * @param refunded.byHand '15.40 GBP': what the shop sends by itself, because the platform only records it
- * @param refunded.part its amount in the payment's currency, and the key of the refund
+ * @param refunded.amount what went back now, in the payment's currency. `key`: the refund's
  */
 export async function mailRefunded(
   unit: Unit,
   ctx: Mailing,
   order: OrderRow,
   payment: MailedPayment,
-  { ended, disputed, byHand, part }: Refunded
+  { ended, disputed, byHand, amount, key }: Refunded
 ): Promise<void> {
-  const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })
+  const mail = await paymentMail(unit, ctx, order, { ...payment, charged: amount })
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
     data: { ...mail.data, ended, disputed, ...(byHand ? { byHand } : {}) },
     template: 'payment-refunded',
     // One mail for each full refund: a won dispute brings the money back, and it can be refunded again.
-    key: part ? `refunded-part:${part.key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`
+    key: ended === 'part' ? `refunded-part:${key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`
   })
 }

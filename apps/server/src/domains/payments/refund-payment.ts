@@ -312,15 +312,14 @@ async function applyRefund(
   const given = { amount, told, platformOrderNumber, reason }
   if (isAll) await takeBackEarnings(unit, ctx, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
-  const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
-    mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
-  const part = { amount: row.amount ?? payment.charged, key: row.key }
+  const tell = (ended: RefundEffect) =>
+    mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, amount: told, key: row.key })
   switch (decision.do) {
     case 'note_part':
-      await tell('part', part)
+      await tell('part')
       return { outcome: 'refunded', detail }
     case 'take_part': {
-      await tell('part', part)
+      await tell('part')
       await partlyRefundOrder(unit, order, given)
       await lockEarners(tx, order.userId)
       await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
