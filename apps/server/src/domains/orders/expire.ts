@@ -74,6 +74,23 @@ export async function taskRequesterOf(db: Executor, orderId: number): Promise<st
   return asked?.by ?? null
 }
 
+/** Was a renewal's own time served, at least in part, before all of it was refunded? */
+export async function wasRenewalServed(db: Executor, orderId: number, platformOrderNumber: string): Promise<boolean> {
+  const [refunded] = await db
+    .select({ servedUntil: sql<string | null>`${orderEvents.detail} ->> 'served_until'` })
+    .from(orderEvents)
+    .where(
+      and(
+        eq(orderEvents.orderId, orderId),
+        eq(orderEvents.kind, 'payment_refunded'),
+        sql`${orderEvents.detail} ->> 'platform_order' = ${platformOrderNumber}`
+      )
+    )
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return Boolean(refunded?.servedUntil)
+}
+
 /** Did any address of the order ever work? A reopened order counts from zero, so its history is read too. */
 export async function wasDelivered(
   db: Executor,

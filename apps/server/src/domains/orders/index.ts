@@ -23,7 +23,8 @@ export {
   lockGraceEnded,
   renewableBefore,
   taskRequesterOf,
-  wasDelivered
+  wasDelivered,
+  wasRenewalServed
 } from './expire.ts'
 export { calledColumn, orderMail, orderMailColumns, orderMailFrom, orderTranslations, rulesIn } from './order-mail.ts'
 export {

@@ -1,5 +1,7 @@
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { DAY, HOUR } from '../../infra/clock.ts'
+import { expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { wantedCode } from '../rewards/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
@@ -30,6 +32,12 @@ const isUsed = async () => {
     sql`select is_used as used from coupons where code = ${code()}`
   )
   return rows[0]?.used
+}
+/** Moves the clock to so long after an order's expiry, and ends what is over. */
+async function moveBy(expiredAt: Date | null, milliseconds: number): Promise<void> {
+  const at = (expiredAt?.getTime() ?? 0) + milliseconds
+  await world.advance(Math.max(0, at - world.shop.ctx.now().getTime()))
+  await expireOrders(world.shop.ctx)
 }
 /** Pays with the code. @returns the platform's id of the payment */
 async function pay(lines?: Record<string, number>, by = code().toLowerCase()): Promise<number> {
@@ -65,6 +73,32 @@ test('a code stays used when what it paid for was delivered', async () => {
   await tellRefund(world.shop.ctx, paid, '10.00')
   expect(await world.row(order.id)).toMatchObject({ state: 'refunded' })
   expect(await isUsed()).toBe(true)
+})
+
+const RENEWALS = [
+  { refunded: 'while the first term runs', after: 0, revived: false, used: false },
+  { refunded: 'in its own days', after: 31 * DAY, revived: false, used: true },
+  { refunded: 'after its own days', after: 61 * DAY, revived: false, used: true },
+  { refunded: 'before its proxies are back', after: 30 * DAY + HOUR, revived: true, used: false }
+]
+test.for(RENEWALS)('of a renewal that is refunded $refunded, is the code used?', async ({ after, revived, used }) => {
+  const { ctx } = world.shop
+  const bought = paidOrder(order.publicId, '10.00')
+  await tell(ctx, 'orders/paid', bought)
+  await world.confirm()
+  const { expiredAt } = await world.row(order.id)
+  if (revived) await moveBy(expiredAt, HOUR / 2)
+  const renewal = paidOrder(order.publicId, '10.00', { renewal: true })
+  const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
+  expect(await tell(ctx, 'orders/paid', { ...renewal, discount_codes })).toBe('settled')
+  await moveBy(expiredAt, after - 30 * DAY)
+  const dispute = { id: nextId(), order_id: renewal.id, type: 'chargeback', amount: '10.00', currency: 'USD' }
+  await tell(ctx, 'disputes/create', { ...dispute, status: 'needs_response' })
+  expect(await isUsed()).toBe(true)
+  // The bank decides after the order has ended.
+  await moveBy(expiredAt, 90 * DAY)
+  await tell(ctx, 'disputes/update', { ...dispute, status: 'lost' })
+  expect(await isUsed()).toBe(used)
 })
 
 test('a code stays used when a part of its order was delivered, even after a won dispute', async () => {

@@ -18,6 +18,7 @@ import {
   refundOrder,
   takeBackTerm,
   wasDelivered,
+  wasRenewalServed,
   type OrderRow
 } from '../orders/index.ts'
 import { countCoupons, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
@@ -373,12 +374,14 @@ async function takeBackEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow,
   await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
 }
 
-/** A payment uses its promo codes if any of its order was delivered for it, or its money is kept or may come back. */
+/** A payment uses its promo codes if any of what it bought was served, or its money is kept or may come back. */
 export async function countCodes(
   unit: Unit,
   { payment, order, refunds }: Pick<Balance, 'payment' | 'order' | 'refunds'>
 ): Promise<void> {
   const isKept = !isRefundedForGood(refunds, payment.charged)
-  const isUsed = isKept || (payment.accepted && order !== null && (await wasDelivered(unit.tx, order)))
-  await countCoupons(unit, payment.platformOrderId, isUsed)
+  const { accepted, kind, platformOrderNumber, platformOrderId } = payment
+  const isServed = (by: OrderRow) =>
+    kind === 'renewal' ? wasRenewalServed(unit.tx, by.id, platformOrderNumber) : wasDelivered(unit.tx, by)
+  await countCoupons(unit, platformOrderId, isKept || (accepted && order !== null && (await isServed(order))))
 }
