@@ -5,7 +5,7 @@ import { expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { wantedCode } from '../rewards/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
+import { nextId, TOO_LITTLE, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
 let world: OrderShop
 let admin: Buyer
@@ -48,7 +48,7 @@ async function pay(lines?: Record<string, number>, by = code().toLowerCase()): P
 }
 
 test('a code is free again when the payment that used it was given back before the delivery, once', async () => {
-  const short = await pay(NOTHING)
+  const short = await pay(TOO_LITTLE)
   expect(await isUsed()).toBe(true)
   // An administrator decides about a partial refund.
   await tellRefund(world.shop.ctx, short, '4.00')
@@ -120,7 +120,7 @@ test('a code stays used when a part of its order was delivered, even after a won
 
 test('a full refund makes the code usable again, even if a dispute was open at the time', async () => {
   const { ctx } = world.shop
-  const paid = await pay(NOTHING)
+  const paid = await pay(TOO_LITTLE)
   const dispute = { id: nextId(), order_id: paid, type: 'chargeback', amount: '10.00', currency: 'USD' }
   await tell(ctx, 'disputes/create', { ...dispute, status: 'needs_response' })
   expect(await isUsed()).toBe(true)
@@ -141,12 +141,12 @@ test('a code is free again when a dispute is lost and not while it is open, and 
       amount: '10.00',
       currency: 'USD'
     })
-  const [paid, id] = [await pay(NOTHING), nextId()]
+  const [paid, id] = [await pay(TOO_LITTLE), nextId()]
   await chargeback(paid, id, 'needs_response')
   expect(await isUsed()).toBe(true)
   await chargeback(paid, id, 'won')
   expect(await isUsed()).toBe(true)
-  const [lost, other] = [await pay(NOTHING), nextId()]
+  const [lost, other] = [await pay(TOO_LITTLE), nextId()]
   await chargeback(lost, other, 'needs_response')
   await tellRefund(ctx, paid, '10.00')
   expect(await isUsed()).toBe(true)
@@ -201,7 +201,7 @@ test.for([
 test('a code that two payments name stays used until both were given back', async () => {
   const { ctx } = world.shop
   const other = order
-  const held = await pay(NOTHING)
+  const held = await pay(TOO_LITTLE)
   order = await world.place(buyer)
   await pay()
   await world.confirm()
@@ -214,7 +214,7 @@ test('a code that two payments name stays used until both were given back', asyn
   expect((await admin.post('/api/rewards/coupon_code/', more)).code).toBe(2000)
   const both: number[] = []
   for (let n = 0; n < 2; n++) {
-    const event = paidOrder((await world.place(buyer)).publicId, '10.00', { lines: NOTHING })
+    const event = paidOrder((await world.place(buyer)).publicId, '10.00', { lines: TOO_LITTLE })
     const discount_codes = [{ code: `${code()}-B`, amount: '10.00', type: 'fixed_amount' }]
     await tell(ctx, 'orders/paid', { ...event, discount_codes })
     both.push(event.id)
@@ -274,7 +274,7 @@ test.for(['is edited', 'is applied by hand'])(
     const { ctx } = world.shop
     const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
     const right = { ...paidOrder(order.publicId, '10.00'), discount_codes, updated_at: '2030-01-01T00:00:00Z' }
-    const short = { ...right, line_items: paidOrder('', '10.00', { lines: NOTHING }).line_items }
+    const short = { ...right, line_items: paidOrder('', '10.00', { lines: TOO_LITTLE }).line_items }
     expect(await tell(ctx, 'orders/paid', { ...short, updated_at: '2026-01-01T00:00:00Z' })).toBe('lines_missing')
     await decide(false)
     expect(await uses()).toBe(2)

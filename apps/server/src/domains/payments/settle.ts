@@ -85,8 +85,14 @@ async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts
   const order =
     (await orderFor(unit, payment, naming?.order ?? null)) ??
     (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
+  const sold = await ourVariants(
+    tx,
+    paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
+  )
+  // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
+  const isOther = !payment?.orderId && paid.line_items.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
   // A note is free text: it names an order only if that order exists.
-  const named = naming && (order || !naming.isByNote) ? naming.order : null
+  const named = naming && !isOther && (order || !naming.isByNote) ? naming.order : null
   // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew; its purchase stays one.
   const isPurchase = order?.paidAt === null || (payment?.kind === 'purchase' && payment.orderId !== null)
   const kind = naming ? (naming.isRenewal && !isPurchase ? 'renewal' : 'purchase') : (payment?.kind ?? 'purchase')
@@ -101,9 +107,9 @@ async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts
     payment,
     refunds: payment ? await refundRowsOf(tx, paid.id) : await convertRefunds(unit, paid.id, rateOf(paid)),
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
-    about: order && !isAbandoned ? await gatherOrder(tx, order, terms) : null,
-    isOurs: order === undefined && named === null && (await holdsOurs(tx, paid)),
-    customer: order?.userId ?? null
+    about: order && !isAbandoned && !isOther ? await gatherOrder(tx, order, terms) : null,
+    isOurs: order === undefined && named === null && linesOf(paid).some(({ variant }) => sold.has(variant)),
+    customer: (!isOther && order?.userId) || null
   }
 }
 
@@ -132,14 +138,11 @@ export async function gatherOrder(
   }
 }
 
-/** Does the payment contain one of our plans or rules? */
-const holdsOurs = async (tx: Executor, paid: PaidOrder): Promise<boolean> =>
-  (
-    await ourVariants(
-      tx,
-      linesOf(paid).map(({ variant }) => variant)
-    )
-  ).size > 0
+/** May a line be paid for this order? A line without a variant was typed by a person. */
+const mayBeFor =
+  (order: OrderRow | undefined, sold: ReadonlySet<string>) =>
+  ({ variant_id: id }: PaidOrder['line_items'][number]): boolean =>
+    !id || sold.has(id) || (order?.lines ?? []).some(({ variant }) => variant === id)
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE
