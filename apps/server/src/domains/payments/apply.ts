@@ -230,18 +230,20 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   }
   const { code } = reason
   const params = 'params' in reason ? reason.params : {}
-  const why = code === 'renewal_not_sold' || code === 'renewal_too_late' ? { reason: code } : { code }
+  const why = code in ORDER_FAILURES ? { code } : { reason: code }
   await note(unit, order.id, 'payment_held', { platform_order, amount, ...why, ...params })
-  tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
-  await mailUnsettled(unit, ctx, on, { template: 'payment-not-renewed', why: code })
-  const isLate = code === 'renewal_too_late' || code === 'out_of_stock'
-  const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : isLate ? 'too_late' : code
+  tagFailed(unit, platformOrderId, fillIn(HELD[code], { ...params, order: order.publicId }))
+  const template = code === 'order_refunded' ? 'payment-not-delivered' : 'payment-not-renewed'
+  await mailUnsettled(unit, ctx, on, { template, why: code })
+  const isLate = code === 'renewal_too_late' || code === 'out_of_stock' || code === 'order_refunded'
+  const outcome = isLate ? 'too_late' : code === 'renewal_not_sold' ? 'purchase_not_sold' : code
   return { outcome, detail: { ...subject(on), ...params } }
 }
 
-/** Notes for the platform's order if a renewal is held. */
-const RENEWAL_FAILURES = {
+/** Notes for the platform's order if its payment is held. */
+const HELD = {
   ...ORDER_FAILURES,
+  order_refunded: 'Order {order} had been refunded',
   renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
   renewal_too_late: 'Order {order} could not be renewed any more'
 }

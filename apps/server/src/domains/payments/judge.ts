@@ -57,8 +57,7 @@ export type HoldReason =
   | PaymentProblem
   | { code: 'renewal_not_sold'; params: { what: string } }
   | { code: 'renewal_too_late'; params: { state: string } }
-  | { code: 'out_of_stock' }
-  | { code: 'paid_twice' }
+  | { code: 'out_of_stock' | 'order_refunded' | 'paid_twice' }
 
 /** `first`: the order's first payment. `instead`: replaces one that does not count. `again`: the one it failed with. */
 export type Delivery = { do: 'deliver'; days: number; paidAt: Date; as: 'first' | 'instead' | 'again' }
@@ -132,6 +131,8 @@ function judgePurchase(facts: Facts, about: OrderFacts): Decision {
   const { order, first, terms } = about
   const problem = purchaseProblem(facts, about)
   if (!order.paidAt) return problem ? { do: 'fail', problem, days: terms.days } : delivery(about, 'first')
+  // The first payment went back, so this one is no second one.
+  if (order.state === 'refunded') return { do: 'hold', reason: { code: 'order_refunded' } }
   const isItsPayment = order.platformOrderId === facts.paid.id
   if (problem && isItsPayment && order.state === 'failed') return { do: 'fail_again', problem }
   // The right payment follows one that fell short, so the order need not wait for an administrator.

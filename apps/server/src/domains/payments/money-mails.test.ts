@@ -80,6 +80,17 @@ test('a customer who paid twice reads that the proxies go on and the second paym
   expect(await mailTexts(order.publicId, 'payment-not-delivered')).toEqual([])
 })
 
+test('a customer who pays again after a full refund has not paid twice, in both languages', async () => {
+  const { order, paid } = await delivered()
+  expect(await refund(paid.id, '20.00')).toMatchObject({ outcome: 'refunded' })
+  const again = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  expect(await tell(world, 'orders/paid', again)).toMatchObject({ outcome: 'too_late', unresolved: true })
+  expect(await mailTexts(order.publicId, 'payment-again')).toEqual([])
+  const [mail] = await mailTexts(order.publicId, 'payment-not-delivered')
+  expect(mail).toContain('The order had been refunded before the payment arrived.')
+  expect((await mailTexts(order.publicId, 'payment-not-delivered', 'zh-CN'))[0]).toContain('该订单已退款')
+})
+
 test('who paid too little for a renewal is told that the order goes on without it, in both languages', async () => {
   const { order } = await delivered()
   const half = paidEvent({ publicId: order.publicId, amount: '10.00', lines: { '11': 8 }, renewal: true, id: nextId() })

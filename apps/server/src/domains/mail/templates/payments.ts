@@ -78,6 +78,10 @@ const WHY_NOT = {
     en: 'The plan or an access rule of the order is no longer sold as you paid for it.',
     'zh-CN': '该订单所付款的套餐或访问规则已不再出售。'
   },
+  order_refunded: {
+    en: 'The order had been refunded before the payment arrived.',
+    'zh-CN': '付款到账前，该订单已退款。'
+  },
   renewal_too_late: { en: 'The order could no longer be renewed.', 'zh-CN': '该订单已无法续费。' }
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
