@@ -23,7 +23,7 @@ import { readRestored, readSettings } from '../settings/index.ts'
 import { returnMoney } from './apply-return.ts'
 import { type Settling, applyDecision, updateEarnings } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
-import { isUnpaid, linesOf, withKnownCharge } from './paid-order.ts'
+import { isUnpaid, type Line, linesOf, withKnownCharge } from './paid-order.ts'
 import { gatherBalance } from './refund-payment.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
@@ -85,10 +85,8 @@ async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts
   const order =
     (await orderFor(unit, payment, naming?.order ?? null)) ??
     (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
-  const sold = await ourVariants(
-    tx,
-    paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
-  )
+  const variants = paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
+  const sold = await ourVariants(tx, variants)
   // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
   const isOther = !payment?.orderId && paid.line_items.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
   // A note is free text: it names an order only if that order exists.
@@ -141,7 +139,7 @@ export async function gatherOrder(
 /** May a line be paid for this order? A line without a variant was typed by a person. */
 const mayBeFor =
   (order: OrderRow | undefined, sold: ReadonlySet<string>) =>
-  ({ variant_id: id }: PaidOrder['line_items'][number]): boolean =>
+  ({ variant_id: id }: Line): boolean =>
     !id || sold.has(id) || (order?.lines ?? []).some(({ variant }) => variant === id)
 
 /** The clocks of the platform and of the shop may differ by so much. */
