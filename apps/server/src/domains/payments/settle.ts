@@ -88,7 +88,7 @@ async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts
   const variants = paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
   const sold = await ourVariants(tx, variants)
   // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
-  const isOther = !payment?.orderId && paid.line_items.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
+  const isOther = order && !payment?.orderId && variants.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
   // A note is free text: it names an order only if that order exists.
   const named = naming && !isOther && (order || !naming.isByNote) ? naming.order : null
   // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew; its purchase stays one.
@@ -107,7 +107,7 @@ async function gather(unit: Unit, ctx: Settling, told: PaidOrder): Promise<Facts
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
     about: order && !isAbandoned && !isOther ? await gatherOrder(tx, order, terms) : null,
     isOurs: order === undefined && named === null && linesOf(paid).some(({ variant }) => sold.has(variant)),
-    customer: (!isOther && order?.userId) || null
+    customer: isOther ? null : (order?.userId ?? null)
   }
 }
 
@@ -138,9 +138,9 @@ export async function gatherOrder(
 
 /** May a line be paid for this order? A line without a variant was typed by a person. */
 const mayBeFor =
-  (order: OrderRow | undefined, sold: ReadonlySet<string>) =>
+  ({ lines }: OrderRow, sold: ReadonlySet<string>) =>
   ({ variant_id: id }: Line): boolean =>
-    !id || sold.has(id) || (order?.lines ?? []).some(({ variant }) => variant === id)
+    !id || sold.has(id) || lines.some(({ variant }) => variant === id)
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE
