@@ -131,7 +131,6 @@ export async function renewOrder(
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 }, pauseOf(unit, order))
 
-/** The time of an order that has ended. */
 /**
  * How much of an ended order's paid time was not served, in milliseconds. An end in the future, from a clock that ran
  * ahead, counts as now.

@@ -1,6 +1,6 @@
 import type { CodeDifference, CodeState, Coupon, GiftCard, LevelCode, Page } from '@netlet/contract'
 import { eq, sql } from '../../infra/db/drizzle.ts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { countCoupons, seedLevelCodes, useCoupons } from '../rewards/index.ts'
 import { coupons, giftCards } from '../rewards/tables.ts'
@@ -149,6 +149,9 @@ test.for([
   await ctx.db.execute(
     sql`update users set coins = 100, email = coalesce(${email}, email) where id = ${holder.user.id}`
   )
+  onTestFinished(async () => {
+    await ctx.db.execute(sql`update users set email = ${holder.user.email} where id = ${holder.user.id}`)
+  })
   const asked = { mount: '41.00', point: 10 }
   expect(await holder.post('/api/rewards/gift_card/exchange/', asked, newKey())).toMatchObject({ code: 2000 })
   const [coupon] = await ctx.db.select().from(coupons).where(eq(coupons.code, card.code))
@@ -162,7 +165,6 @@ test.for([
   expect(await world.codes()).toEqual([])
   expect(await world.coupon(coupon?.id ?? 0)).toMatchObject({ platform_state: state })
   expect(await notices()).toEqual([expect.stringContaining('spent 10 coins on a code of 41.00')])
-  await ctx.db.execute(sql`update users set email = ${holder.user.email} where id = ${holder.user.id}`)
 })
 
 test('a code with a comma, which older versions took, is named as one that links cannot use, and is not handed out', async () => {
