@@ -1,7 +1,7 @@
 import { applyProductDeletion, applyProductUpdate } from './domains/catalog/index.ts'
 import type { EventHandlers } from './domains/commerce/index.ts'
-import { settleReport } from './domains/inbox/index.ts'
-import { cancelPayment, disputePayment, refundPayment } from './domains/payments/index.ts'
+import { settlePaidOrder } from './domains/inbox/index.ts'
+import { cancelPayment, disputePayment, recordRefundReport } from './domains/payments/index.ts'
 import {
   applyRefundChange,
   reportDoubtfulRefund,
@@ -12,9 +12,9 @@ import {
 /** The domains' handlers of the platform's events. */
 export const eventHandlers: EventHandlers = {
   'orders/create': holdCreated,
-  'orders/paid': settleReport,
+  'orders/paid': settlePaidOrder,
   'orders/cancelled': cancelPayment,
-  'refunds/create': refundPayment,
+  'refunds/create': recordRefundReport,
   'order_transactions/create': readTransaction,
   'disputes/create': disputePayment,
   'disputes/update': disputePayment,

@@ -47,6 +47,7 @@ export const MONEY_REASONS = [
   'dispute_won',
   'refund_failed',
   'paid_more',
+  'order_refunded',
   'renewal_not_sold',
   'renewal_too_late'
 ] as const

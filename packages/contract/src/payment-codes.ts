@@ -20,7 +20,7 @@ export const ATTENTION = {
   cancelled:
     'payment {platform_order} of order {order_id} was cancelled on the platform, and not all of its money was given back; refund the rest, or deliver all the same',
   too_late:
-    'order {order_id} was paid too late: its addresses are gone, or it cannot be renewed; deliver it once there are others, or refund {platform_order}',
+    'order {order_id} was paid too late: its addresses are gone, it was refunded, or it cannot be renewed; deliver or renew it once there are others, or refund {platform_order}',
   paid_twice: 'order {order_id} was paid already; refund {platform_order}',
   paid_more:
     'order {order_id}: {amount} more was paid for {platform_order}, which had been ignored; deliver or apply it, or refund it',
@@ -54,7 +54,8 @@ export const ATTENTION_ZH: Record<AttentionOutcome, string> = {
   wrong_currency: '订单 {order_id} 以 {currency} 付款，而非 {expected}',
   test_payment: '订单 {order_id} 为测试付款：未收取款项',
   cancelled: '订单 {order_id} 的付款 {platform_order} 已在平台上取消，但款项尚未全部退还。请退还余款，或仍然交付',
-  too_late: '订单 {order_id} 付款过晚：其地址已释放，或已无法续费。请待有其他地址时交付，或退还 {platform_order}',
+  too_late:
+    '订单 {order_id} 付款过晚：其地址已释放、订单已退款，或已无法续费。请待有其他地址时交付或续费，或退还 {platform_order}',
   paid_twice: '订单 {order_id} 此前已付款。请退还 {platform_order}',
   paid_more: '订单 {order_id}：此前已忽略的付款 {platform_order} 又收到 {amount}。请交付、用于订单或退款',
   lines_more:

@@ -136,6 +136,16 @@ export const RAISED_WORDS = {
       '买家的银行从付款 {payment}（订单 {order}）中收回了 {money}。\n\n银行设有期限：请在期限前于平台上回应争议。'
     ]
   ),
+  bought_code: both(
+    [
+      'A code that {user} bought with coins does not work',
+      '{user} spent {coins} {coins|coin|coins} on a code of {amount}, and the platform refused it or has another discount under it.\n\nPromo codes shows the reason. Remove the cause and create the code on the platform, or delete it and give the coins back.'
+    ],
+    [
+      '{user} 用金币兑换的优惠码无法使用',
+      '{user} 花费 {coins} 枚金币兑换了面额 {amount} 的优惠码，但平台拒绝了该优惠码，或平台上已有另一个同名折扣。\n\n“优惠码”中会显示原因。请排除原因后在平台上创建，或删除该优惠码并退还金币。'
+    ]
+  ),
   webhook_gone: webhookOff(
     'It answered 410 (Gone), which means that it wants no more events.',
     '它返回 410（Gone），表示不再接收事件。'

@@ -108,7 +108,7 @@ test('an outcome is a code with its parameters; its sentence is made for the not
   const sentences: Partial<Record<EventResult['outcome'], string>> = {
     unknown_order: 'no order of ours is named (order_id NL-7)',
     too_late:
-      'order NL-7 was paid too late: its addresses are gone, or it cannot be renewed; deliver it once there are others, or refund #7',
+      'order NL-7 was paid too late: its addresses are gone, it was refunded, or it cannot be renewed; deliver or renew it once there are others, or refund #7',
     paid_twice: 'order NL-7 was paid already; refund #7',
     paid_more: 'order NL-7: 5.00 more was paid for #7, which had been ignored; deliver or apply it, or refund it',
     unreadable: 'unreadable: the event has another shape than expected',

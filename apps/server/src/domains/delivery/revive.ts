@@ -1,21 +1,20 @@
 import { and, asc, eq, inArray } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
+import { leasesOf } from '../inventory/index.ts'
 import { reviveOrder, type OrderRow } from '../orders/index.ts'
 import { servers } from '../servers/tables.ts'
 import { holdingsOf, keepPendingReturns, leaseMissing, countMissing } from './holdings.ts'
 import { moveOffLostServer } from './servers/replace.ts'
 import { servedShares, usersOf, setOrderUsers } from './start.ts'
 import { proxies } from './tables.ts'
-import { announceMove } from './servers/move-off-server.ts'
 
 /**
- * Prepares a locked, expired order for a renewal in its grace. It drops what the order held on servers that were given
- * up, and leases again what it lost, unless it still holds addresses that it was to give back. Its customer hears of
- * changed addresses. Repeating it changes nothing.
- * @returns false if there are too few addresses, so that the order cannot be renewed. What it kept of the addresses to
- * give back goes back at the end of its grace
+ * Prepares a locked, expired order for its revival. It drops what the order held on servers that were given up, and
+ * leases again what it lost, unless it still holds addresses that it was to give back. Repeating it changes nothing.
+ * @returns how many of its addresses are new; null if there are too few, so that the order cannot be revived. What it
+ * kept of the addresses to give back goes back at the end of its grace
  */
-export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boolean> {
+export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<number | null> {
   const { tx } = unit
   const held = [...new Set((await holdingsOf(tx, order.id)).flatMap(holding => holding.serverIds))]
   const left = await tx
@@ -25,12 +24,15 @@ export async function restoreAddresses(unit: Unit, order: OrderRow): Promise<boo
     .orderBy(asc(servers.id))
   for (const { id } of left) await moveOffLostServer(unit, order, id)
   const lost = await countMissing(tx, order)
-  if (lost <= 0) return true
-  const missing = lost - (await keepPendingReturns(unit, order, lost))
-  if (missing === 0) return true
-  if ((await leaseMissing(unit, order, 'all')).leased === 0) return false
-  await announceMove(unit, order.id, missing)
-  return true
+  const missing = lost > 0 ? lost - (await keepPendingReturns(unit, order, lost)) : 0
+  if (missing > 0 && (await leaseMissing(unit, order, 'all')).leased === 0) return null
+  // After its grace it holds addresses until their agents have dropped it.
+  const kept = (await leasesOf(tx, order.id)).flatMap(({ replaced, leaseId }) => (replaced ? [] : leaseId))
+  await tx
+    .update(proxies)
+    .set({ state: 'pending' })
+    .where(and(eq(proxies.orderId, order.id), inArray(proxies.leaseId, kept), eq(proxies.state, 'retired')))
+  return missing
 }
 
 /**

@@ -9,7 +9,7 @@ import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
 import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
-import { SERVED_STATES, renewable, soldTodayOf } from '../orders/index.ts'
+import { SERVED_STATES, ourVariants, renewable, soldTodayOf } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { ENDED_BY_DELIVERY, compareLines, lineOf, missing, paymentStateOf } from '../payments/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -246,7 +246,9 @@ async function proposedFor(db: Executor, paid: PaidOrder): Promise<string | null
     )
     .orderBy(asc(orders.id))
     .limit(MOST)
-  const bought = placed.filter(({ order }) => isPaidBy(order.lines, order.quantity, paid))
+  const ids = paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
+  const isPaidBy = paysExactly(paid, await ourVariants(db, ids))
+  const bought = placed.filter(({ order }) => isPaidBy(order.lines, order.quantity))
   if (bought.length > 0) return onlyOne(bought)
   const all = await db
     .select({ order: orders })
@@ -260,15 +262,19 @@ async function proposedFor(db: Executor, paid: PaidOrder): Promise<string | null
     db,
     running.map(({ order }) => order)
   )
-  return onlyOne(running.filter(({ order }, at) => isPaidBy(today[at]?.lines ?? [], order.quantity, paid)))
+  return onlyOne(running.filter(({ order }, at) => isPaidBy(today[at]?.lines ?? [], order.quantity)))
 }
 
 const onlyOne = (found: { order: { publicId: string } }[]): string | null =>
   found.length === 1 ? (found[0]?.order.publicId ?? null) : null
 
-/** Do the paid lines equal the needed ones? */
-function isPaidBy(needed: Parameters<typeof compareLines>[0], quantity: number, paid: PaidOrder): boolean {
-  const count = (total: number, line: { quantity: number }) => total + line.quantity
-  const isAll = missing(compareLines(needed, paid), { quantity }) === null
-  return isAll && needed.reduce(count, 0) === paid.line_items.reduce(count, 0)
-}
+/** Do the paid lines equal the needed ones? Other goods of the platform do not count. */
+const paysExactly =
+  (paid: PaidOrder, ours: ReadonlySet<string>) =>
+  (needed: Parameters<typeof compareLines>[0], quantity: number): boolean => {
+    const count = (total: number, line: { quantity: number }) => total + line.quantity
+    const isOurs = (id: string) => ours.has(id) || needed.some(({ variant }) => variant === id)
+    const own = paid.line_items.filter(({ variant_id }) => isOurs(variant_id ?? ''))
+    const isAll = missing(compareLines(needed, paid), { quantity }) === null
+    return isAll && needed.reduce(count, 0) === own.reduce(count, 0)
+  }

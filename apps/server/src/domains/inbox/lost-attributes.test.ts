@@ -55,6 +55,41 @@ test('without a note the one order of the same customer with these lines is prop
   expect(await proposedFor(await tellUnnamed(order))).toBe(order.publicId)
 })
 
+test('other goods in the same cart change nothing: the order is settled, and is proposed if the cart names none', async () => {
+  const withMug = { '11': 8, '901': 8, '555': 2 }
+  const order = await b.world.place(b.buyer)
+  expect(await b.tell('orders/paid', b.paymentFor(order, { lines: withMug }))).toBe('settled')
+  const other = await b.world.place(b.buyer)
+  const paid = b.paymentFor(other, { lines: withMug })
+  expect(await b.tell('orders/paid', lost(paid))).toBe('unknown_order')
+  expect(await proposedFor(paid)).toBe(other.publicId)
+})
+
+test.for([false, true])(
+  'a payment for other goods alone is for no order, even if the cart kept its attributes (renewal: %s)',
+  async renewal => {
+    const placed = await b.world.place(b.buyer)
+    const { order } = await b.delivered()
+    for (const { id } of [placed, order]) {
+      const before = await b.world.row(id)
+      const mug = b.paymentFor(before, { lines: { '555': 2 }, renewal })
+      expect(await b.tell('orders/paid', mug)).toBe('ignored')
+      // It is reported again, for example after an edit.
+      expect(await b.tell('orders/paid', { ...mug, updated_at: b.now().toISOString() })).toBe('ignored')
+      expect(await b.world.row(id)).toEqual(before)
+      expect(await b.paymentRow(mug)).toMatchObject({ orderId: null, accepted: false })
+      expect(await b.openOf(mug)).toEqual([])
+      expect((await b.world.mailsOf(id)).filter(({ template }) => template.startsWith('payment-'))).toEqual([])
+    }
+  }
+)
+
+test('a line that a person typed on the platform may be for our order, so an operator decides', async () => {
+  const order = await b.world.place(b.buyer)
+  const line_items = [{ id: 1, title: '8 proxies', variant_id: null, quantity: 1, price: '20.00' }]
+  expect(await b.tell('orders/paid', { ...b.paymentFor(order), line_items })).toBe('lines_missing')
+})
+
 test('nothing is proposed of two such orders, of another customer, of other lines, and of an order of the day before', async () => {
   const order = await b.world.place(b.buyer)
   expect(await proposedFor(await tellUnnamed(order, { email: 'stranger@example.test' }))).toBe(null)

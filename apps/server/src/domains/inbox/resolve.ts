@@ -39,7 +39,7 @@ import {
 import { payments } from '../payments/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { findEntry } from './inbox.ts'
-import { storeLinesOver } from './paid-for-more.ts'
+import { storeLinesOver } from './settle-paid-order.ts'
 
 /** Versions of the event and the plan that the administrator saw, and the order or the reason. */
 type Form = {

@@ -7,7 +7,7 @@ import { notices } from '../notices/tables.ts'
 import { watchNotices } from '../notices/watch.ts'
 import { paymentFinders } from './index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
-import { NOTHING, paidOrder } from '../payments/event-outcome.fixture.ts'
+import { TOO_LITTLE, paidOrder } from '../payments/event-outcome.fixture.ts'
 import { tell } from '../payments/event-row.fixture.ts'
 import { openRaisedNotice } from '../notices/jobs.ts'
 
@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 /** A payment that settles nothing. @returns its id in the inbox */
 const payCents = async () => (await tell(world, 'orders/paid', cents((await world.place(buyer)).publicId))).id
-const cents = (publicId: string) => paidOrder(publicId, '0.01', { lines: NOTHING })
+const cents = (publicId: string) => paidOrder(publicId, '0.01', { lines: TOO_LITTLE })
 const ofStranger = async () => (await tell(world, 'orders/paid', paidOrder('NL-nobody', '5.00'))).id
 
 /** Runs each job that raises a notice, twice. */

@@ -48,7 +48,19 @@ export function lockGraceEnded({ tx, now }: Unit, limit: number): Promise<OrderR
 /** Ends the grace: the addresses are no longer held. */
 export async function endGrace(unit: Unit, order: OrderRow): Promise<void> {
   await updateOrder(unit, order.id, { graceUntil: null })
-  await recordEvent(unit, order.id, 'grace_ended')
+  await recordEvent(unit, order.id, 'grace_ended', { grace_until: order.graceUntil?.toISOString() })
+}
+
+/** Until when an expired order could be renewed: the end of its grace, or its own end if it had none. */
+export async function renewableBefore(db: Executor, { id, state, graceUntil }: OrderRow): Promise<Date | null> {
+  if (state !== 'expired' || graceUntil) return graceUntil
+  const [ended] = await db
+    .select({ at: sql<string>`coalesce(${orderEvents.detail} ->> 'grace_until', ${orderEvents.at}::text)` })
+    .from(orderEvents)
+    .where(and(eq(orderEvents.orderId, id), inArray(orderEvents.kind, ['expire', 'grace_ended'])))
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return ended ? new Date(ended.at) : null
 }
 
 /** The administrator who asked for an order's latest task; null if no name was recorded. */
@@ -60,6 +72,23 @@ export async function taskRequesterOf(db: Executor, orderId: number): Promise<st
     .orderBy(desc(orderEvents.id))
     .limit(1)
   return asked?.by ?? null
+}
+
+/** Was a renewal's own time served, at least in part, before all of it was refunded? */
+export async function wasRenewalServed(db: Executor, orderId: number, platformOrderNumber: string): Promise<boolean> {
+  const [refunded] = await db
+    .select({ servedUntil: sql<string | null>`${orderEvents.detail} ->> 'served_until'` })
+    .from(orderEvents)
+    .where(
+      and(
+        eq(orderEvents.orderId, orderId),
+        eq(orderEvents.kind, 'payment_refunded'),
+        sql`${orderEvents.detail} ->> 'platform_order' = ${platformOrderNumber}`
+      )
+    )
+    .orderBy(desc(orderEvents.id))
+    .limit(1)
+  return Boolean(refunded?.servedUntil)
 }
 
 /** Did any address of the order ever work? A reopened order counts from zero, so its history is read too. */

@@ -21,8 +21,10 @@ export {
   graceAfter,
   lockExpired,
   lockGraceEnded,
+  renewableBefore,
   taskRequesterOf,
-  wasDelivered
+  wasDelivered,
+  wasRenewalServed
 } from './expire.ts'
 export {
   productNameColumn,
@@ -77,7 +79,7 @@ export {
 } from './renew.ts'
 export { quotaRefusal } from './quotas.ts'
 export { orderRoutes } from './routes.ts'
-export { asPlaced, isPaidInTime, ourVariants, soldToday, soldTodayOf, type SoldToday } from './sold-today.ts'
+export { asPlaced, isPaidInTime, ourVariants, paidAtOf, soldToday, soldTodayOf, type SoldToday } from './sold-today.ts'
 export { orderRetention, removeUnpaidOrders } from './jobs.ts'
 export { searchHolders, searchOrders } from './guard-address-search.ts'
 export { served } from './tables.ts'

@@ -5,7 +5,7 @@ import { DAY, HOUR } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import { returnTraffic, takeTraffic } from '../servers/index.ts'
 import type { Payment } from './commands.ts'
-import { addDays, unservedTime } from './renew.ts'
+import { addDays, endOf, unservedTime } from './renew.ts'
 import { useUpQuota, restoreUsed } from './quotas.ts'
 import { isServed } from './states.ts'
 import { NO_TASK } from './task-states.ts'
@@ -13,10 +13,10 @@ import { orders, type TakenQuota } from './tables.ts'
 import { recordEvent, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** What the platform refunded of one payment. `reported`: the same in the payment's currency, which may bring no money. */
-export type Refunded = { amount: string; reported?: string; platformOrderNumber: string; reason: MoneyReason }
+export type Refunded = { amount: string; reported: string; platformOrderNumber: string; reason: MoneyReason }
 
 /** The details of a refund in the order's history. */
-const detailOf = ({ amount, reported = amount, platformOrderNumber, reason }: Refunded) => ({
+const detailOf = ({ reported, platformOrderNumber, reason }: Refunded) => ({
   platform_order: platformOrderNumber,
   amount: reported,
   reason
@@ -64,6 +64,7 @@ type Renewal = {
  * An order's term without a renewal. It loses the renewal's days unless they were served, but never time that other
  * payments bought, even if an administrator has shortened the term. A grace ends no later than without the renewal.
  * `taken`: the days that are removed, begun ones as whole. `takenTime`: the same for a running term, in milliseconds.
+ * `servedUntil`: until when the renewal's own days were served; null if none was.
  */
 export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Renewal, now: Date) {
   const { expiredAt, extraDays, graceUntil } = order
@@ -71,7 +72,9 @@ export function termWithout(order: OrderRow, { days, paidDays, graceHours }: Ren
   const canEnd = isServed(order.state) || unservedTime(order, now) > 0
   const taken = expiredAt && less && canEnd ? expiredAt.getTime() - less.getTime() : 0
   const grace = less && new Date(less.getTime() + graceHours * HOUR)
+  const servedUntil = endOf(order) ?? now
   return {
+    servedUntil: less && less < servedUntil && order.deliveryNum > 0 ? servedUntil : null,
     expiredAt: taken === 0 ? expiredAt : less,
     extraDays: expiredAt ? extraDays : Math.max(0, extraDays - days),
     graceUntil: grace && graceUntil && grace < graceUntil ? grace : graceUntil,
@@ -87,7 +90,7 @@ export async function takeBackTerm(
   back: Refunded,
   renewal: Renewal & LastAmount
 ): Promise<{ days: number; takenTime: number | null; takenQuota: TakenQuota }> {
-  const { taken, takenTime, ...left } = termWithout(order, renewal, unit.now)
+  const { taken, takenTime, servedUntil, ...left } = termWithout(order, renewal, unit.now)
   const traffic = taken > 0 ? await takeTraffic(unit, order.id, order) : null
   // Before its delivery the order cannot have used any of its quota.
   const used = taken > 0 && order.expiredAt ? await useUpQuota(unit.tx, order) : order
@@ -102,7 +105,8 @@ export async function takeBackTerm(
   })
   await recordEvent(unit, order.id, 'payment_refunded', {
     ...detailOf(back),
-    ...(ends ? { expired_at: ends.toISOString() } : {})
+    ...(ends ? { expired_at: ends.toISOString() } : {}),
+    ...(servedUntil ? { served_until: servedUntil.toISOString() } : {})
   })
   const changes = used.changesUsed - order.changesUsed
   return { days: taken, takenTime, takenQuota: { traffic, changes, resets: used.resetsUsed - order.resetsUsed } }
@@ -151,16 +155,16 @@ export async function restoreTerm(
     ...(days !== null ? restoreUsed(order, quota) : {}),
     ...(days !== null && !order.expiredAt ? { extraDays: order.extraDays + days } : {})
   })
-  await noteRestored(unit, order, back, expiredAt)
+  await recordRestored(unit, order, back, expiredAt)
 }
 
 /** A partial refund was reversed. */
 export async function restorePart(unit: Unit, order: OrderRow, back: Refunded): Promise<void> {
   await updateOrder(unit, order.id, { refundedAmount: takeRefund(back.amount) })
-  await noteRestored(unit, order, back, null)
+  await recordRestored(unit, order, back, null)
 }
 
-const noteRestored = (unit: Unit, order: OrderRow, back: Refunded, expiredAt: Date | null) =>
+const recordRestored = (unit: Unit, order: OrderRow, back: Refunded, expiredAt: Date | null) =>
   recordEvent(unit, order.id, 'payment_restored', {
     ...detailOf(back),
     ...(expiredAt ? { expired_at: expiredAt.toISOString() } : {})

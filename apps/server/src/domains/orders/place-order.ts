@@ -4,7 +4,7 @@ import { DAY, MINUTE, iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { and, eq, not, sql } from '../../infra/db/drizzle.ts'
+import { and, eq, ne, not, sql } from '../../infra/db/drizzle.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { clientNetwork, limitedClient, networksOf, widestNetwork } from '../../infra/http/client-address.ts'
 import { type Result, done, ok } from '../../infra/result.ts'
@@ -44,12 +44,12 @@ export async function largestOrder(ctx: AppContext, caller: UserActor | VisitorA
   return isKnown ? settings.max_unpaid_addresses : newCustomerLimit(settings)
 }
 
-/** Has a payment of this customer ever counted? */
+/** Has the customer a payment that counts, and was not given back? */
 export async function hasPaid(db: Executor, userId: number): Promise<boolean> {
   const [paid] = await db
     .select({ id: orders.id })
     .from(orders)
-    .where(and(eq(orders.userId, userId), not(unsettled)))
+    .where(and(eq(orders.userId, userId), not(unsettled), ne(orders.state, 'refunded')))
     .limit(1)
   return paid !== undefined
 }

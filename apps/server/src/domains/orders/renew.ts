@@ -42,12 +42,16 @@ export function renewable(
 
 /**
  * An order's end with `days` more, counted from its current end; null if it has none yet. An order that was renewed in
- * an earlier grace and has not worked since keeps its unserved time.
+ * an earlier grace and has not worked since keeps its unserved time. An ended one loses no time between its payment and
+ * the moment at which the shop heard of it.
  */
-function endWith(order: OrderRow, days: number, now: Date): Date | null {
+function endWith(order: OrderRow, days: number, now: Date, paidAt = now): Date | null {
+  const { state, expiredAt } = order
   const unserved = unservedTime(order, now)
-  const from = unserved > 0 ? new Date(now.getTime() + unserved) : order.expiredAt
-  return from && addDays(from, days)
+  if (unserved > 0) return addDays(new Date(now.getTime() + unserved), days)
+  const isLate = state === 'expired' && expiredAt !== null && paidAt < now
+  const late = isLate ? now.getTime() - Math.max(paidAt.getTime(), expiredAt.getTime()) : 0
+  return expiredAt && addDays(new Date(expiredAt.getTime() + Math.max(0, late)), days)
 }
 
 /** Would a term of `days` already be over now? This happens if the term is shorter than the grace. */
@@ -90,14 +94,19 @@ export function heldUntil(order: OrderRow, grace: Date | null, days: number, now
  * Adds a term to a locked order that is `renewable`, counted from its current expiry, and another term's traffic. Other
  * limits stay as they were when the order was placed. An order before its delivery has no expiry, so its first term
  * gets longer.
- * @param payment the amount in decimals: '12.30', and the days that it buys
+ * @param payment the amount in decimals: '12.30', the days that it buys, and when it was made; default: now
  */
 export async function renewOrder(
   unit: Unit,
   order: OrderRow,
-  { amount, platformOrderNumber, days }: { amount: string; platformOrderNumber: string; days: number }
+  {
+    amount,
+    platformOrderNumber,
+    days,
+    paidAt
+  }: { amount: string; platformOrderNumber: string; days: number; paidAt?: Date }
 ): Promise<void> {
-  const expiredAt = endWith(order, days, unit.now)
+  const expiredAt = endWith(order, days, unit.now, paidAt)
   await addTraffic(unit, order.id, order)
   await updateOrder(unit, order.id, {
     ...(expiredAt ? { expiredAt, proxyTime: days } : { extraDays: order.extraDays + days }),
@@ -122,7 +131,6 @@ export async function renewOrder(
 export const reviveOrder = (unit: Unit, order: OrderRow): Promise<OrderRow> =>
   transition(unit, order, 'revive', { graceUntil: null, endedAt: unit.now, deliveryNum: 0 }, pauseOf(unit, order))
 
-/** The time of an order that has ended. */
 /**
  * How much of an ended order's paid time was not served, in milliseconds. An end in the future, from a clock that ran
  * ahead, counts as now.

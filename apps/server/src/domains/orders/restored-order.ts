@@ -10,6 +10,7 @@ import { reserve, reserveThese } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import type { HeldRanges } from '../settings/index.ts'
 import { proxyCredentialsOf } from './place-order.ts'
+import { ourVariants } from './sold-today.ts'
 import { orders } from './tables.ts'
 import { recordEvent, type OrderRow } from './transition.ts'
 
@@ -24,16 +25,21 @@ export type LostOrder = {
 }
 
 /**
- * Places an order that was lost with a restore, as its payment describes it: one plan and its rules, in one quantity. It
+ * Places an order that was lost with a restore, as its payment describes it: one plan and its rules, in one quantity, beside other goods of the platform. It
  * gets the credentials that it had, and the addresses that agents still serve to them if these are free.
  * @returns undefined if the payment is for something else, or for something that is no longer sold
  */
 export async function placeLostOrder(
   unit: Unit,
   secrets: Secrets,
-  { publicId, email, lines, held }: LostOrder
+  { publicId, email, lines: paid, held }: LostOrder
 ): Promise<OrderRow | undefined> {
   const { tx, now } = unit
+  const ours = await ourVariants(
+    tx,
+    paid.map(({ variant }) => variant)
+  )
+  const lines = paid.filter(({ variant }) => ours.has(variant))
   const ids = lines.map(({ variant }) => variant)
   const [plan, ...more] = await tx
     .select()

@@ -144,18 +144,22 @@ function withdrawnOf(
 }
 
 /**
- * Did the platform accept the purchase while its addresses were reserved? Then the terms at that time count.
- * @param heardAt when we first heard of it, for platform orders without a time
+ * When the platform took a payment.
+ * @param heardAt when we first heard of it: the latest possible time, and that of platform orders without one
  */
-export function isPaidInTime(
-  { state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>,
+export function paidAtOf(
   { processed_at, created_at }: Pick<PaidOrder, 'processed_at' | 'created_at'>,
   heardAt: Date
-): boolean {
-  const paidAt = Date.parse(processed_at ?? created_at ?? '')
-  const at = Number.isNaN(paidAt) ? heardAt.getTime() : Math.min(paidAt, heardAt.getTime())
-  return state !== 'cancelled' && at < reservedUntil.getTime()
+): Date {
+  const at = new Date(processed_at ?? created_at ?? Number.NaN)
+  return at < heardAt ? at : heardAt
 }
+
+/** Was the purchase paid while its addresses were reserved? Then the terms at that time count. */
+export const isPaidInTime = (
+  { state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>,
+  paidAt: Date
+): boolean => state !== 'cancelled' && paidAt < reservedUntil
 
 /** Which of these platform variants are plans or access rules of ours, including those that are no longer sold. */
 export async function ourVariants(db: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -2,6 +2,7 @@ import type { Order } from '@netlet/contract'
 import { eq, sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
+import { tellRefund } from '../payments/event-outcome.fixture.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { sessions } from '../accounts/tables.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'
@@ -85,6 +86,10 @@ test('a customer who has never paid holds few addresses, and all such customers 
   await world.pay(await world.row(first.data.id))
   expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 64 })
   expect((await ask(64)).code).toBe(2000)
+  // Money that went back is no payment.
+  const { platformOrderId, amount } = await world.row(first.data.id)
+  expect(await tellRefund(ctx, Number(platformOrderId), amount)).toBe('refunded')
+  expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 16 })
 })
 
 test('new customers with an IPv6 /64 each hold no more than three times what one network may', async () => {
@@ -127,7 +132,7 @@ describe('the limit of a network', () => {
     const placed = await ofEight(async who => {
       const reply = await ask(8, undefined, undefined, who)
       if (reply.code !== 2000) return reply
-      const short = await world.pay(await world.row(reply.data.id), { lines: { 999: 1 } })
+      const short = await world.pay(await world.row(reply.data.id), { lines: { 11: 1 } })
       expect(short).toMatchObject({ outcome: 'lines_missing' })
       return reply
     })
@@ -148,7 +153,7 @@ test('an order that was paid for less than was ordered holds its addresses withi
   buyer = await newBuyer()
   await writeSettings(world.shop.ctx, { max_unpaid_orders: 3 })
   const payShort = async (id: number) =>
-    expect(await world.pay(await world.row(id), { lines: { 999: 1 } })).toMatchObject({ outcome: 'lines_missing' })
+    expect(await world.pay(await world.row(id), { lines: { 11: 1 } })).toMatchObject({ outcome: 'lines_missing' })
   for (const quantity of [32, 24]) await payShort((await ask(quantity)).data.id)
   expect(await world.stock()).toBe(ALL - 56)
   expect(await ask(16)).toMatchObject({
@@ -170,7 +175,7 @@ test('a customer who keeps paying too little is stopped for the rest of the day'
   for (; held < 8; held++) {
     const asked = await ask(64)
     if (asked.code !== 2000) break
-    await world.pay(await world.row(asked.data.id), { lines: { 999: 1 } })
+    await world.pay(await world.row(asked.data.id), { lines: { 11: 1 } })
     await world.advance(31 * MINUTE)
     await timeOutOrders(world.shop.ctx)
   }

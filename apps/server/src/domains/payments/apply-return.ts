@@ -13,7 +13,7 @@ import {
   type OrderRow
 } from '../orders/index.ts'
 import { updateEarnings } from './apply.ts'
-import { countCodes, gatherBalance, type Refunding } from './refund-payment.ts'
+import { countCodes, gatherBalance, type Refunding } from './refund-reports.ts'
 import { judgeReturn, type Balance, type ReturnDecision } from './judge-refund.ts'
 import { sumRefunds, type RefundRow } from './refund-rows.ts'
 import { lastAmountOf, type PaymentRow } from './rows.ts'
@@ -84,7 +84,7 @@ type Restored = { payment: PaymentRow; decision: ReturnDecision; reason: Reason;
 async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Restored): Promise<void> {
   const { payment, decision, reason, returned } = restored
   const { platformOrderNumber, accepted, takenTime: time, takenQuota: quota } = payment
-  const back = { amount: decision.amount, returned, platformOrderNumber, reason }
+  const back = { amount: decision.amount, reported: returned, platformOrderNumber, reason }
   if (decision.do === 'restore_part') await restorePart(unit, order, back)
   if (accepted) await updateEarnings(unit, ctx, order, { ...payment, refundedAmount: decision.refundedAmount })
   if (decision.do === 'restore_order') await restoreOrder(unit, order, back, { accepted })

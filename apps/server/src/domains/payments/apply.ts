@@ -19,7 +19,7 @@ import { setCouponUse, grantForPayment, lockEarners, restoreForPayment, markCoup
 import { readSettings } from '../settings/index.ts'
 import type { Decision, Delivery, Facts, HoldReason, OrderProblem, Renewal } from './judge.ts'
 import { refundedTwice } from './judge-refund.ts'
-import { countCodes, recordFullRefund } from './refund-payment.ts'
+import { countCodes, recordFullRefund } from './refund-reports.ts'
 import { addRefund, counted, refundRowsOf } from './refund-rows.ts'
 import { isRefundedOrVoided } from './paid-order.ts'
 import { keptOf, minus, paymentOf, recordPayment, setAccepted, type PaymentRow } from './rows.ts'
@@ -92,7 +92,7 @@ async function applyToOrder(
       return outOfStock(unit, ctx, settling)
     case 'renew':
       if (await renew(unit, ctx, settling, decision)) return settled(settling)
-      return hold(unit, ctx, settling, { code: 'renewal_too_late', params: { state: order.state } })
+      return hold(unit, ctx, settling, { code: 'out_of_stock' })
     case 'fail': {
       const paidOrder = await markPaid(unit, order, { ...payment, days: decision.days })
       return fail(unit, ctx, { order: paidOrder, payment }, decision.problem)
@@ -117,19 +117,19 @@ export async function deliver(
   unit: Unit,
   ctx: Settling,
   { order, payment }: OnOrder,
-  { as, days }: Delivery
+  { as, days, paidAt }: Delivery
 ): Promise<boolean> {
   if (as === 'first') {
     const paidOrder = await markPaid(unit, order, { ...payment, days })
     await accept(unit, ctx, { order: paidOrder, payment })
     if (!(await startDelivery(unit, paidOrder))) return false
-    await mailReceipt(unit, ctx, paidOrder, payment)
+    await mailReceipt(unit, ctx, paidOrder, { ...payment, paidAt })
     return true
   }
   const failed = as === 'instead' ? await replacePayment(unit, order, { ...payment, days }) : order
   if (!(await startDelivery(unit, failed))) return false
   await accept(unit, ctx, { order: failed, payment })
-  await mailReceipt(unit, ctx, failed, payment)
+  await mailReceipt(unit, ctx, failed, { ...payment, paidAt })
   return true
 }
 
@@ -168,18 +168,18 @@ export async function renew(
   unit: Unit,
   ctx: Settling,
   { order, payment }: OnOrder,
-  { days }: Renewal
+  { days, paidAt }: Renewal
 ): Promise<boolean> {
-  if (order.state === 'expired') {
-    await lockEarners(unit.tx, order.userId)
-    if (!(await restoreAddresses(unit, order))) return false
-  }
-  await renewOrder(unit, order, { ...payment, days })
+  const isExpired = order.state === 'expired'
+  if (isExpired) await lockEarners(unit.tx, order.userId)
+  const changed = isExpired ? await restoreAddresses(unit, order) : 0
+  if (changed === null) return false
+  await renewOrder(unit, order, { ...payment, days, paidAt })
   await accept(unit, ctx, { order, payment }, days)
   await reviveDelivery(unit, order)
   enqueueTags(unit, { platformOrderId: payment.platformOrderId, tags: ['delivered', 'renew'] }, 'renew')
   const renewed = await lockOrder(unit, order.id)
-  await mailRenewal(unit, ctx, order, { ...payment, days, expiresAt: renewed?.expiredAt ?? null })
+  await mailRenewal(unit, ctx, order, { ...payment, days, changed, expiresAt: renewed?.expiredAt ?? null })
   return true
 }
 
@@ -230,17 +230,20 @@ async function hold(unit: Unit, ctx: Settling, on: OnOrder, reason: HoldReason):
   }
   const { code } = reason
   const params = 'params' in reason ? reason.params : {}
-  const why = code === 'renewal_not_sold' || code === 'renewal_too_late' ? { reason: code } : { code }
+  const why = code in ORDER_FAILURES ? { code } : { reason: code }
   await recordEvent(unit, order.id, 'payment_held', { platform_order, amount, ...why, ...params })
-  tagFailed(unit, platformOrderId, fillIn(RENEWAL_FAILURES[code], { ...params, order: order.publicId }))
-  await mailUnsettled(unit, ctx, on, { template: 'payment-not-renewed', why: code })
-  const outcome = code === 'renewal_not_sold' ? 'purchase_not_sold' : code === 'renewal_too_late' ? 'too_late' : code
+  tagFailed(unit, platformOrderId, fillIn(HELD[code], { ...params, order: order.publicId }))
+  const template = code === 'order_refunded' ? 'payment-not-delivered' : 'payment-not-renewed'
+  await mailUnsettled(unit, ctx, on, { template, why: code })
+  const isLate = code === 'renewal_too_late' || code === 'out_of_stock' || code === 'order_refunded'
+  const outcome = isLate ? 'too_late' : code === 'renewal_not_sold' ? 'purchase_not_sold' : code
   return { outcome, detail: { ...subject(on), ...params } }
 }
 
-/** Notes for the platform's order if a renewal is held. */
-const RENEWAL_FAILURES = {
+/** Notes for the platform's order if its payment is held. */
+const HELD = {
   ...ORDER_FAILURES,
+  order_refunded: 'Order {order} had been refunded',
   renewal_not_sold: 'Not sold any more, or not by these lines: {what}',
   renewal_too_late: 'Order {order} could not be renewed any more'
 }

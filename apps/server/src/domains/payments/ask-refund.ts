@@ -52,7 +52,7 @@ export async function refundOnPlatform(
   const platform = opened.data
   const failed = await failedRefunds(ctx, by, platform, meant)
   if (!failed.ok) return failed
-  const asked = await command(ctx, by, unit => request(unit, ctx, { by, meant, form, failed: failed.data }))
+  const asked = await command(ctx, by, unit => startRequest(unit, ctx, { by, meant, form, failed: failed.data }))
   if (!asked.ok && asked.reason === 'refund_unanswered' && (await endUnmade(ctx, by, platform, meant)))
     return refundOnPlatform(ctx, by, meant, form)
   if (!asked.ok) return asked
@@ -62,7 +62,7 @@ export async function refundOnPlatform(
   // The platform executes requests with the same key once, so a repeat is safe if the answer was lost.
   const made = await platform.refund(input.data, row.key.replace('asked:', 'netlet-'))
   if (!made.ok && made.reason === 'key_failed') {
-    await command(ctx, by, unit => refused(unit, row))
+    await command(ctx, by, unit => recordRefused(unit, row))
     return isRepeated ? refundOnPlatform(ctx, by, meant, form) : platformRefusal(made)
   }
   if (!made.ok && NOT_MADE.has(made.reason)) {
@@ -71,9 +71,9 @@ export async function refundOnPlatform(
   }
   const refundId = made.ok ? made.value : null
   await command(ctx, by, async unit => {
-    await answered(unit, row, refundId)
+    await recordAnswered(unit, row, refundId)
     // Until another refund takes their place, reading the order tells an administrator that they failed.
-    if (refundId && !isRepeated) for (const one of failed.data) await refused(unit, one)
+    if (refundId && !isRepeated) for (const one of failed.data) await recordRefused(unit, one)
   })
   // The platform answers a repeat as it answered the first request. That refund may have failed since.
   if (isRepeated && refundId) {
@@ -157,7 +157,7 @@ async function endUnmade(ctx: AppContext, by: UserActor, platform: Shopify, mean
 type Request = { by: UserActor; meant: PaymentToRefund; form: RefundAsked; failed: readonly RefundRow[] }
 type Requested = { row: RefundRow; amount: string; platform_order: string; isRepeated: boolean }
 
-async function request(
+async function startRequest(
   unit: Unit,
   { secrets }: Pick<AppContext, 'secrets'>,
   { by: { username: askedBy }, meant, form, failed }: Request
@@ -242,13 +242,13 @@ async function keepInput(unit: Unit, asked: RefundRow, input: RefundInput): Prom
 
 /** The platform was not asked, or refused. A repeat stays open, because the first request may have succeeded. */
 const notMade = (unit: Unit, { row, isRepeated }: Requested): Promise<void> =>
-  isRepeated ? answered(unit, row, null) : refused(unit, row)
+  isRepeated ? recordAnswered(unit, row, null) : recordRefused(unit, row)
 
 /**
  * Stores the refund id that the platform's report will carry. If that report came first, it replaces the request.
  * @param refundId null: the answer was lost, or names no refund
  */
-async function answered(unit: Unit, asked: RefundRow, refundId: string | null): Promise<void> {
+async function recordAnswered(unit: Unit, asked: RefundRow, refundId: string | null): Promise<void> {
   const row = await openRow(unit, asked)
   if (!row || row.state === 'answered') return
   if (refundId === null) {
@@ -262,7 +262,7 @@ async function answered(unit: Unit, asked: RefundRow, refundId: string | null): 
 }
 
 /** The platform made no refund, or the refund failed there. */
-async function refused(unit: Unit, asked: RefundRow): Promise<void> {
+async function recordRefused(unit: Unit, asked: RefundRow): Promise<void> {
   const row = await openRow(unit, asked)
   if (row) await moveRefund(unit, row, 'refuse')
 }

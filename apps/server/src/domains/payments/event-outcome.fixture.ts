@@ -12,8 +12,8 @@ export const nextId = (): number => (ids += 1)
 
 /** What an order of 8 in an order shop needs. */
 const EVERYTHING = { '11': 8, '901': 8 }
-/** A line that no order needs. */
-export const NOTHING = { '999': 1 }
+/** Less than any order needs. */
+export const TOO_LITTLE = { '11': 1 }
 
 export const paidOrder = (publicId: string, amount: string, more: Partial<Parameters<typeof paidEvent>[0]> = {}) =>
   paidEvent({ publicId, amount, lines: EVERYTHING, id: nextId(), ...more })

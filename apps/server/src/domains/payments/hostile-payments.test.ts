@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HOUR } from '../../infra/clock.ts'
 import { report } from '../../testing/buying.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell } from './event-outcome.fixture.ts'
+import { nextId, TOO_LITTLE, paidOrder, tell } from './event-outcome.fixture.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 
 let world: OrderShop
@@ -27,7 +27,7 @@ async function notices(): Promise<{ key: string; text: string }[]> {
 
 const payCents = async (who: Buyer) => {
   const order = await world.place(who)
-  expect(await tell(world.shop.ctx, 'orders/paid', paidOrder(order.publicId, '0.01', { lines: NOTHING }))).toBe(
+  expect(await tell(world.shop.ctx, 'orders/paid', paidOrder(order.publicId, '0.01', { lines: TOO_LITTLE }))).toBe(
     'lines_missing'
   )
 }

@@ -3,7 +3,7 @@ import type { Mount } from '../../infra/http/mount.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { refundOnPlatform } from './ask-refund.ts'
 import { showRefund } from './refund-plan.ts'
-import { and, asc, eq, isNull, lt, ne, notExists, sql } from '../../infra/db/drizzle.ts'
+import { and, asc, isNull, lt, sql } from '../../infra/db/drizzle.ts'
 import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { proxies } from '../delivery/tables.ts'
 import { leases } from '../inventory/tables.ts'
@@ -19,7 +19,7 @@ import { payments } from './tables.ts'
 export { acceptDelivered, applyToNamedOrder } from './settle-by-administrator.ts'
 export { applyReturn, atOwnInstant } from './apply-return.ts'
 export { disputePayment, stageOf } from './disputes.ts'
-export { cancelPayment, recordRefund, paymentAndOrderOf, type Refunding, refundPayment } from './refund-payment.ts'
+export { cancelPayment, recordRefund, paymentAndOrderOf, type Refunding, recordRefundReport } from './refund-reports.ts'
 export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
 export { queueOrderRead, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, linesOf, missing, titleOf } from './paid-order.ts'
@@ -32,7 +32,7 @@ export {
   MOST_PENDING,
   keyAfter,
   toPaymentCurrency,
-  isListed,
+  isPlatformRefund,
   isUnconverted,
   moveRefund,
   pendingKey,
@@ -67,30 +67,20 @@ export function paymentRoutes(mount: Mount, ctx: AppContext): void {
 
 const isNeverPaid = and(sql`${orders.state} in ('timed_out', 'cancelled')`, isNull(orders.paidAt))
 
+const isUnused = sql`not exists (select 1 from ${payments} where ${payments.orderId} = ${orders.id})
+  and not exists (select 1 from ${proxies} where ${proxies.orderId} = ${orders.id})
+  and not exists (select 1 from ${leases} where ${leases.orderId} = ${orders.id} and ${leases.state} <> 'released')`
+
 export const paymentRetention: RetentionEntry[] = [
   {
     what: 'unpaid_orders',
     keep: { setting: 'keep_unpaid_orders_days' },
     why: 'Timed-out or cancelled orders that were never paid, with their history and reservations.',
     async remove(unit, before, limit) {
-      const one = { one: sql`1` }
       const old = await unit.tx
         .select({ id: orders.id })
         .from(orders)
-        .where(
-          and(
-            isNeverPaid,
-            lt(orders.createdAt, before),
-            notExists(unit.tx.select(one).from(payments).where(eq(payments.orderId, orders.id))),
-            notExists(unit.tx.select(one).from(proxies).where(eq(proxies.orderId, orders.id))),
-            notExists(
-              unit.tx
-                .select(one)
-                .from(leases)
-                .where(and(eq(leases.orderId, orders.id), ne(leases.state, 'released')))
-            )
-          )
-        )
+        .where(and(isNeverPaid, lt(orders.createdAt, before), isUnused))
         .orderBy(asc(orders.createdAt))
         .limit(limit)
         // A payment that is arriving now locks its order.

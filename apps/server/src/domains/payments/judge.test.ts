@@ -69,7 +69,13 @@ class World {
   about(): OrderFacts {
     const { platformOrderId } = this.order
     const first = (platformOrderId && this.payments.get(platformOrderId)) || null
-    return { order: this.order, first, terms: { lines: LINES, days: DAYS, withdrawn: null } }
+    return {
+      order: this.order,
+      first,
+      paidAt: this.now,
+      renewableBefore: this.order.graceUntil,
+      terms: { lines: LINES, days: DAYS, withdrawn: null }
+    }
   }
 
   tell({ nth, as, inStock }: Step): void {
@@ -192,7 +198,7 @@ class World {
     if (one.do === 'ignore' && payment && paymentStateOf(payment) === 'held')
       this.payments.set(id, { ...payment, ignoredAt: this.now })
     if (one.do === 'apply' && payment && !payment.refundedAt && !payment.accepted) {
-      const decision = judgeApplication(this.about(), payment, this.now)
+      const decision = judgeApplication(this.about(), payment)
       if (typeof decision === 'string') return
       this.rightful.add(id)
       this.settle(payment, decision, one.inStock)

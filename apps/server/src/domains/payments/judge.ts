@@ -40,6 +40,10 @@ export type OrderFacts = {
   order: OrderRow
   /** The payment that marked the order as paid. */
   first: PaymentRow | null
+  /** When the platform took the payment. */
+  paidAt: Date
+  /** Until when the order could be renewed, if it has expired. */
+  renewableBefore: Date | null
   /** The lines and days that a payment must match: as placed while its addresses are held, later as sold today. */
   terms: SoldToday
 }
@@ -53,12 +57,12 @@ export type HoldReason =
   | PaymentProblem
   | { code: 'renewal_not_sold'; params: { what: string } }
   | { code: 'renewal_too_late'; params: { state: string } }
-  | { code: 'paid_twice' }
+  | { code: 'out_of_stock' | 'order_refunded' | 'paid_twice' }
 
 /** `first`: the order's first payment. `instead`: replaces one that does not count. `again`: the one it failed with. */
-export type Delivery = { do: 'deliver'; days: number; as: 'first' | 'instead' | 'again' }
+export type Delivery = { do: 'deliver'; days: number; paidAt: Date; as: 'first' | 'instead' | 'again' }
 /** Another term of this many days. */
-export type Renewal = { do: 'renew'; days: number }
+export type Renewal = { do: 'renew'; days: number; paidAt: Date }
 
 /** What happens to a payment. `apply` finds out whether there are addresses. */
 export type Decision =
@@ -126,26 +130,33 @@ function isNews({ paid }: Facts, payment: PaymentRow): boolean {
 function judgePurchase(facts: Facts, about: OrderFacts): Decision {
   const { order, first, terms } = about
   const problem = purchaseProblem(facts, about)
-  if (!order.paidAt) return problem ? { do: 'fail', problem, days: terms.days } : delivery(terms, 'first')
+  if (!order.paidAt) return problem ? { do: 'fail', problem, days: terms.days } : delivery(about, 'first')
+  // The first payment went back, so this one is no second one.
+  if (order.state === 'refunded') return { do: 'hold', reason: { code: 'order_refunded' } }
   const isItsPayment = order.platformOrderId === facts.paid.id
   if (problem && isItsPayment && order.state === 'failed') return { do: 'fail_again', problem }
   // The right payment follows one that fell short, so the order need not wait for an administrator.
   const waits = order.state === 'failed' && first?.accepted === false
-  return problem || !waits ? { do: 'hold', reason: { code: 'paid_twice' } } : delivery(terms, 'instead')
+  return problem || !waits ? { do: 'hold', reason: { code: 'paid_twice' } } : delivery(about, 'instead')
 }
 
-const delivery = ({ days }: SoldToday, as: Delivery['as']): Delivery => ({ do: 'deliver', days, as })
+const delivery = ({ terms: { days }, paidAt }: OrderFacts, as: Delivery['as']): Delivery => ({
+  do: 'deliver',
+  days,
+  paidAt,
+  as
+})
 
 function judgeRenewal(facts: Facts, about: OrderFacts): Decision {
   const problem = renewalProblem(facts, about)
   if (problem) return { do: 'hold', reason: problem }
-  const renewal = renewalOf(about, facts.now)
-  return renewal ?? { do: 'hold', reason: { code: 'renewal_too_late', params: { state: about.order.state } } }
+  return renewalOf(about) ?? { do: 'hold', reason: { code: 'renewal_too_late', params: { state: about.order.state } } }
 }
 
-/** The renewal that an order can have now; null if it cannot be renewed or the new term would be over already. */
-function renewalOf({ order, terms: { days } }: OrderFacts, now: Date): Renewal | null {
-  return renewable(order, now).ok && !isOverWith(order, days, now) ? { do: 'renew', days } : null
+/** The renewal of an order; null if it could not be renewed when it was paid, or the new term would have been over. */
+function renewalOf({ order, terms: { days }, paidAt, renewableBefore: graceUntil }: OrderFacts): Renewal | null {
+  const isPossible = renewable({ ...order, graceUntil }, paidAt).ok && !isOverWith(order, days, paidAt)
+  return isPossible ? { do: 'renew', days, paidAt } : null
 }
 
 /** Why a payment does not settle its order as a purchase. The platform sets the prices, so they are not compared. */
@@ -174,12 +185,11 @@ function renewalProblem(facts: Facts, about: OrderFacts): HoldReason | null {
  */
 export function judgeApplication(
   about: OrderFacts,
-  payment: PaymentRow,
-  now: Date
+  payment: PaymentRow
 ): Delivery | Renewal | 'order_has_payment' | 'order_cannot_renew' {
-  const { order, first, terms } = about
-  if (!order.paidAt) return delivery(terms, 'first')
-  if (order.state !== 'failed') return renewalOf(about, now) ?? 'order_cannot_renew'
-  if (order.platformOrderId === payment.platformOrderId) return delivery(terms, 'again')
-  return first?.accepted ? 'order_has_payment' : delivery(terms, 'instead')
+  const { order, first } = about
+  if (!order.paidAt) return delivery(about, 'first')
+  if (order.state !== 'failed') return renewalOf(about) ?? 'order_cannot_renew'
+  if (order.platformOrderId === payment.platformOrderId) return delivery(about, 'again')
+  return first?.accepted ? 'order_has_payment' : delivery(about, 'instead')
 }

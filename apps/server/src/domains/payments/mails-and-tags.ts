@@ -34,8 +34,7 @@ export async function noticeDispute(unit: Unit, { payment, order }: Disputed, ro
 /** The first mail about a payment. Sends one more for each part that was refunded before. */
 async function firstMail(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment) {
   for (const { key, amount, isDispute } of partsOf(await refundRowsOf(unit.tx, payment.platformOrderId))) {
-    const part = { amount, key }
-    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: isDispute, part })
+    await mailRefunded(unit, ctx, order, payment, { ended: 'part', disputed: isDispute, amount, key })
   }
   return paymentMail(unit, ctx, order, payment)
 }
@@ -54,7 +53,12 @@ async function paymentMail(unit: Unit, { config }: Mailing, order: OrderRow, pay
   }
 }
 
-export async function mailReceipt(unit: Unit, ctx: Mailing, order: OrderRow, payment: MailedPayment): Promise<void> {
+export async function mailReceipt(
+  unit: Unit,
+  ctx: Mailing,
+  order: OrderRow,
+  { paidAt, ...payment }: MailedPayment & { paidAt: Date }
+): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   const texts = await ruleTexts(unit.tx)
@@ -64,7 +68,7 @@ export async function mailReceipt(unit: Unit, ctx: Mailing, order: OrderRow, pay
       ...mail.data,
       proxies: order.quantity,
       rules: rulesIn(mail.language, order.rules, texts).join(', '),
-      paid_at: iso(unit.now)
+      paid_at: iso(paidAt)
     },
     template: 'payment-received',
     key: `receipt:${payment.platformOrderId}`
@@ -83,18 +87,18 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
   })
 }
 
-/** @param expiresAt the order's new end; null if its term starts with the delivery. `days`: the days that were added */
+/** @param expiresAt the order's new end; null if its term starts with the delivery. `days`: the days that were added. `changed`: how many of its addresses are new */
 export async function mailRenewal(
   unit: Unit,
   ctx: Mailing,
   order: OrderRow,
-  { expiresAt, days, ...payment }: MailedPayment & { days: number; expiresAt: Date | null }
+  { expiresAt, days, changed, ...payment }: MailedPayment & { days: number; changed: number; expiresAt: Date | null }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
-    data: { ...mail.data, days, expires_at: isoOrNull(expiresAt) },
+    data: { ...mail.data, days, changed, expires_at: isoOrNull(expiresAt) },
     template: 'renewal-confirmed',
     key: `renewed:${payment.platformOrderId}`
   })
@@ -107,39 +111,38 @@ export async function mailUnsettled(
   unit: Unit,
   ctx: Mailing,
   { order, payment }: { order: OrderRow; payment: MailedPayment },
-  told: Unsettled | { template: 'payment-again' }
+  result: Unsettled | { template: 'payment-again' }
 ): Promise<void> {
   const mail = await firstMail(unit, ctx, order, payment)
   if (!mail) return
   const sent = { ...mail, key: `not-delivered:${payment.platformOrderId}` }
   const data = { ...mail.data, live: isServed(order.state) && !isOver(order, unit.now) }
-  if (told.template === 'payment-again') enqueueMail(unit, { ...sent, template: told.template, data })
-  else enqueueMail(unit, { ...sent, template: told.template, data: { ...data, why: told.why } })
+  if (result.template === 'payment-again') enqueueMail(unit, { ...sent, template: result.template, data })
+  else enqueueMail(unit, { ...sent, template: result.template, data: { ...data, why: result.why } })
 }
 
-type Part = { amount: string; key: string }
-type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | undefined; part?: Part }
+type Refunded = { ended: RefundEffect; disputed: boolean; byHand?: string | undefined; amount: string; key: string }
 
 /**
  * @param refunded.ended whether the order ended. 'unpaid': this payment never counted, and the order waits for another.
  *   'uncounted': it never counted, and the order is unchanged. 'part': a part was refunded, and the order goes on
  * @param refunded.byHand '15.40 GBP': what the shop sends by itself, because the platform only records it
- * @param refunded.part its amount in the payment's currency, and the key of the refund
+ * @param refunded.amount what went back now, in the payment's currency. `key`: the refund's
  */
 export async function mailRefunded(
   unit: Unit,
   ctx: Mailing,
   order: OrderRow,
   payment: MailedPayment,
-  { ended, disputed, byHand, part }: Refunded
+  { ended, disputed, byHand, amount, key }: Refunded
 ): Promise<void> {
-  const mail = await paymentMail(unit, ctx, order, { ...payment, charged: part?.amount ?? payment.charged })
+  const mail = await paymentMail(unit, ctx, order, { ...payment, charged: amount })
   if (!mail) return
   enqueueMail(unit, {
     ...mail,
     data: { ...mail.data, ended, disputed, ...(byHand ? { byHand } : {}) },
     template: 'payment-refunded',
     // One mail for each full refund: a won dispute brings the money back, and it can be refunded again.
-    key: part ? `refunded-part:${part.key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`
+    key: ended === 'part' ? `refunded-part:${key}` : `refunded:${payment.platformOrderId}:${iso(unit.now)}`
   })
 }

@@ -5,6 +5,9 @@ import { paidEvent } from '../../testing/buying.ts'
 import { renderTemplate, type Template, type TemplateData } from '../mail/templates/index.ts'
 import { runTask } from '../delivery/tasks.ts'
 import { deliveryPorts } from '../../workers.ts'
+import { expireOrders } from '../delivery/index.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { writeSettings } from '../settings/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
 import { one, tell } from './event-row.fixture.ts'
 import { nextId } from './event-outcome.fixture.ts'
@@ -31,6 +34,16 @@ async function delivered() {
   await tell(world, 'orders/paid', paid)
   await world.confirm()
   return { order: await world.row(order.id), paid }
+}
+
+/** The order's time is over, and the platform reports a renewal of it. @param at when it was paid */
+async function renewEnded(order: OrderRow, at: Date) {
+  const { ctx } = world.shop
+  await world.advance((order.expiredAt?.getTime() ?? 0) + 60_000 - ctx.now().getTime())
+  await expireOrders(ctx)
+  await world.confirm()
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, renewal: true, id: nextId() })
+  return tell(world, 'orders/paid', { ...paid, processed_at: at.toISOString() })
 }
 
 const refund = (platformOrderId: number, amount: string, id = nextId()) =>
@@ -65,6 +78,17 @@ test('a customer who paid twice reads that the proxies go on and the second paym
   expect(mail).toContain('We will refund')
   expect((await mailTexts(order.publicId, 'payment-again', 'zh-CN'))[0]).toContain('第二笔付款')
   expect(await mailTexts(order.publicId, 'payment-not-delivered')).toEqual([])
+})
+
+test('a customer who pays again after a full refund has not paid twice, in both languages', async () => {
+  const { order, paid } = await delivered()
+  expect(await refund(paid.id, '20.00')).toMatchObject({ outcome: 'refunded' })
+  const again = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  expect(await tell(world, 'orders/paid', again)).toMatchObject({ outcome: 'too_late', unresolved: true })
+  expect(await mailTexts(order.publicId, 'payment-again')).toEqual([])
+  const [mail] = await mailTexts(order.publicId, 'payment-not-delivered')
+  expect(mail).toContain('The order had been refunded before the payment arrived.')
+  expect((await mailTexts(order.publicId, 'payment-not-delivered', 'zh-CN'))[0]).toContain('该订单已退款')
 })
 
 test('who paid too little for a renewal is told that the order goes on without it, in both languages', async () => {
@@ -108,6 +132,11 @@ test('a customer gets one mail for each refunded part, with its amount', async (
   expect(mails[0]).toContain('Part of your payment was refunded')
   expect(mails[0]).toContain('5.00 USD')
   expect(mails[1]).toContain('2.50 USD')
+  // The last one completes the refund, and names what went back with it.
+  await refund(paid.id, '12.50')
+  const [, , last] = await mailTexts(order.publicId, 'payment-refunded')
+  expect(last).toContain('Your payment was refunded')
+  expect(last).toContain('12.50 USD')
 })
 
 test('a customer is not told that money is back which the shop sends by hand', async () => {
@@ -192,6 +221,26 @@ test('the mails of an order say its price with the currency, and the receipt wha
   const [receipt] = await mailTexts(order.publicId, 'payment-received')
   for (const fact of ['Rule 1', 'Proxies', '8', 'Paid', '20.00 USD']) expect(receipt).toContain(fact)
   expect((await mailTexts(order.publicId, 'payment-received', 'zh-CN'))[0]).toContain('访问规则')
+})
+
+test('the receipt of a payment that was heard of late names the day on which it was paid', async () => {
+  const order = await world.place(buyer)
+  const paid = paidEvent({ publicId: order.publicId, amount: '20.00', lines: ALL, id: nextId() })
+  await tell(world, 'orders/paid', { ...paid, processed_at: '2026-02-03T10:00:00-05:00' })
+  expect((await mailTexts(order.publicId, 'payment-received'))[0]).toContain('2026-02-03 15:00 UTC')
+})
+
+test.for([
+  { grace: 24, says: ['keep the same addresses', '继续使用相同的地址'] },
+  { grace: 0, says: ['8 of your proxies have new addresses', '您有 8 个代理使用新地址'] }
+])('the mail of a renewal after a grace of $grace hours says whether addresses are new', async ({ grace, says }) => {
+  await writeSettings(world.shop.ctx, { grace_hours: grace })
+  const { order } = await delivered()
+  const paidAt = new Date((order.expiredAt?.getTime() ?? 0) - 1000)
+  expect(await renewEnded(order, paidAt)).toMatchObject({ outcome: 'settled' })
+  expect((await mailTexts(order.publicId, 'renewal-confirmed'))[0]).toContain(says[0])
+  expect((await mailTexts(order.publicId, 'renewal-confirmed', 'zh-CN'))[0]).toContain(says[1])
+  expect(await mailTexts(order.publicId, 'addresses-changed')).toEqual([])
 })
 
 test('the mail of a new API key says in words what the key may do', () => {

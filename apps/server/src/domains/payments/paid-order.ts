@@ -21,12 +21,8 @@ export function moneyProblem(paid: PaidOrder, settings: MoneyRules): MoneyProble
 }
 
 /** What the platform took, as '12.30'. It never charged what was taken off its order before the payment. */
-export function chargedOf({
-  total_price,
-  current_total_price: left,
-  total_outstanding: open,
-  financial_status
-}: PaidOrder): string {
+export function chargedOf(paid: PaidOrder): string {
+  const { total_price, current_total_price: left, total_outstanding: open, financial_status } = paid
   const asked = downToCents(total_price)
   // In other statuses refunds have lowered the total, but all of it was taken.
   if (financial_status !== 'paid' || !left) return asked
@@ -83,14 +79,10 @@ export function compareLines(needed: readonly OrderLine[], paid: Pick<PaidOrder,
 export const titleOf = ({ title, variant }: { title: string; variant?: string | null | undefined }): string =>
   variant ? `${title} · ${variant}` : title
 
+export type Line = PaidOrder['line_items'][number]
+
 /** A line for the console, with the quantity that is left after edits of the platform's order. */
-export const lineOf = ({
-  title,
-  variant_title,
-  quantity,
-  current_quantity,
-  price
-}: PaidOrder['line_items'][number]) => ({
+export const lineOf = ({ title, variant_title, quantity, current_quantity, price }: Line) => ({
   title: titleOf({ title, variant: variant_title }),
   quantity: current_quantity ?? quantity,
   price
@@ -100,11 +92,8 @@ export const lineOf = ({
  * 'New York: 8/16', the same in every language; null if nothing is missing. If an order's lines are unknown, every
  * address is missing.
  */
-export function missing(
-  lines: readonly NeededLine[],
-  { quantity: addresses }: Pick<OrderRow, 'quantity'>
-): string | null {
-  if (lines.length === 0) return `0/${addresses}`
+export function missing(lines: readonly NeededLine[], { quantity: all }: Pick<OrderRow, 'quantity'>): string | null {
+  if (lines.length === 0) return `0/${all}`
   const short = lines.filter(({ quantity, paid }) => paid < quantity)
   return short.length === 0 ? null : short.map(({ name, quantity, paid }) => `${name}: ${paid}/${quantity}`).join(', ')
 }

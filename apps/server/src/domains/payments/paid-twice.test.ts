@@ -33,7 +33,7 @@ async function refundInConsole(order: OrderRow, form: { platform_order?: string;
 }
 
 /** The outcomes that an unsettled payment waits with. `HELD_FOR` stands for them. */
-const WAITS = new Set<string | null>(['paid_twice', 'lines_missing'])
+const WAITS = new Set<string | null>(['paid_twice', 'lines_missing', 'too_late'])
 const HELD_FOR = 'waits'
 
 /** What can be seen of the two payments, with their open events, newest first, and of their order. */

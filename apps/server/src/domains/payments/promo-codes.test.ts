@@ -1,9 +1,11 @@
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { DAY, HOUR } from '../../infra/clock.ts'
+import { expireOrders } from '../delivery/index.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { wantedCode } from '../rewards/index.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
+import { nextId, TOO_LITTLE, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
 let world: OrderShop
 let admin: Buyer
@@ -31,6 +33,12 @@ const isUsed = async () => {
   )
   return rows[0]?.used
 }
+/** Moves the clock to so long after an order's expiry, and ends what is over. */
+async function moveBy(expiredAt: Date | null, milliseconds: number): Promise<void> {
+  const at = (expiredAt?.getTime() ?? 0) + milliseconds
+  await world.advance(Math.max(0, at - world.shop.ctx.now().getTime()))
+  await expireOrders(world.shop.ctx)
+}
 /** Pays with the code. @returns the platform's id of the payment */
 async function pay(lines?: Record<string, number>, by = code().toLowerCase()): Promise<number> {
   const event = paidOrder(order.publicId, '10.00', lines ? { lines } : {})
@@ -40,7 +48,7 @@ async function pay(lines?: Record<string, number>, by = code().toLowerCase()): P
 }
 
 test('a code is free again when the payment that used it was given back before the delivery, once', async () => {
-  const short = await pay(NOTHING)
+  const short = await pay(TOO_LITTLE)
   expect(await isUsed()).toBe(true)
   // An administrator decides about a partial refund.
   await tellRefund(world.shop.ctx, short, '4.00')
@@ -67,6 +75,32 @@ test('a code stays used when what it paid for was delivered', async () => {
   expect(await isUsed()).toBe(true)
 })
 
+const RENEWALS = [
+  { refunded: 'while the first term runs', after: 0, revived: false, used: false },
+  { refunded: 'in its own days', after: 31 * DAY, revived: false, used: true },
+  { refunded: 'after its own days', after: 61 * DAY, revived: false, used: true },
+  { refunded: 'before its proxies are back', after: 30 * DAY + HOUR, revived: true, used: false }
+]
+test.for(RENEWALS)('of a renewal that is refunded $refunded, is the code used?', async ({ after, revived, used }) => {
+  const { ctx } = world.shop
+  const bought = paidOrder(order.publicId, '10.00')
+  await tell(ctx, 'orders/paid', bought)
+  await world.confirm()
+  const { expiredAt } = await world.row(order.id)
+  if (revived) await moveBy(expiredAt, HOUR / 2)
+  const renewal = paidOrder(order.publicId, '10.00', { renewal: true })
+  const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
+  expect(await tell(ctx, 'orders/paid', { ...renewal, discount_codes })).toBe('settled')
+  await moveBy(expiredAt, after - 30 * DAY)
+  const dispute = { id: nextId(), order_id: renewal.id, type: 'chargeback', amount: '10.00', currency: 'USD' }
+  await tell(ctx, 'disputes/create', { ...dispute, status: 'needs_response' })
+  expect(await isUsed()).toBe(true)
+  // The bank decides after the order has ended.
+  await moveBy(expiredAt, 90 * DAY)
+  await tell(ctx, 'disputes/update', { ...dispute, status: 'lost' })
+  expect(await isUsed()).toBe(used)
+})
+
 test('a code stays used when a part of its order was delivered, even after a won dispute', async () => {
   const { ctx } = world.shop
   order = await world.place(buyer, 24)
@@ -86,7 +120,7 @@ test('a code stays used when a part of its order was delivered, even after a won
 
 test('a full refund makes the code usable again, even if a dispute was open at the time', async () => {
   const { ctx } = world.shop
-  const paid = await pay(NOTHING)
+  const paid = await pay(TOO_LITTLE)
   const dispute = { id: nextId(), order_id: paid, type: 'chargeback', amount: '10.00', currency: 'USD' }
   await tell(ctx, 'disputes/create', { ...dispute, status: 'needs_response' })
   expect(await isUsed()).toBe(true)
@@ -107,12 +141,12 @@ test('a code is free again when a dispute is lost and not while it is open, and 
       amount: '10.00',
       currency: 'USD'
     })
-  const [paid, id] = [await pay(NOTHING), nextId()]
+  const [paid, id] = [await pay(TOO_LITTLE), nextId()]
   await chargeback(paid, id, 'needs_response')
   expect(await isUsed()).toBe(true)
   await chargeback(paid, id, 'won')
   expect(await isUsed()).toBe(true)
-  const [lost, other] = [await pay(NOTHING), nextId()]
+  const [lost, other] = [await pay(TOO_LITTLE), nextId()]
   await chargeback(lost, other, 'needs_response')
   await tellRefund(ctx, paid, '10.00')
   expect(await isUsed()).toBe(true)
@@ -167,7 +201,7 @@ test.for([
 test('a code that two payments name stays used until both were given back', async () => {
   const { ctx } = world.shop
   const other = order
-  const held = await pay(NOTHING)
+  const held = await pay(TOO_LITTLE)
   order = await world.place(buyer)
   await pay()
   await world.confirm()
@@ -180,7 +214,7 @@ test('a code that two payments name stays used until both were given back', asyn
   expect((await admin.post('/api/rewards/coupon_code/', more)).code).toBe(2000)
   const both: number[] = []
   for (let n = 0; n < 2; n++) {
-    const event = paidOrder((await world.place(buyer)).publicId, '10.00', { lines: NOTHING })
+    const event = paidOrder((await world.place(buyer)).publicId, '10.00', { lines: TOO_LITTLE })
     const discount_codes = [{ code: `${code()}-B`, amount: '10.00', type: 'fixed_amount' }]
     await tell(ctx, 'orders/paid', { ...event, discount_codes })
     both.push(event.id)
@@ -240,7 +274,7 @@ test.for(['is edited', 'is applied by hand'])(
     const { ctx } = world.shop
     const discount_codes = [{ code: code(), amount: '10.00', type: 'fixed_amount' }]
     const right = { ...paidOrder(order.publicId, '10.00'), discount_codes, updated_at: '2030-01-01T00:00:00Z' }
-    const short = { ...right, line_items: paidOrder('', '10.00', { lines: NOTHING }).line_items }
+    const short = { ...right, line_items: paidOrder('', '10.00', { lines: TOO_LITTLE }).line_items }
     expect(await tell(ctx, 'orders/paid', { ...short, updated_at: '2026-01-01T00:00:00Z' })).toBe('lines_missing')
     await decide(false)
     expect(await uses()).toBe(2)

@@ -150,7 +150,7 @@ export const setRefundAmount = ({ tx }: Unit, { id }: Pick<RefundRow, 'id'>, amo
   tx.update(paymentRefunds).set({ amount, foreignAmount: null }).where(eq(paymentRefunds.id, id))
 
 /** Does the platform report this key's money in its list of refunds or by its status? */
-export const isListed = (key: string): boolean => /^(?:refund|reported):/.test(key)
+export const isPlatformRefund = (key: string): boolean => /^(?:refund|reported):/.test(key)
 
 /** The rate that converts the buyer's currency to the payment's. */
 export type Rate = Pick<typeof payments.$inferSelect, 'currency' | 'charged' | 'buyerAmount' | 'buyerCurrency'>

@@ -48,7 +48,7 @@ const held = (id: number) =>
   one(sql`select (select count(*)::int from leases where order_id = ${id} and state <> 'released') as leases,
     (select count(*)::int from proxies where order_id = ${id} and state <> 'retired') as proxies,
     (select count(*)::int from agent_users where order_id = ${id}) as users`)
-const NOTHING = { leases: 0, proxies: 0, users: 0 }
+const TOO_LITTLE = { leases: 0, proxies: 0, users: 0 }
 
 const revenueOf = async (id: number) =>
   (
@@ -85,7 +85,7 @@ test.each([
     await onPlatform(order.shopify_order_id, what, body)
     await inState(stack, buyer, order.order_id, 'refunded')
     await stack.eventually('the addresses to come back', async () => (await held(order.id))['leases'] === 0)
-    expect(await held(order.id)).toEqual(NOTHING)
+    expect(await held(order.id)).toEqual(TOO_LITTLE)
     expect(await stockOf(stack, [rule])).toBe(stock)
     expect(await revenueOf(order.id)).toBe('0.00')
     expect(Number(await levelPoints())).toBe(points)

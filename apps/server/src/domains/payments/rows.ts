@@ -7,7 +7,7 @@ import type { Executor } from '../../infra/db/client.ts'
 import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { readSettings } from '../settings/index.ts'
-import { chargedOf, downToCents, moneyOf, type MoneyRules } from './paid-order.ts'
+import { chargedOf, downToCents, type Line, moneyOf, type MoneyRules } from './paid-order.ts'
 import {
   blockingRefundOf,
   counted,
@@ -105,7 +105,7 @@ export function rateOf(paid: PaidOrder): Rate {
   }
 }
 
-const paidLine = (line: PaidOrder['line_items'][number]): PaidLine => ({
+const paidLine = (line: Line): PaidLine => ({
   title: line.title,
   variant: line.variant_title ?? null,
   quantity: line.current_quantity ?? line.quantity,
@@ -144,7 +144,8 @@ export async function setAccepted(
 ): Promise<void> {
   await unit.tx.update(payments).set({ accepted: true, ignoredAt: null, days }).where(eq(payments.id, payment.id))
   const { refundedAmount: amount, platformOrderNumber } = payment
-  if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, { amount, platformOrderNumber, reason: 'refund' })
+  const refunded = { amount, reported: amount, platformOrderNumber, reason: 'refund' } as const
+  if (toCents(amount) > 0n) await partlyRefundOrder(unit, order, refunded)
 }
 
 /** The shop keeps the money, and it settles nothing. */
@@ -153,11 +154,8 @@ export async function markIgnored({ tx, now }: Unit, { id }: Pick<PaymentRow, 'i
 }
 
 /** Days that an order's other payments gave, if they count and were not refunded. */
-export async function daysOfOtherPayments(
-  db: Executor,
-  { id, proxyTime }: OrderRow,
-  paymentId: number
-): Promise<number> {
+export async function daysOfOtherPayments(db: Executor, order: OrderRow, paymentId: number): Promise<number> {
+  const { id, proxyTime } = order
   const [row] = await db
     .select({ days: sql<number>`coalesce(sum(coalesce(${payments.days}, ${proxyTime}::int)), 0)::int` })
     .from(payments)

@@ -46,7 +46,7 @@ export async function applyToNamedOrder(
   const order = await restoreDeleted(unit, named)
   const kind = order.paidAt && order.state !== 'failed' ? 'renewal' : 'purchase'
   const about = await gatherOrder(unit.tx, order, { paid: paid ?? {}, kind, heardAt: payment.createdAt })
-  const decision = judgeApplication(about, payment, unit.now)
+  const decision = judgeApplication(about, payment)
   if (typeof decision === 'string') return refuse(decision, { params: { order: publicId, state: order.state } })
   const on = { order, payment: await moveTo(unit, order, payment, kind) }
   if (decision.do === 'renew') {

@@ -13,7 +13,9 @@ import {
   lockOrder,
   lockOrderByPublicId,
   ourVariants,
+  paidAtOf,
   placeLostOrder,
+  renewableBefore,
   restoreDeleted,
   soldToday
 } from '../orders/index.ts'
@@ -21,8 +23,8 @@ import { readRestored, readSettings } from '../settings/index.ts'
 import { returnMoney } from './apply-return.ts'
 import { type Settling, applyDecision, updateEarnings } from './apply.ts'
 import { type Facts, type OrderFacts, judge } from './judge.ts'
-import { isUnpaid, linesOf, withKnownCharge } from './paid-order.ts'
-import { gatherBalance } from './refund-payment.ts'
+import { isUnpaid, type Line, linesOf, withKnownCharge } from './paid-order.ts'
+import { gatherBalance } from './refund-reports.ts'
 import { convertRefunds, refundRowsOf } from './refund-rows.ts'
 import { type PaymentRow, lastAmountOf, minus, paymentOf, rateOf, recordPayment } from './rows.ts'
 
@@ -83,8 +85,12 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
   const order =
     (await orderFor(unit, payment, naming?.order ?? null)) ??
     (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
+  const variants = paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
+  const sold = await ourVariants(tx, variants)
+  // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
+  const isOther = order && !payment?.orderId && variants.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
   // A note is free text: it names an order only if that order exists.
-  const named = naming && (order || !naming.isByNote) ? naming.order : null
+  const named = naming && !isOther && (order || !naming.isByNote) ? naming.order : null
   // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew; its purchase stays one.
   const isPurchase = order?.paidAt === null || (payment?.kind === 'purchase' && payment.orderId !== null)
   const kind = naming ? (naming.isRenewal && !isPurchase ? 'renewal' : 'purchase') : (payment?.kind ?? 'purchase')
@@ -99,9 +105,9 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
     payment,
     refunds: payment ? await refundRowsOf(tx, paid.id) : await convertRefunds(unit, paid.id, rateOf(paid)),
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
-    about: order && !isAbandoned ? await gatherOrder(tx, order, terms) : null,
-    isOurs: order === undefined && named === null && (await holdsOurs(tx, paid)),
-    customer: order?.userId ?? null
+    about: order && !isAbandoned && !isOther ? await gatherOrder(tx, order, terms) : null,
+    isOurs: order === undefined && named === null && linesOf(paid).some(({ variant }) => sold.has(variant)),
+    customer: isOther ? null : (order?.userId ?? null)
   }
 }
 
@@ -119,22 +125,22 @@ export async function gatherOrder(
   reported: { paid: Partial<PaidOrder>; kind: 'purchase' | 'renewal'; heardAt: Date }
 ): Promise<OrderFacts> {
   const { platformOrderId } = order
-  const isPlaced = reported.kind === 'purchase' && isPaidInTime(order, reported.paid, reported.heardAt)
+  const paidAt = paidAtOf(reported.paid, reported.heardAt)
+  const isPlaced = reported.kind === 'purchase' && isPaidInTime(order, paidAt)
   return {
     order,
+    paidAt,
+    renewableBefore: await renewableBefore(tx, order),
     first: (platformOrderId && (await paymentOf(tx, platformOrderId))) || null,
     terms: isPlaced ? asPlaced(order) : await soldToday(tx, order)
   }
 }
 
-/** Does the payment contain one of our plans or rules? */
-const holdsOurs = async (tx: Executor, paid: PaidOrder): Promise<boolean> =>
-  (
-    await ourVariants(
-      tx,
-      linesOf(paid).map(({ variant }) => variant)
-    )
-  ).size > 0
+/** May a line be paid for this order? A line without a variant was typed by a person. */
+const mayBeFor =
+  ({ lines }: OrderRow, sold: ReadonlySet<string>) =>
+  ({ variant_id: id }: Line): boolean =>
+    !id || sold.has(id) || lines.some(({ variant }) => variant === id)
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE

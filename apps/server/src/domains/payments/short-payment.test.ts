@@ -6,7 +6,7 @@ import { timeOutOrders, type OrderRow } from '../orders/index.ts'
 import { audit } from '../inventory/index.ts'
 import { compareFigures } from '../statements/books-check.ts'
 import { startOrderShop, type Buyer, type OrderShop } from './order-shop.fixture.ts'
-import { nextId, NOTHING, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
+import { nextId, TOO_LITTLE, paidOrder, tell, tellRefund } from './event-outcome.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const poll = async () => (await buyer.get<object>(`/api/orders/checkout?order_id=${order.publicId}`)).data
 const payShort = async (): Promise<number> => {
-  const event = paidOrder(order.publicId, '0.01', { lines: NOTHING })
+  const event = paidOrder(order.publicId, '0.01', { lines: TOO_LITTLE })
   expect(await tell(world.shop.ctx, 'orders/paid', event)).toBe('lines_missing')
   return event.id
 }

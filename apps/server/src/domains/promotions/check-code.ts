@@ -11,7 +11,15 @@ import {
   differencesOf
 } from '../../integrations/shopify/index.ts'
 import { openPlatform } from '../commerce/index.ts'
-import { type CodeRef, type Seen, syncCurrentOwner, isAsWanted, recordCode, wantedCode } from '../rewards/index.ts'
+import {
+  type CodeRef,
+  type Seen,
+  syncCurrentOwner,
+  isAsWanted,
+  recordCode,
+  noticeUnusable,
+  wantedCode
+} from '../rewards/index.ts'
 
 /** How often one job writes while the row keeps changing. */
 const ROUNDS = 3
@@ -38,6 +46,7 @@ export async function checkCodeOnPlatform(
     const seen: Seen = isFailure(found) ? { state: mayRetry ? 'waiting' : 'refused', problem: found.message } : found
     const isDone = await command(ctx, SYSTEM, async unit => {
       await recordCode(unit, ref, wanted, seen)
+      if (act === 'create' && seen.state !== 'present' && !mayRetry) await noticeUnusable(unit, ref)
       return !isWritten || isAsWanted(unit, ref, { wanted, isLate: failure !== null })
     })
     if (failure && mayRetry) throw new Error(failure.message)

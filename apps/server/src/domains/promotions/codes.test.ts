@@ -1,6 +1,6 @@
 import type { CodeDifference, CodeState, Coupon, GiftCard, LevelCode, Page } from '@netlet/contract'
 import { eq, sql } from '../../infra/db/drizzle.ts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { setCouponUse, seedLevelCodes, markCouponsUsed } from '../rewards/index.ts'
 import { coupons, giftCards } from '../rewards/tables.ts'
@@ -11,6 +11,7 @@ import { checkCodes } from './check-codes.ts'
 import { checkCodeOnPlatform } from './check-code.ts'
 import { startPromotions, type Promotions } from './promotions.fixture.ts'
 import { addRows } from '../../testing/rows.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
 import { newKey } from '../../testing/asking-once.ts'
 
 let world: Promotions
@@ -134,6 +135,36 @@ test('a gift card that the platform does not have is created with its exchange; 
   const [coupon] = await world.shop.ctx.db.select().from(coupons).where(eq(coupons.code, other.code))
   expect(await world.coupon(coupon?.id ?? 0)).toMatchObject({ platform_state: 'present' })
   expect(await world.discount(other.code)).toMatchObject({ value: '31.00', usageLimit: 1 })
+})
+
+test.for([
+  { the: 'refuses it', email: 'no-address', ours: true, state: 'refused' },
+  { the: 'has another discount under it', email: null, ours: false, state: 'differs' }
+])('operators hear once of a code that was bought with coins if the platform $the', async ({ email, ours, state }) => {
+  const { ctx } = world.shop
+  const card = await addCard({ mount: '41.00' })
+  await world.codes()
+  if (!ours)
+    await control(world.sandbox, 'POST', '/discounts', { code: card.code, type: 'fixed_amount', value: '1.00' })
+  await ctx.db.execute(
+    sql`update users set coins = 100, email = coalesce(${email}, email) where id = ${holder.user.id}`
+  )
+  onTestFinished(async () => {
+    await ctx.db.execute(sql`update users set email = ${holder.user.email} where id = ${holder.user.id}`)
+  })
+  const asked = { mount: '41.00', point: 10 }
+  expect(await holder.post('/api/rewards/gift_card/exchange/', asked, newKey())).toMatchObject({ code: 2000 })
+  const [coupon] = await ctx.db.select().from(coupons).where(eq(coupons.code, card.code))
+  const notices = async () =>
+    (await raisedNotices(ctx.db)).filter(({ key }) => key === `bought-code:${coupon?.id}`).map(({ text }) => text)
+  // While the platform is away, the job tries again.
+  await world.fault('error500')
+  expect(await world.codes()).toHaveLength(1)
+  expect(await notices()).toEqual([])
+  await world.fault('none')
+  expect(await world.codes()).toEqual([])
+  expect(await world.coupon(coupon?.id ?? 0)).toMatchObject({ platform_state: state })
+  expect(await notices()).toEqual([expect.stringContaining('spent 10 coins on a code of 41.00')])
 })
 
 test('a code with a comma, which older versions took, is named as one that links cannot use, and is not handed out', async () => {

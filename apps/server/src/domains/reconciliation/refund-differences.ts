@@ -8,7 +8,7 @@ import {
   type ReportedMoney,
   counted,
   downToCents,
-  isListed,
+  isPlatformRefund,
   isMarked,
   isUnconverted,
   rowsOf,
@@ -37,7 +37,7 @@ const reportedKey = (platformOrderId: string): string => `reported:${platformOrd
  */
 export function differences(order: ShopifyOrder, compared: Compared): Difference[] {
   const { payment, rows, now } = compared
-  const keys = rows.map(({ key }) => key).filter(key => isListed(key) && !/:.*:/.test(key))
+  const keys = rows.map(({ key }) => key).filter(key => isPlatformRefund(key) && !/:.*:/.test(key))
   const changes = keys.flatMap(key => {
     const own = rowsOf(rows, key)
     const known = totalOf(counted(own), payment.charged)

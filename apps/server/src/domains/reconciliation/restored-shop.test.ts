@@ -240,4 +240,6 @@ test('only a payment since the backup, for one plan with its rules and with an a
   expect(await tell({ email })).toBe('settled')
   const lost = await signedIn(email)
   expect(await ordersOf(lost)).toHaveLength(1)
+  expect(await tell({ email }, { [PLAN_VARIANT]: 8, [ruleVariant(1)]: 8, '555': 1 })).toBe('settled')
+  expect(await ordersOf(lost)).toHaveLength(2)
 })

@@ -1,13 +1,14 @@
 import { refuse } from '@netlet/contract'
 import { and, asc, desc, eq, ne, not, notLike, sql } from '../../infra/db/drizzle.ts'
 import type { UserActor } from '../../infra/actor.ts'
-import { command } from '../../infra/command.ts'
+import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { ok, type Result } from '../../infra/result.ts'
-import { lockUser } from '../accounts/index.ts'
+import { lockUser, notifyAdmins } from '../accounts/index.ts'
+import { users } from '../accounts/tables.ts'
 import { grantPoints } from './grant.ts'
-import { createCode } from './platform-codes.ts'
+import { type CodeRef, createCode } from './platform-codes.ts'
 import { coupons, giftCards } from './tables.ts'
 import { pendingCoins } from './take-coins.ts'
 
@@ -105,6 +106,21 @@ export async function exchangeCoins(
     unit.publish('coupon', coupon?.id, userId)
     return ok({ code: card.code, mount: card.mount, reward_points: user.coins - card.point })
   })
+}
+
+/**
+ * Tells operators, once, that a code does not work on the platform although its holder spent coins on it. Does nothing
+ * for other codes.
+ */
+export async function noticeUnusable(unit: Unit, { kind, id }: CodeRef): Promise<void> {
+  if (kind !== 'coupon') return
+  const [bought] = await unit.tx
+    .select({ amount: giftCards.mount, coins: giftCards.point, user: users.username })
+    .from(coupons)
+    .innerJoin(giftCards, and(eq(giftCards.code, coupons.code), eq(giftCards.exchangedBy, coupons.holderId)))
+    .innerJoin(users, eq(users.id, coupons.holderId))
+    .where(eq(coupons.id, id))
+  if (bought) await notifyAdmins(unit, { words: 'bought_code', params: bought, key: `bought-code:${id}` })
 }
 
 /** The card that the user already has for this key. An exchanged card can no longer be edited or deleted. */

@@ -16,6 +16,7 @@ export {
 export { grantForPayment, lockEarners, rewardInvitation } from './grant-for-payment.ts'
 export { restoreForPayment, takeBackForPayment, takeBackPart } from './take-back.ts'
 export { createGiftCard, deleteGiftCardIn, planGiftCardRemoval } from './gift-cards.ts'
+export { noticeUnusable } from './exchange.ts'
 export { giftCardList } from './list-gift-cards.ts'
 export { exportCodes, exportPoints, forgetInvited } from './point-history.ts'
 

@@ -9,7 +9,7 @@ import { userActor } from '../../testing/session.ts'
 import { TEST_PASSWORD } from '../../testing/shop.ts'
 import { startOrderShop, type Buyer, type OrderShop } from '../payments/order-shop.fixture.ts'
 import { payments } from '../payments/tables.ts'
-import { NOTHING, paidOrder, tell, tellRefund } from '../payments/event-outcome.fixture.ts'
+import { TOO_LITTLE, paidOrder, tell, tellRefund } from '../payments/event-outcome.fixture.ts'
 
 let world: OrderShop
 let buyer: Buyer
@@ -143,7 +143,7 @@ test('a renewal whose dispute was won counts again: its receipt shows no refund,
 
 test('a payment that did not count has no receipt, and is shown as what it is', async () => {
   const order = await world.place(buyer)
-  expect(await told('orders/paid', paidOrder(order.publicId, '1.00', { lines: NOTHING }))).toBe('lines_missing')
+  expect(await told('orders/paid', paidOrder(order.publicId, '1.00', { lines: TOO_LITTLE }))).toBe('lines_missing')
   expect(await receiptsOf(order.id)).toMatchObject({
     receipts: [],
     uncounted: [{ state: 'held', kind: 'purchase', currency: 'USD', total: '1.00' }]

@@ -15,6 +15,7 @@ import { incidentsOfOutages, linkIncidentIn } from '../../status/index.ts'
 import { advance } from '../advance.ts'
 import { restoreAddresses, reviveDelivery } from '../revive.ts'
 import { outageCredits } from '../tables.ts'
+import { announceMove } from './move-off-server.ts'
 import { creditedAfterEnd, ordersAffectedBy, type EndedOutage } from './lost-time.ts'
 import { serverNames } from './replace.ts'
 
@@ -116,8 +117,10 @@ export async function creditOrder(unit: Unit, orderId: number, input: RunInput):
   if (!affected || !order.expiredAt) return refuse('nothing_to_credit')
   const { seconds, phase } = affected
   await tx.insert(outageCredits).values({ outageId, orderId, seconds, createdAt: now })
-  const revived = phase === 'grace' && (await restoreAddresses(unit, order))
+  const changed = phase === 'grace' ? await restoreAddresses(unit, order) : null
+  const revived = changed !== null
   if (revived) await reviveDelivery(unit, order)
+  if (changed) await announceMove(unit, orderId, changed)
   const goesOn = new Date(Math.max(order.expiredAt.getTime(), now.getTime()))
   const isServed = phase === 'running' || revived
   const credited = { seconds, outage: outageId, server: (await serverNames(tx, [serverId])).get(serverId) }

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from '../../../infra/db/drizzle.ts'
+import { and, eq, inArray, sql } from '../../../infra/db/drizzle.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SYSTEM } from '../../../infra/actor.ts'
 import { MINUTE } from '../../../infra/clock.ts'
@@ -100,7 +100,13 @@ test('renewed in the grace while its server is given up, an order is delivered f
   await stack.settle()
   expect(await stack.order(moved)).toMatchObject({ state: 'delivered', deliveryNum: 8, failCode: null })
   expect(await stack.live(moved)).toEqual({ [second.id]: 8 })
-  expect(await stack.mails('addresses-changed')).toHaveLength(told + 1)
+  // The mail of the renewal says how many addresses are new.
+  expect(await stack.mails('addresses-changed')).toHaveLength(told)
+  const { rows } = await ctx.db.execute(
+    sql`select data -> 'data' -> 'changed' as changed from pgboss.job where data ->> 'template' = 'renewal-confirmed'
+      and data -> 'data' ->> 'order_id' = ${(await stack.order(moved)).publicId}`
+  )
+  expect(rows).toEqual([{ changed: 8 }])
 
   // Both blocks of the other server are leased now.
   const before = await stack.order(stuck)

@@ -78,6 +78,10 @@ const WHY_NOT = {
     en: 'The plan or an access rule of the order is no longer sold as you paid for it.',
     'zh-CN': '该订单所付款的套餐或访问规则已不再出售。'
   },
+  order_refunded: {
+    en: 'The order had been refunded before the payment arrived.',
+    'zh-CN': '付款到账前，该订单已退款。'
+  },
   renewal_too_late: { en: 'The order could no longer be renewed.', 'zh-CN': '该订单已无法续费。' }
 } as const
 export type WhyNotDelivered = keyof typeof WHY_NOT
@@ -171,14 +175,18 @@ export const paymentTemplates = {
       })
     }
   }),
-  'renewal-confirmed': template<PaymentMail & { days?: number; expires_at: string | null }>({
+  'renewal-confirmed': template<PaymentMail & { days?: number; changed?: number; expires_at: string | null }>({
     kind: 'payments',
     sample: { ...sample, days: 30, expires_at: '2026-03-06T10:00:00.000Z' },
     content: {
       en: (data, shop) => ({
         subject: `Order renewed: ${data.product_name}`,
         heading: `Thank you, ${data.username}, your order is renewed`,
-        paragraphs: ['Your proxies keep the same addresses.'],
+        paragraphs: [
+          data.changed
+            ? `${data.changed} of your proxies have new addresses, because the old ones were no longer available. The password stays the same. Please download your proxy list again.`
+            : 'Your proxies keep the same addresses.'
+        ],
         facts: [
           ...factsEn(data),
           ...daysEn('Term added', data.days),
@@ -190,7 +198,11 @@ export const paymentTemplates = {
       'zh-CN': (data, shop) => ({
         subject: `您的订单已续费：${data.product_name}`,
         heading: `${data.username}，感谢您，您的订单已续费`,
-        paragraphs: ['您的代理将继续使用相同的地址。'],
+        paragraphs: [
+          data.changed
+            ? `由于原地址已不再可用，您有 ${data.changed} 个代理使用新地址。密码保持不变，请重新获取您的代理列表。`
+            : '您的代理将继续使用相同的地址。'
+        ],
         facts: [
           ...factsZh(data),
           ...daysZh('增加租期', data.days),

@@ -5,7 +5,7 @@ import { CancelledOrder, DisputeEvent, RefundEvent } from '../../../integrations
 import { userActor } from '../../../testing/session.ts'
 import { exchangeCoins } from '../../rewards/exchange.ts'
 import { createGiftCard } from '../../rewards/index.ts'
-import { cancelPayment, disputePayment, refundPayment } from '../index.ts'
+import { cancelPayment, disputePayment, recordRefundReport } from '../index.ts'
 import { refundOnPlatform } from '../ask-refund.ts'
 import { planRefund } from '../refund-plan.ts'
 import { amountOf, earn, halfOf, mature, takeBack, takeBackPart } from './books.fixture.ts'
@@ -83,7 +83,7 @@ async function givenBack(
 async function reportRefund({ world }: Real, payment: ModelPayment, { id, amount }: { id: number; amount: string }) {
   const event = { id, order_id: payment.id, transactions: [{ kind: 'refund', status: 'success', amount }] }
   const { ctx } = world.shop
-  return (await command(ctx, SYSTEM, unit => refundPayment(unit, RefundEvent.parse(event), ctx))).outcome
+  return (await command(ctx, SYSTEM, unit => recordRefundReport(unit, RefundEvent.parse(event), ctx))).outcome
 }
 
 /** The platform refunds all or half of a payment, before or after the delivery. */

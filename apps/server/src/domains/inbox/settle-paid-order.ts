@@ -12,7 +12,7 @@ import { lineOf, linesOf, type PaymentRow, paymentOf, settlePayment } from '../p
  * `orders/paid`: settles the payment. If the buyer paid for more of our plans and rules than the order has, it counts all
  * the same, but nothing is delivered for the rest, so an administrator decides.
  */
-export async function settleReport(unit: Unit, paid: PaidOrder, ctx: AppContext): Promise<EventResult> {
+export async function settlePaidOrder(unit: Unit, paid: PaidOrder, ctx: AppContext): Promise<EventResult> {
   await lock(unit.tx, 'platformOrder', paid.id)
   const before = await paymentOf(unit.tx, paid.id)
   const result = await settlePayment(unit, paid, ctx)

@@ -18,6 +18,7 @@ import {
   refundOrder,
   takeBackTerm,
   wasDelivered,
+  wasRenewalServed,
   type OrderRow
 } from '../orders/index.ts'
 import { setCouponUse, lockEarners, rewardInvitation, takeBackForPayment, takeBackPart } from '../rewards/index.ts'
@@ -31,7 +32,7 @@ import {
   CONVERTED,
   counted,
   isRefundedForGood,
-  isListed,
+  isPlatformRefund,
   isUnconverted,
   hasNoResult,
   isMark,
@@ -84,11 +85,11 @@ const FINAL: ReadonlySet<string> = new Set(['success', 'failure', 'error'])
  * `refunds/create`: counts the successful refund transactions. Goods returned without money count as nothing. The
  * buyer's currency is converted at the payment's rate.
  */
-export async function refundPayment(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
+export async function recordRefundReport(unit: Unit, refund: RefundEvent, ctx: Refunding): Promise<EventResult> {
   const { order_id: platformOrderId } = refund
-  const told = refund.transactions.filter(({ kind }) => kind === 'refund')
-  const made = told.filter(({ status, amount }) => status === 'success' && Number(amount) > 0)
-  const pending = told.filter(({ status }) => !FINAL.has(status))
+  const refunds = refund.transactions.filter(({ kind }) => kind === 'refund')
+  const made = refunds.filter(({ status, amount }) => status === 'success' && Number(amount) > 0)
+  const pending = refunds.filter(({ status }) => !FINAL.has(status))
   if (made.length + pending.length === 0) return { outcome: 'ignored', about: { platformOrderId } }
   await lock(unit.tx, 'platformOrder', platformOrderId)
   const key = `refund:${refund.id}`
@@ -151,13 +152,13 @@ export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: 
 export async function recordFullRefund(
   unit: Unit,
   ctx: Refunding,
-  told: Pick<PaidOrder, 'id'> & Partial<Pick<PaidOrder, 'updated_at'>>
+  cancelled: Pick<PaidOrder, 'id'> & Partial<Pick<PaidOrder, 'updated_at'>>
 ): Promise<EventResult> {
   const { tx } = unit
-  const { id: platformOrderId } = told
+  const { id: platformOrderId } = cancelled
   const known = await paymentOf(tx, platformOrderId)
   const first = `reported:${platformOrderId}`
-  const at = timeOf(told.updated_at)
+  const at = timeOf(cancelled.updated_at)
   if (at !== null && known) await tx.update(payments).set({ reportedAt: at }).where(eq(payments.id, known.id))
   const rows = rowsOf(await refundRowsOf(tx, platformOrderId), first)
   const isLater = at !== null && (!known?.reportedAt || at > known.reportedAt)
@@ -202,19 +203,19 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
   const { key, platformOrderId, amount, foreignAmount = null } = report
   const rows = await refundRowsOf(unit.tx, platformOrderId)
   const whole = (await paymentOf(unit.tx, platformOrderId))?.charged ?? null
-  const told = {
+  const columns = {
     key,
     amount: amount ?? leftOf(rows, whole),
     foreignAmount,
-    awaitsRead: isListed(key),
+    awaitsRead: isPlatformRefund(key),
     createdAt: unit.now
   }
   if (rowsOf(rows, key).some(isMarked)) return undefined
   const asked = refundIdOf(report) && !isMark(key) ? requestOf(rows, { key, amount, now: unit.now }) : undefined
-  if (!asked) return addRefund(unit, { ...told, platformOrderId, state: 'counted' })
-  await moveRefund(unit, asked, 'count', told)
-  const isLess = toCents(told.amount ?? '0') + CONVERTED < toCents(asked.amount ?? '0')
-  return { ...asked, ...told, askedPart: asked.askedPart && !isLess, state: 'counted' }
+  if (!asked) return addRefund(unit, { ...columns, platformOrderId, state: 'counted' })
+  await moveRefund(unit, asked, 'count', columns)
+  const isLess = toCents(columns.amount ?? '0') + CONVERTED < toCents(asked.amount ?? '0')
+  return { ...asked, ...columns, askedPart: asked.askedPart && !isLess, state: 'counted' }
 }
 
 /** How long the platform's answer to a request may take. After that, the process that waited for it has died. */
@@ -306,21 +307,20 @@ async function applyRefund(
   const { platformOrderNumber, charged } = payment
   const disputed = reason === 'chargeback'
   const before = sumRefunds(counted(refunds.filter(({ id }) => id !== row.id)), payment.charged).sum
-  const told = fromCents(decision.back - before)
+  const returned = fromCents(decision.back - before)
   const { detail: subject } = subjectIn(payment, order, payment.platformOrderId)
-  const detail = { ...subject, amount: told, ...(disputed ? { reason } : {}) }
-  const given = { amount, reported: told, platformOrderNumber, reason }
+  const detail = { ...subject, amount: returned, ...(disputed ? { reason } : {}) }
+  const given = { amount, reported: returned, platformOrderNumber, reason }
   if (isAll) await takeBackEarnings(unit, ctx, payment, order)
   const handed = byHand ? `${byHand} ${payment.currency}` : row.input?.byHand
-  const tell = (ended: RefundEffect, part?: { amount: string; key: string }) =>
-    mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, ...(part ? { part } : {}) })
-  const part = { amount: row.amount ?? payment.charged, key: row.key }
+  const tell = (ended: RefundEffect) =>
+    mailRefunded(unit, ctx, order, payment, { ended, disputed, byHand: handed, amount: returned, key: row.key })
   switch (decision.do) {
     case 'note_part':
-      await tell('part', part)
+      await tell('part')
       return { outcome: 'refunded', detail }
     case 'take_part': {
-      await tell('part', part)
+      await tell('part')
       await partlyRefundOrder(unit, order, given)
       await lockEarners(tx, order.userId)
       await takeBackPart(unit, payment.platformOrderId, keptOf({ amount: payment.amount, refundedAmount }))
@@ -378,12 +378,14 @@ async function takeBackEarnings(unit: Unit, ctx: Refunding, payment: PaymentRow,
   await rewardInvitation(unit, { userId: order.userId, paymentId: standing, settings })
 }
 
-/** A payment uses its promo codes if any of its order was delivered for it, or its money is kept or may come back. */
+/** A payment uses its promo codes if any of what it bought was served, or its money is kept or may come back. */
 export async function countCodes(
   unit: Unit,
   { payment, order, refunds }: Pick<Balance, 'payment' | 'order' | 'refunds'>
 ): Promise<void> {
   const isKept = !isRefundedForGood(refunds, payment.charged)
-  const isUsed = isKept || (payment.accepted && order !== null && (await wasDelivered(unit.tx, order)))
-  await setCouponUse(unit, payment.platformOrderId, isUsed)
+  const { accepted, kind, platformOrderNumber, platformOrderId } = payment
+  const isServed = (by: OrderRow) =>
+    kind === 'renewal' ? wasRenewalServed(unit.tx, by.id, platformOrderNumber) : wasDelivered(unit.tx, by)
+  await setCouponUse(unit, platformOrderId, isKept || (accepted && order !== null && (await isServed(order))))
 }
