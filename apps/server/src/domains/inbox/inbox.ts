@@ -9,7 +9,7 @@ import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { users } from '../accounts/tables.ts'
 import { attentionSentence, isLate } from '../commerce/index.ts'
 import { isAboutMoney, platformEvents } from '../commerce/tables.ts'
-import { SERVED_STATES, ourVariants, renewable, soldTodayOf } from '../orders/index.ts'
+import { SERVED_STATES, ourVariants, renewable, currentTermsOf } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { ENDED_BY_DELIVERY, compareLines, lineOf, missing, paymentStateOf } from '../payments/index.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
@@ -258,7 +258,7 @@ async function proposedFor(db: Executor, paid: PaidOrder): Promise<string | null
     .orderBy(asc(orders.id))
     .limit(MOST)
   const running = all.filter(({ order }) => renewable(order, paidAt).ok)
-  const today = await soldTodayOf(
+  const today = await currentTermsOf(
     db,
     running.map(({ order }) => order)
   )

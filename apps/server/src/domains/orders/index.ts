@@ -51,16 +51,8 @@ export { orderJobs } from './jobs.ts'
 export { dailyFigures } from './figures.ts'
 export { guardAddressSearch, orderLabels } from './guard-address-search.ts'
 export { countUndelivered, findOrder, orderList } from './list.ts'
-export {
-  exportOrders,
-  forgetBuyer,
-  hasOwedOrders,
-  lockOwedOrders,
-  planRemoval,
-  platformNamesOf,
-  removeOrderIn,
-  restoreDeleted
-} from './own-orders.ts'
+export { exportOrders, forgetBuyer, hasOwedOrders, lockOwedOrders, platformNamesOf } from './own-orders.ts'
+export { planRemoval, removeOrderIn, restoreDeleted } from './remove-order.ts'
 export { placeOrder } from './place-order.ts'
 export { placeLostOrder } from './restored-order.ts'
 export { remindExpiries } from './remind.ts'
@@ -79,7 +71,15 @@ export {
 } from './renew.ts'
 export { quotaRefusal } from './quotas.ts'
 export { orderRoutes } from './routes.ts'
-export { asPlaced, isPaidInTime, ourVariants, paidAtOf, soldToday, soldTodayOf, type SoldToday } from './sold-today.ts'
+export {
+  termsAsPlaced,
+  isPaidInTime,
+  ourVariants,
+  paidAtOf,
+  currentTerms,
+  currentTermsOf,
+  type CurrentTerms
+} from './current-terms.ts'
 export { orderRetention, removeUnpaidOrders } from './jobs.ts'
 export { searchHolders, searchOrders } from './guard-address-search.ts'
 export { served } from './tables.ts'

@@ -2,7 +2,7 @@
 import { RESERVATION_MINUTES } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
-import { hasPaid } from './place-order.ts'
+import { hasPaid } from './unpaid-limits.ts'
 import { heldUntil, isUnsettled, NOT_PENDING, PENDING_GRACE, renewable } from './renew.ts'
 import { updateOrder, type OrderRow } from './transition.ts'
 

@@ -23,7 +23,7 @@ import { writeSettings } from '../settings/index.ts'
 import { orderRoutes } from './routes.ts'
 import { addRow } from '../../testing/rows.ts'
 import { fromNow } from '../../testing/later.ts'
-import { openSaleCheck } from './sold-today.ts'
+import { openSaleCheck } from './sale-check.ts'
 
 const PLAN_GONE =
   'This plan is no longer sold, so you cannot renew it. Your proxies work until they expire. Please choose another plan.'

@@ -12,7 +12,8 @@ import { isPaused, openPlatform } from '../commerce/index.ts'
 import { isOverWith, renewable } from './renew.ts'
 import { orders, type OrderLine } from './tables.ts'
 import { discountCodeFor, levelDiscounts } from '../rewards/index.ts'
-import { refusedByStock, type SaleCheck, type SoldToday, soldTodayOf } from './sold-today.ts'
+import { type CurrentTerms, currentTermsOf } from './current-terms.ts'
+import { refusedByStock, type SaleCheck } from './sale-check.ts'
 
 /** An administrator may renew any order, others their own. */
 type Caller = Pick<UserActor, 'id' | 'isSuperuser'>
@@ -82,7 +83,7 @@ async function createLinks(
   )
 }
 
-type Found = { order: typeof orders.$inferSelect; email: string; sold: SoldToday }
+type Found = { order: typeof orders.$inferSelect; email: string; sold: CurrentTerms }
 
 /** How each order is sold today, or why it cannot be renewed, according to our own data. */
 async function findRenewable({ db, now }: AppContext, orderIds: number[], caller: Caller): Promise<Result<Found>[]> {
@@ -97,7 +98,7 @@ async function findRenewable({ db, now }: AppContext, orderIds: number[], caller
         caller.isSuperuser ? undefined : eq(orders.userId, caller.id)
       )
     )
-  const sold = await soldTodayOf(
+  const sold = await currentTermsOf(
     db,
     rows.map(({ order }) => order)
   )

@@ -10,7 +10,7 @@ import { reserve, reserveThese } from '../inventory/index.ts'
 import { aclRules } from '../inventory/tables.ts'
 import type { HeldRanges } from '../settings/index.ts'
 import { proxyCredentialsOf } from './place-order.ts'
-import { ourVariants } from './sold-today.ts'
+import { ourVariants } from './current-terms.ts'
 import { orders } from './tables.ts'
 import { recordEvent, type OrderRow } from './transition.ts'
 

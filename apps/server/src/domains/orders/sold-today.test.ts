@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusedByStock } from './sold-today.ts'
+import { refusedByStock } from './sale-check.ts'
 
 const line = (variant: string, quantity = 8) => ({ variant, name: `Variant ${variant}`, quantity })
 

@@ -1,6 +1,6 @@
 import { toCents } from '@netlet/contract/money'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
-import { isOverWith, type OrderRow, renewable, type SoldToday } from '../orders/index.ts'
+import { isOverWith, type OrderRow, renewable, type CurrentTerms } from '../orders/index.ts'
 import {
   chargedOf,
   compareLines,
@@ -45,7 +45,7 @@ export type OrderFacts = {
   /** Until when the order could be renewed, if it has expired. */
   renewableBefore: Date | null
   /** The lines and days that a payment must match: as placed while its addresses are held, later as sold today. */
-  terms: SoldToday
+  terms: CurrentTerms
 }
 
 type PaymentProblem = MoneyProblem | { code: 'lines_missing'; params: { missing: string } } | { code: 'cancelled' }

@@ -8,7 +8,7 @@ import { type EventResult, isCancelledThere } from '../commerce/index.ts'
 import {
   type OrderRow,
   addToPaid,
-  asPlaced,
+  termsAsPlaced,
   isPaidInTime,
   lockOrder,
   lockOrderByPublicId,
@@ -17,7 +17,7 @@ import {
   placeLostOrder,
   renewableBefore,
   restoreDeleted,
-  soldToday
+  currentTerms
 } from '../orders/index.ts'
 import { readRestored, readSettings } from '../settings/index.ts'
 import { returnMoney } from './apply-return.ts'
@@ -132,7 +132,7 @@ export async function gatherOrder(
     paidAt,
     renewableBefore: await renewableBefore(tx, order),
     first: (platformOrderId && (await paymentOf(tx, platformOrderId))) || null,
-    terms: isPlaced ? asPlaced(order) : await soldToday(tx, order)
+    terms: isPlaced ? termsAsPlaced(order) : await currentTerms(tx, order)
   }
 }
 

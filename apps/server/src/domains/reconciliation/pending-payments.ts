@@ -14,7 +14,7 @@ import {
   holdForRenewal,
   isUnsettled,
   lockOrderByPublicId,
-  soldToday,
+  currentTerms,
   type UnpaidState
 } from '../orders/index.ts'
 import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
@@ -81,7 +81,7 @@ async function holdOrder(
   const isRenewal = !isUnsettled(order)
   // What a purchase left on the platform does not concern its renewal.
   if (isRenewal && !readOrderReference(event)?.isRenewal) return
-  const sold = isRenewal ? await soldToday(unit.tx, order) : null
+  const sold = isRenewal ? await currentTerms(unit.tx, order) : null
   const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
   // A payment for less would be held, not settle the order.
   const covers = !withdrawn && missing(compareLines(lines, event), order) === null

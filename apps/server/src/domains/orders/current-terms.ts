@@ -1,70 +1,15 @@
 import { refuse, type Refusal } from '@netlet/contract'
 import { eq, inArray, sql } from '../../infra/db/drizzle.ts'
-import type { PaidOrder, Shopify } from '../../integrations/shopify/index.ts'
+import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { products, variants } from '../catalog/tables.ts'
 import { aclRules } from '../inventory/tables.ts'
 import type { OrderRow } from './transition.ts'
 import type { OrderLine } from './tables.ts'
-import { LRUCache } from 'lru-cache'
-import { type Clock, MINUTE } from '../../infra/clock.ts'
-
-type Answer = Awaited<ReturnType<Shopify['variants']>>
-
-/** Asks the platform whether variants are for sale. Null if this user has asked too often. */
-export type SaleCheck = (
-  platform: Pick<Shopify, 'variants'>,
-  userId: number,
-  ids: readonly string[]
-) => Promise<Answer> | null
-
-/** How long an answer of the platform is cached. */
-const KEPT = MINUTE / 2
-/** Calls to the platform that one user may cause in a minute of the clock. */
-const A_MINUTE = 20
-
-/** Each process caches the latest answers, including failures, and runs one call at a time for the same variants. */
-export function openSaleCheck(now: Clock): SaleCheck {
-  const answers = new LRUCache<string, { at: number; answer: Promise<Answer> }>({ max: 2000 })
-  const asked = new LRUCache<string, number>({ max: 20_000 })
-  return (platform, userId, ids) => {
-    const at = now().getTime()
-    const key = ids.toSorted().join(',')
-    const kept = answers.get(key)
-    if (kept && kept.at > at - KEPT) return kept.answer
-    const who = `${userId}:${Math.floor(at / MINUTE)}`
-    const before = asked.get(who) ?? 0
-    if (before >= A_MINUTE) return null
-    asked.set(who, before + 1)
-    const answer = platform.variants(ids)
-    answers.set(key, { at, answer })
-    answer.catch(() => answers.delete(key))
-    return answer
-  }
-}
-
-/**
- * Refuses lines of which the platform's checkout would take fewer, because its own stock is smaller. Rules may share a
- * variant, so the lines of each are added.
- */
-export function refusedByStock(
-  lines: readonly OrderLine[],
-  there: ReadonlyMap<string, { stock: string; left: number | null }>
-): Refusal | null {
-  const needed = new Map<string, number>()
-  for (const { variant, name, quantity } of lines) {
-    const { stock, left = null } = there.get(variant) ?? {}
-    const all = (needed.get(variant) ?? 0) + quantity
-    needed.set(variant, all)
-    if (stock === 'sold_out') return refuse('sold_out_on_platform', { params: { name } })
-    if (left !== null && left < all) return refuse('short_on_platform', { params: { name, left } })
-  }
-  return null
-}
 
 type Ordered = Pick<OrderRow, 'variantId' | 'variantName' | 'rules' | 'quantity' | 'lines'>
 
-export type SoldToday = {
+export type CurrentTerms = {
   /** The platform's variants: the plan first, then each rule. */
   lines: OrderLine[]
   /** The days of a term. */
@@ -74,21 +19,21 @@ export type SoldToday = {
 }
 
 /** How the order was sold when it was placed. */
-export const asPlaced = ({ lines, proxyTime: days }: Pick<OrderRow, 'lines' | 'proxyTime'>): SoldToday => ({
+export const termsAsPlaced = ({ lines, proxyTime: days }: Pick<OrderRow, 'lines' | 'proxyTime'>): CurrentTerms => ({
   lines,
   days,
   withdrawn: null
 })
 
 /** How an order's plan and rules are sold today, according to our own data. */
-export async function soldToday(db: Executor, order: Ordered): Promise<SoldToday> {
-  const [sold] = await soldTodayOf(db, [order])
+export async function currentTerms(db: Executor, order: Ordered): Promise<CurrentTerms> {
+  const [sold] = await currentTermsOf(db, [order])
   if (!sold) throw new Error(`There is no variant ${order.variantId}`)
   return sold
 }
 
 /** The same for several orders, in the same order, with two queries. */
-export async function soldTodayOf(db: Executor, ordered: readonly Ordered[]): Promise<SoldToday[]> {
+export async function currentTermsOf(db: Executor, ordered: readonly Ordered[]): Promise<CurrentTerms[]> {
   if (ordered.length === 0) return []
   const plans = await db
     .select({
@@ -135,7 +80,7 @@ function withdrawnOf(
   { variantName, rules: ordered }: Ordered,
   plan: { sold: boolean },
   rules: readonly { name: string; sold: boolean }[]
-): SoldToday['withdrawn'] {
+): CurrentTerms['withdrawn'] {
   if (!plan.sold) return { name: variantName, refusal: refuse('plan_withdrawn') }
   // A link without one of the rules would charge too little.
   if (rules.length < ordered.length) return { name: '–', refusal: refuse('unknown_rule') }
