@@ -16,11 +16,11 @@ export type Secrets = {
   /** The same text sealed with APP_SECRET; null unless APP_SECRET_PREVIOUS sealed it. */
   resealed(sealed: Buffer): Buffer | null
   /** A text like that of `randomCode`, always the same for `name`, and not guessable without the kept key. */
-  codeOf(name: string, length: number): string
+  codeOf: (name: string, length: number) => string
   /** HMAC-SHA256 under the kept key, for what a stolen database alone must not suffice to find. */
-  mac(text: string): Buffer
+  mac: (text: string) => Buffer
   /** The HMACs to accept: under the kept key, and under those that were used before it. */
-  macs(text: string): Buffer[]
+  macs: (text: string) => Buffer[]
   /** Seals what nothing seals again, such as links in mails, so that it outlives APP_SECRET. */
   kept: Pick<Secrets, 'seal' | 'open'>
   /** Those of APP_SECRET_PREVIOUS, if it is given. */
