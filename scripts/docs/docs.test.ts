@@ -82,6 +82,19 @@ test('docs/LIMITS.md names each refusal of too much, and no reason that is none'
   expect(heard.filter(reason => !(reason in refusals))).toEqual([])
 })
 
+test('each refusal of docs/LIMITS.md is provoked by a test, which names it or its sentence', () => {
+  const tests = globSync('apps/server/src/**/*.test.ts', { cwd: root })
+    .map(file => readFileSync(join(root, file), 'utf8'))
+    .join('\n')
+  const cells = limits.split('\n').flatMap(line => line.split('|')[3] ?? [])
+  const reasons = new Set(cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word)))
+  const isTried = (reason: string) =>
+    new RegExp(`['"\`]${reason}['"\`]`).test(tests) ||
+    tests.includes(refusals[reason as keyof typeof refusals][1].split('{')[0] ?? '')
+  expect(reasons.size).toBeGreaterThan(20)
+  expect([...reasons].filter(reason => !isTried(reason))).toEqual([])
+})
+
 test('jobs are sorted by name, with when they run and how often they are tried', () => {
   const run = () => Promise.resolve()
   const text = jobsMarkdown([
