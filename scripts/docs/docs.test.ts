@@ -42,6 +42,29 @@ test.each([
   expect(named.filter(path => !isThere(path))).toEqual([])
 })
 
+test('docs/ASVS.md has each requirement of levels 1 and 2, and names files that are there', () => {
+  const text = readFileSync(join(root, 'docs/ASVS.md'), 'utf8')
+  const rows = text.split('\n').flatMap(line => {
+    const [, number = '', level, , state = '', how = ''] = line.split('|').map(cell => cell.trim())
+    return /^\d+\.\d+\.\d+$/.test(number) ? [{ number, level, state, how }] : []
+  })
+  const ofLevel = (level: string) => rows.filter(row => row.level === level)
+  expect([ofLevel('1').length, ofLevel('2').length]).toEqual([70, 183])
+  expect(rows.filter(({ state, how }) => !/^(met|not met|not applicable)$/.test(state) || how === '')).toEqual([])
+  expect(ofLevel('1').flatMap(({ number, state }) => (state === 'not met' ? number : []))).toEqual(['6.2.5'])
+  for (const [level, ...states] of ['1', '2'].map(one => [one, 'met', 'not applicable', 'not met'] as const)) {
+    const counts = states.map(state => ofLevel(level).filter(row => row.state === state).length)
+    expect(text).toMatch(new RegExp(`\\| ${[level, ...counts].join(' +\\| ')} +\\|`))
+  }
+  const places = ['', 'apps/server/src', 'apps/server/src/domains', 'apps/web/src', 'packages/contract/src', 'docs']
+  const named = rows.flatMap(({ how }) =>
+    [...how.matchAll(/`([\w./@-]+\.(?:tsx?|md|conf|service))`/g)].map(([, path = '']) => path)
+  )
+  expect(named.length).toBeGreaterThan(150)
+  const isThere = (path: string) => places.some(place => existsSync(join(root, place, path)))
+  expect(named.filter(path => !isThere(path))).toEqual([])
+})
+
 test('docs/CONFIGURATION.md names every variable that the programs read', () => {
   const text = readFileSync(join(root, 'docs/CONFIGURATION.md'), 'utf8')
   const folders = ['apps/server/src', 'apps/agent/src', 'apps/sandbox/src', 'scripts/demo']
