@@ -42,6 +42,29 @@ test.each([
   expect(named.filter(path => !isThere(path))).toEqual([])
 })
 
+test('docs/ASVS.md has each requirement of levels 1 and 2, and names files that are there', () => {
+  const text = readFileSync(join(root, 'docs/ASVS.md'), 'utf8')
+  const rows = text.split('\n').flatMap(line => {
+    const [, number = '', level, , state = '', how = ''] = line.split('|').map(cell => cell.trim())
+    return /^\d+\.\d+\.\d+$/.test(number) ? [{ number, level, state, how }] : []
+  })
+  const ofLevel = (level: string) => rows.filter(row => row.level === level)
+  expect([ofLevel('1').length, ofLevel('2').length]).toEqual([70, 183])
+  expect(rows.filter(({ state, how }) => !/^(met|not met|not applicable)$/.test(state) || how === '')).toEqual([])
+  expect(ofLevel('1').flatMap(({ number, state }) => (state === 'not met' ? number : []))).toEqual(['6.2.5'])
+  for (const [level, ...states] of ['1', '2'].map(one => [one, 'met', 'not applicable', 'not met'] as const)) {
+    const counts = states.map(state => ofLevel(level).filter(row => row.state === state).length)
+    expect(text).toMatch(new RegExp(`\\| ${[level, ...counts].join(' +\\| ')} +\\|`))
+  }
+  const places = ['', 'apps/server/src', 'apps/server/src/domains', 'apps/web/src', 'packages/contract/src', 'docs']
+  const named = rows.flatMap(({ how }) =>
+    [...how.matchAll(/`([\w./@-]+\.(?:tsx?|md|conf|service))`/g)].map(([, path = '']) => path)
+  )
+  expect(named.length).toBeGreaterThan(150)
+  const isThere = (path: string) => places.some(place => existsSync(join(root, place, path)))
+  expect(named.filter(path => !isThere(path))).toEqual([])
+})
+
 test('docs/CONFIGURATION.md names every variable that the programs read', () => {
   const text = readFileSync(join(root, 'docs/CONFIGURATION.md'), 'utf8')
   const folders = ['apps/server/src', 'apps/agent/src', 'apps/sandbox/src', 'scripts/demo']
@@ -66,7 +89,12 @@ test('each limit of docs/LIMITS.md is the one of the code', () => {
       : folders.map(folder => `${folder}/${path}`)
     const file = places.find(place => existsSync(join(root, place)))
     expect(file, path).toBeDefined()
-    expect(readFileSync(join(root, file ?? ''), 'utf8').includes(code), `${path} has ${code}`).toBe(true)
+    // What goes on after it would be another figure.
+    const [, ...after] = readFileSync(join(root, file ?? ''), 'utf8').split(code)
+    expect(
+      after.some(rest => !/^\w/.test(rest)),
+      `${path} has ${code}`
+    ).toBe(true)
   }
 })
 
@@ -80,6 +108,19 @@ test('docs/LIMITS.md names each refusal of too much, and no reason that is none'
   const cells = limits.split('\n').flatMap(line => line.split('|')[3] ?? [])
   const heard = cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word))
   expect(heard.filter(reason => !(reason in refusals))).toEqual([])
+})
+
+test('each refusal of docs/LIMITS.md is provoked by a test, which names it or its sentence', () => {
+  const tests = globSync('apps/server/src/**/*.test.ts', { cwd: root })
+    .map(file => readFileSync(join(root, file), 'utf8'))
+    .join('\n')
+  const cells = limits.split('\n').flatMap(line => line.split('|')[3] ?? [])
+  const reasons = new Set(cells.flatMap(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word)))
+  const isTried = (reason: string) =>
+    new RegExp(`['"\`]${reason}['"\`]`).test(tests) ||
+    tests.includes(refusals[reason as keyof typeof refusals][1].split('{')[0] ?? '')
+  expect(reasons.size).toBeGreaterThan(20)
+  expect([...reasons].filter(reason => !isTried(reason))).toEqual([])
 })
 
 test('jobs are sorted by name, with when they run and how often they are tried', () => {

@@ -86,6 +86,27 @@ const playwright = (extra: string[] = []): Stage['check'] => {
   }
 }
 
+/** Parts of paths. */
+const attacks = [
+  ...['attack', 'injection', 'fuzz', 'wire', 'roles', 'tokens', 'secrets', 'confirmations', 'documents'].map(
+    name => `apps/server/src/api/${name}.test.ts`
+  ),
+  'apps/server/src/asked-twice.test.ts',
+  'apps/server/src/infra/http/',
+  'apps/server/src/infra/list/',
+  'apps/server/src/infra/log',
+  'apps/server/src/integrations/public-http/',
+  'apps/server/src/domains/accounts/',
+  'apps/server/src/domains/inventory/storm.test.ts',
+  'apps/server/src/domains/orders/unpaid-limit.test.ts',
+  'apps/server/src/domains/payments/hostile-payments.test.ts',
+  'apps/server/src/domains/webhooks/',
+  'apps/server/src/pages/pages.test.ts',
+  'apps/agent/test/hostile.test.ts',
+  'apps/agent/test/memory-bounds.test.ts',
+  'scripts/docs/docs.test.ts'
+]
+
 const build = program('build', 10, 'scripts/build-web.ts')
 
 /** All stages. In each lane, those that find mistakes most cheaply come first. */
@@ -116,6 +137,8 @@ export const stages: Stage[] = [
     only: 'when named',
     check: vitest(['--project=database'], { ONLY_OWN_SQL: '1' })
   },
+  // By class: ids and roles, forms, copies at once, injection, addresses, limits, money, machines. 'unit' has them, too.
+  { name: 'attack', minutes: 60, lane: 'tests', only: 'when named', check: vitest(attacks) },
   { name: 'browser', minutes: 60, lane: 'tests', check: playwright() },
   // Do the tests of pure rules detect mutations?
   {

@@ -4,6 +4,7 @@ import { knownDevice, signDevice } from './domains/accounts/device-cookie.ts'
 import { makeRecoveryCodes, useRecoveryCode } from './domains/accounts/second-factor/check.ts'
 import { secondFactors, secondFactorTickets } from './domains/accounts/second-factor/tables.ts'
 import { formerWebhookSecrets, platformTokens } from './domains/commerce/tables.ts'
+import { unsubscribe, unsubscribeToken } from './domains/mail/choices.ts'
 import { noticeChannels } from './domains/notices/tables.ts'
 import { servers } from './domains/servers/tables.ts'
 import { checkAppSecret, opensSecrets, readSettings, secretChange, settingsJobs } from './domains/settings/index.ts'
@@ -12,7 +13,7 @@ import { SYSTEM } from './infra/actor.ts'
 import { DAY } from './infra/clock.ts'
 import { command, type Unit } from './infra/command.ts'
 import type { AppContext } from './infra/context.ts'
-import { createSecrets, canOpen } from './infra/secrets.ts'
+import { createSecrets, canOpen, type Secrets } from './infra/secrets.ts'
 import { sealedTables } from './sealed-tables.ts'
 import { addRow, addRows } from './testing/rows.ts'
 import { startTestShop, type TestShop } from './testing/shop.ts'
@@ -32,7 +33,7 @@ afterAll(() => shop?.close())
 /** The shop as another process has it. */
 const processWith = (secret: string, previous?: string): AppContext => ({
   ...shop.ctx,
-  secrets: createSecrets(secret, previous)
+  secrets: createSecrets(secret, previous ?? '')
 })
 const OLD = () => shop.ctx.config.appSecret
 
@@ -112,11 +113,16 @@ test('every column with bytes is sealed again after a change of APP_SECRET, or h
   expect(rows.map(({ name }) => name).filter(name => !sealed.has(name) && !NOT_SEALED.test(name))).toEqual([])
 })
 
+const unit = <T>(work: (it: Unit) => Promise<T>) => command(shop.ctx, SYSTEM, work)
+const recoveryCodesOf = async (secrets: Secrets): Promise<string[]> =>
+  (await unit(it => makeRecoveryCodes(it, secrets, ids.customer))).map(code => code.replace('-', ''))
+const recovers = (secrets: Secrets, code: string) => unit(it => useRecoveryCode(it, secrets, ids.customer, code))
+
 test('APP_SECRET changes while processes with the old and the new one run', async () => {
-  const device = signDevice(shop.ctx.secrets, { id: 1, passwordHash: 'hash' })
-  const unit = <T>(work: (it: Unit) => Promise<T>) => command(shop.ctx, SYSTEM, work)
-  const codes = await unit(it => makeRecoveryCodes(it, shop.ctx.secrets, ids.customer))
-  const [first = '', second = ''] = codes.map(code => code.replace('-', ''))
+  const started = await checkAppSecret(shop.ctx)
+  const device = signDevice(started, { id: 1, passwordHash: 'hash' })
+  const link = unsubscribeToken(started, 'link@example.com', 'payments')
+  const [first = '', second = ''] = await recoveryCodesOf(started)
 
   // First, all processes may open what the new secret seals, and then one of them has it.
   const old = processWith(OLD(), NEW)
@@ -126,12 +132,12 @@ test('APP_SECRET changes while processes with the old and the new one run', asyn
   expect(await secretChange(old, sealedTables)).toMatchObject({ left: 0 })
   await reseal(old)
   expect(await opensSecrets(shop.ctx.db, shop.ctx.secrets)).toBe(true)
-  await checkAppSecret(next)
+  const both = await checkAppSecret(next)
   await expect(checkAppSecret(only)).rejects.toThrow(/^APP_SECRET is not the one/)
   await expect(checkAppSecret(processWith(NEW, `${OLD()}!`))).rejects.toThrow(/^Neither APP_SECRET nor APP_SECRET_PREV/)
   expect(await unopened(next)).toEqual(['servers.ssh_password'])
-  expect(knownDevice(next.secrets, device, { id: 1, passwordHash: 'hash' })).toBeDefined()
-  expect(await unit(it => useRecoveryCode(it, next.secrets, ids.customer, first))).toBe(true)
+  expect(knownDevice(both, device, { id: 1, passwordHash: 'hash' })).toBeDefined()
+  expect(await recovers(both, first)).toBe(true)
 
   // Settings, 451 servers, and one row of each other table, and the check value.
   const left = (await secretChange(next, sealedTables))?.left ?? 0
@@ -178,12 +184,15 @@ test('APP_SECRET changes while processes with the old and the new one run', asyn
   expect(await secretChange(next, sealedTables)).toEqual({ left: 1, removable_at: null })
   await reseal(next)
 
-  // Without the previous one: all opens, and only what derived from it has ended.
-  await checkAppSecret(only)
+  // Without the previous one, all opens: also what nothing seals or hashes again.
+  const alone = await checkAppSecret(only)
   expect(await secretChange(only, sealedTables)).toBeNull()
   expect(await unopened(only)).toEqual(['settings.secret', 'servers.ssh_password'])
-  expect(knownDevice(only.secrets, device, { id: 1, passwordHash: 'hash' })).toBeUndefined()
-  expect(await unit(it => useRecoveryCode(it, only.secrets, ids.customer, second))).toBe(false)
+  expect(knownDevice(alone, device, { id: 1, passwordHash: 'hash' })).toBeDefined()
+  expect(await unsubscribe({ ...only, secrets: alone }, SYSTEM, link)).toMatchObject({ ok: true })
+  expect(alone.codeOf('proxy password of X', 14)).toBe(started.codeOf('proxy password of X', 14))
+  expect(await recovers(alone, second)).toBe(true)
+  expect(await recovers(alone, second)).toBe(false)
   await expect(checkAppSecret(shop.ctx)).rejects.toThrow(/^APP_SECRET is not the one/)
 
   // A previous secret that the database never had is a line of the log, and stops nothing.
@@ -193,4 +202,15 @@ test('APP_SECRET changes while processes with the old and the new one run', asyn
   expect(lines).toEqual([])
   await checkAppSecret({ ...processWith(NEW, `${OLD()}!`), log })
   expect(lines).toEqual([expect.stringMatching(/^APP_SECRET_PREVIOUS was never/)])
+})
+
+test('what APP_SECRET itself had hashed, before the kept keys, outlives its change, too', async () => {
+  const [code = ''] = await recoveryCodesOf(createSecrets(NEW))
+  await shop.ctx.db.execute(sql`delete from settings where key = 'kept_keys'`)
+  const before = processWith(NEW)
+  const upgraded = await checkAppSecret({ ...before, config: { ...before.config, appSecret: NEW } })
+  expect(upgraded.mac('x')).not.toEqual(before.secrets.mac('x'))
+  await reseal(processWith('the secret after the next one, for tests', NEW))
+  const last = await checkAppSecret(processWith('the secret after the next one, for tests'))
+  expect(await recovers(last, code)).toBe(true)
 })

@@ -71,9 +71,9 @@ async function openOnce(config: Config, { worker, serves = true }: Omit<Role, 'p
     const jobs = await openJobs({ db, listenUrl: worker ? sessionUrl : null, log, queues: allQueues })
     opened.push(() => jobs.stop())
     const secrets = createSecrets(config.appSecret, config.formerAppSecret)
-    const ctx: AppContext = { config, db, jobs, log, now: systemClock, secrets, changes }
-    tail.start(storeLogLines(ctx))
-    await checkAppSecret(ctx)
+    const found: AppContext = { config, db, jobs, log, now: systemClock, secrets, changes }
+    tail.start(storeLogLines(found))
+    const ctx: AppContext = { ...found, secrets: await checkAppSecret(found) }
     await ensureAdmin(ctx)
     await seedLevelCodes(ctx)
     if (worker) {

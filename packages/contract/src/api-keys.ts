@@ -70,6 +70,7 @@ export const apiKeyRoutes = {
     access: 'admin',
     permission: 'console.use',
     needsConfirmation: true,
+    sessionOnly: true,
     body: ApiTokenForm,
     reply: NewApiKey
   }),

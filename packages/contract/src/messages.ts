@@ -63,7 +63,10 @@ export const refusals = {
   wrong_email_code: [400, 'The verification code is not correct or has expired'],
   wrong_verification: [400, 'The verification has expired. Please request a new code.'],
   email_code_too_soon: [429, 'We sent a code a moment ago. Please wait a minute before you request another.'],
-  email_code_limit: [429, 'You requested too many codes. Please use the last one, or try again tomorrow.'],
+  email_code_limit: [
+    429,
+    'Too many codes were requested for this address. Please use the newest email, or try again tomorrow.'
+  ],
   wrong_password: [400, 'The password is not correct'],
   password_is_common: [
     400,

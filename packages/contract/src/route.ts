@@ -43,6 +43,8 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
    * permission pass.
    */
   needsConfirmation?: true | { asks(body: z.output<B>, limits: ConfirmLimits): boolean }
+  /** It is about the session that calls, so no API token passes. */
+  sessionOnly?: true
   /** The handler verifies the body's bytes before anything is parsed. */
   signed?: true
   /** The shape of `data` in a success. */

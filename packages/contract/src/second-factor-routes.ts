@@ -106,6 +106,7 @@ export const secondFactor = {
     summary: 'Confirm a session for what asks for it: the password, and where the operator has one, a second factor',
     access: 'admin',
     permission: 'console.use',
+    sessionOnly: true,
     body: SessionConfirmation,
     reply: Done
   }),

@@ -56,7 +56,7 @@ export function describeCalls(): { calls: ApiCall[]; components: Components } {
         access: route.access,
         permission: route.permission,
         scope: route.scope,
-        takesTokens: TOKEN_PERMISSIONS.some(permission => permission === route.permission),
+        takesTokens: !route.sessionOnly && TOKEN_PERMISSIONS.some(permission => permission === route.permission),
         needsConfirmation: route.needsConfirmation !== undefined,
         idempotencyKey: route.idempotencyKey,
         reveals: route.reveals === 'credentials',

@@ -67,7 +67,7 @@ export async function backUp(
 function secretsOf({ kept }: Place): Secrets {
   const secret = kept.environment['APP_SECRET']
   if (!secret) throw new BackupProblem('Set APP_SECRET as the shop has it: a backup without it cannot be used.')
-  return createSecrets(secret, kept.environment['APP_SECRET_PREVIOUS'])
+  return createSecrets(secret, kept.environment['APP_SECRET_PREVIOUS'] ?? '')
 }
 
 async function* stopping(parts: AsyncIterable<Part>, signal: AbortSignal): AsyncGenerator<Part> {

@@ -80,15 +80,10 @@ async function answers(url: string): Promise<string | null> {
 /** The address that browsers use, and the reverse proxy behind it. */
 export async function checkPublicUrl({ publicUrl, trustProxy, demo }: Config): Promise<Finding[]> {
   if (demo) return []
-  const isSecure = publicUrl.startsWith('https:')
   const why = await answers(`${publicUrl}/healthz`)
   return [
-    isSecure
-      ? fine(`PUBLIC_URL is ${publicUrl}.`)
-      : wrong(
-          `PUBLIC_URL is ${publicUrl}: passwords would pass in the clear. Use https, by a reverse proxy of deploy/.`
-        ),
-    ...(isSecure && trustProxy === false
+    fine(`PUBLIC_URL is ${publicUrl}.`),
+    ...(publicUrl.startsWith('https:') && trustProxy === false
       ? [wrong('TRUST_PROXY is not set, so all visitors look like your reverse proxy. Set it to its address.')]
       : []),
     why === null

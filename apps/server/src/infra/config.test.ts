@@ -42,6 +42,7 @@ test.each<[NodeJS.ProcessEnv, string]>([
   [{ ...valid, DNS_SERVERS: '192.0.2.53,dns.example' }, 'DNS_SERVERS must list addresses'],
   [{ ...valid, PUBLIC_URL: 'shop' }, 'PUBLIC_URL is not an address'],
   [{ ...valid, PUBLIC_URL: undefined }, 'Set PUBLIC_URL'],
+  [{ ...valid, PUBLIC_URL: 'http://shop.example.com' }, 'PUBLIC_URL must begin with https://'],
   [{ ...valid, PUBLIC_URL: 'http://127.0.0.1:3000' }, 'PUBLIC_URL is an address of this machine only'],
   [{ ...valid, PUBLIC_URL: 'http://localhost' }, 'ALLOW_LOOPBACK_PUBLIC_URL=1'],
   [{ ...valid, PUBLIC_URL: 'https://shop.localhost.' }, 'PUBLIC_URL is an address of this machine only'],

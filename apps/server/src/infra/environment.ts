@@ -353,6 +353,13 @@ export const Environment = z
     error:
       'PUBLIC_URL is an address of this machine only, where no platform can send webhooks. Set it to the address that browsers use, or, to try things out, ALLOW_LOOPBACK_PUBLIC_URL=1.'
   })
+  .refine(
+    env => env.NETLET_DEMO || isLoopback(env.PUBLIC_URL ?? '') || env.PUBLIC_URL?.startsWith('https:') !== false,
+    {
+      error:
+        'PUBLIC_URL must begin with https://, because passwords and payments pass there. Put a reverse proxy with a certificate in front (deploy/nginx, deploy/caddy).'
+    }
+  )
   .refine(env => env.NETLET_DEMO || env.ADMIN_PASSWORD !== DEFAULT_ADMIN_PASSWORD, {
     error: 'ADMIN_PASSWORD is the demo password. Set one of your own.'
   })

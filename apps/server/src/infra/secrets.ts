@@ -15,22 +15,26 @@ export type Secrets = {
   open(sealed: Buffer): string
   /** The same text sealed with APP_SECRET; null unless APP_SECRET_PREVIOUS sealed it. */
   resealed(sealed: Buffer): Buffer | null
-  /** A text like that of `randomCode`, always the same for `name`, and not guessable without APP_SECRET. */
-  codeOf(name: string, length: number): string
-  /** HMAC-SHA256 under APP_SECRET, for what a stolen database alone must not suffice to find. */
-  mac(text: string): Buffer
-  /** The HMACs to accept: under APP_SECRET, and under APP_SECRET_PREVIOUS if it is given. */
-  macs(text: string): Buffer[]
+  /** A text like that of `randomCode`, always the same for `name`, and not guessable without the kept key. */
+  codeOf: (name: string, length: number) => string
+  /** HMAC-SHA256 under the kept key, for what a stolen database alone must not suffice to find. */
+  mac: (text: string) => Buffer
+  /** The HMACs to accept: under the kept key, and under those that were used before it. */
+  macs: (text: string) => Buffer[]
+  /** Seals what nothing seals again, such as links in mails, so that it outlives APP_SECRET. */
+  kept: Pick<Secrets, 'seal' | 'open'>
   /** Those of APP_SECRET_PREVIOUS, if it is given. */
   previous: Secrets | null
 }
 
 /**
- * AES-256-GCM under a key derived from APP_SECRET: nonce (12 bytes), tag (16), ciphertext.
- * @param former APP_SECRET_PREVIOUS; '' if there is none
+ * AES-256-GCM under a key derived from APP_SECRET: nonce (12 bytes), tag (16), ciphertext. Without `withKept`,
+ * APP_SECRET is the kept key, too.
+ * @param former APP_SECRET_PREVIOUS and, for the kept key, all that were used before; '' counts as none
  */
-export function createSecrets(appSecret: string, former = ''): Secrets {
-  const previous = former === '' || former === appSecret ? null : createSecrets(former)
+export function createSecrets(appSecret: string, ...former: string[]): Secrets {
+  const [next, ...earlier] = former.filter(one => one !== '' && one !== appSecret)
+  const previous = next === undefined ? null : createSecrets(next, ...earlier)
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', appSecret, '', purpose, 32))
   const key = derive('netlet secrets at rest')
   const codeKey = derive('netlet codes')
@@ -61,7 +65,10 @@ export function createSecrets(appSecret: string, former = ''): Secrets {
       return secrets.seal(previous.open(sealed))
     },
     mac,
-    macs: text => [mac(text), ...(previous ? [previous.mac(text)] : [])],
+    macs: text => [mac(text), ...(previous?.macs(text) ?? [])],
+    get kept() {
+      return secrets
+    },
     codeOf(name, length) {
       let code = ''
       for (let part = 0; code.length < length; part += 1)
@@ -70,6 +77,12 @@ export function createSecrets(appSecret: string, former = ''): Secrets {
     }
   }
   return secrets
+}
+
+/** Secrets with the keys that the database keeps (`checkAppSecret`). @param key makes; `before` are accepted, too */
+export function withKept(secrets: Secrets, [key, ...before]: [string, ...string[]]): Secrets {
+  const kept = createSecrets(key, ...before)
+  return { ...secrets, kept, mac: kept.mac, macs: kept.macs, codeOf: kept.codeOf }
 }
 
 /** Can these secrets open it? */

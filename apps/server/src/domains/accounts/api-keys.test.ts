@@ -261,6 +261,7 @@ test('a key that calls too often waits, and is told for how long; other keys do 
   const replies = await Promise.all(Array.from({ length: 12 }, () => shop.visitor().get(ME, bearer(busy))))
   const refused = replies.find(reply => reply.code === 429)
   expect(replies.filter(reply => reply.code === 2000).length).toBe(5)
+  expect(refused?.data).toMatchObject({ reason: 'key_rate_limited' })
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
   expect((await shop.visitor().get(ME, bearer(other))).code).toBe(2000)

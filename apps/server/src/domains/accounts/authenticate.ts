@@ -29,7 +29,9 @@ const FROM_OUTSIDE = new Set(['/api/auth/discord/redirect', '/api/auth/discord/b
 function fromOurOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const path = request.routeOptions.url ?? ''
   if (FROM_OUTSIDE.has(path)) return true
-  if (path.startsWith('/api') && request.headers['sec-fetch-site'] === 'cross-site') return false
+  // `none`: the person entered the address.
+  const site = request.headers['sec-fetch-site'] ?? 'none'
+  if (path.startsWith('/api') && site !== 'same-origin' && site !== 'none') return false
   const { origin } = request.headers
   if (origin === undefined || request.method === 'GET' || request.method === 'HEAD') return true
   return isOurOrigin(origin, request.host, publicUrl)

@@ -5,10 +5,11 @@ import { command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { eq } from '../../infra/db/drizzle.ts'
 import { formRefusal } from '../../infra/refusals.ts'
-import { done, type Result } from '../../infra/result.ts'
+import { ok, type Result } from '../../infra/result.ts'
 import { readSome } from '../settings/index.ts'
 import { confirmCaller, lockConfirmed } from './confirm-caller.ts'
 import { methodsOf } from './second-factor/check.ts'
+import { renewSession } from './sessions.ts'
 import { sessions } from './tables.ts'
 
 /**
@@ -37,12 +38,15 @@ export async function requireConfirmation(
     : refuse('confirmation_needed', { data: { minutes } })
 }
 
-/** Confirms the operator's session by the password and, if the account has one, a second factor. */
+/**
+ * Confirms the operator's session by the password and, if the account has one, a second factor.
+ * @returns the session's new token, as after a log-in
+ */
 export async function confirmSession(
   ctx: AppContext,
   by: UserActor,
   confirmation: SessionConfirmation
-): Promise<Result<null>> {
+): Promise<Result<{ token: string }>> {
   const { sessionHash } = by
   if (!sessionHash) return refuse('key_not_allowed')
   if (!confirmation.second_factor && (await methodsOf(ctx.db, by.id)).length > 0)
@@ -51,7 +55,7 @@ export async function confirmSession(
   if (!confirmed.ok) return confirmed
   return command(ctx, by, async unit => {
     if (!(await lockConfirmed(unit, confirmed.data))) return refuse('unauthorized')
-    await unit.tx.update(sessions).set({ confirmedAt: unit.now }).where(eq(sessions.tokenHash, sessionHash))
-    return done
+    const token = await renewSession(unit, sessionHash, { confirmedAt: unit.now })
+    return token === undefined ? refuse('unauthorized') : ok({ token })
   })
 }

@@ -6,6 +6,7 @@ import { type Unit, command } from '../../infra/command.ts'
 import { lower } from '../../infra/db/columns.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
+import { hashToken } from '../../infra/secrets.ts'
 import { enqueueMail } from '../mail/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { limitedClient, networksOf, widestNetwork } from '../../infra/http/client-address.ts'
@@ -21,7 +22,8 @@ const PAUSE = MINUTE
 const MAX_PER_PAIR = 10
 /**
  * A day, from all clients to one address for one purpose, against floods of mail. Reaching it takes several networks of
- * 65,536 clients, and a browser that has logged in to the account is exempt.
+ * 65,536 clients, and a browser that has logged in to the account is exempt. The owner of another browser has the
+ * link of the last mail.
  */
 const MAX_PER_ADDRESS = 100
 
@@ -32,14 +34,17 @@ export const CODES_KEPT = DAY
  * May this client have another code mailed to this address? Limits count by client, so that strangers cannot block the
  * owner's code. They apply equally to unregistered addresses. A concurrent request waits here, and then sees the first
  * one's code.
+ * @returns the refusal, or whether this is the last one before a limit of the day
  */
-async function refuseCode(
+async function judgeCode(
   { tx, now }: Unit,
   { client, email, purpose, isKnown }: { client: string; email: string; purpose: Purpose; isKnown: boolean }
-): Promise<Refusal | null> {
+): Promise<Refusal | { isLast: boolean }> {
   await lock(tx, 'emailCodeAddress', email)
   await lock(tx, 'emailCodeClient', widestNetwork(client))
-  const ofAddress = eq(lower(emailCodes.email), email)
+  // Each purpose for itself: a flood of sign-up codes does not keep the owner from a reset.
+  const ofPurpose = and(eq(lower(emailCodes.email), email), eq(emailCodes.purpose, purpose))
+  let isLast = false
   // Codes with a future time, from a clock that ran ahead, do not count.
   const since = (milliseconds: number) =>
     between(emailCodes.createdAt, new Date(now.getTime() - milliseconds), new Date(now.getTime() + MINUTE))
@@ -47,14 +52,13 @@ async function refuseCode(
     const within = sql`${emailCodes.clientIp} <<= ${cidr}::inet`
     if ((await tx.$count(emailCodes, and(within, since(PAUSE)))) >= timesAll)
       return fieldRefusal('email_code', 'email_code_too_soon', {}, { retry_after: PAUSE / 1000 })
-    if ((await tx.$count(emailCodes, and(within, ofAddress, since(DAY)))) >= MAX_PER_PAIR * timesOne)
-      return fieldRefusal('email_code', 'email_code_limit')
+    const left = MAX_PER_PAIR * timesOne - (await tx.$count(emailCodes, and(within, ofPurpose, since(DAY))))
+    if (left <= 0) return fieldRefusal('email_code', 'email_code_limit')
+    isLast ||= left === 1
   }
-  // Each purpose for itself: a flood of sign-up codes does not keep the owner from a reset.
-  const ofPurpose = and(ofAddress, eq(emailCodes.purpose, purpose), since(DAY))
-  if (!isKnown && (await tx.$count(emailCodes, ofPurpose)) >= MAX_PER_ADDRESS)
-    return fieldRefusal('email_code', 'email_code_limit')
-  return null
+  const left = MAX_PER_ADDRESS - (await tx.$count(emailCodes, and(ofPurpose, since(DAY))))
+  if (!isKnown && left <= 0) return fieldRefusal('email_code', 'email_code_limit')
+  return { isLast: isLast || left === 1 }
 }
 
 const MAX_TRIES = 5
@@ -98,11 +102,14 @@ export async function sendEmailCode(
     const isKnown = owner !== undefined && knownDevice(ctx.secrets, device, owner) !== undefined
     // The cookie identifies a browser that has logged in, even behind a proxy.
     const flooded = () => (isKnown ? null : countForwarded(unit, by, 'code'))
-    const refused = (await refuseCode(unit, { client, email, purpose, isKnown })) ?? (await flooded())
+    const judged = await judgeCode(unit, { client, email, purpose, isKnown })
+    if ('reason' in judged) return judged
+    const refused = await flooded()
     if (refused) return refused
     const id = randomUUID()
     const code = String(randomInt(1_000_000)).padStart(6, '0')
-    const expiresAt = new Date(now.getTime() + settings.email_code_expire * 1000)
+    const link = judged.isLast && purpose === 'forgot' ? randomUUID() : null
+    const expiresAt = new Date(now.getTime() + (link ? CODES_KEPT : settings.email_code_expire * 1000))
     await tx.insert(emailCodes).values({
       id,
       email,
@@ -110,12 +117,18 @@ export async function sendEmailCode(
       codeHash: ctx.secrets.mac(hashed(id, code)),
       clientIp: client,
       createdAt: now,
-      expiresAt
+      expiresAt,
+      // The link counts, and the code does not.
+      ...(link ? { verifyId: storedProof(link), usedAt: now } : {})
     })
     const own = owner?.language ?? 'en'
     const mail = { to: owner?.email ?? asked.email, key: `code:${id}` } as const
     if (owner && purpose !== 'forgot') {
       enqueueMail(unit, { ...mail, language: own, template: 'address-registered', data: { at: now.toISOString() } })
+    } else if (owner?.isActive && link) {
+      const proof = new URLSearchParams({ email: owner.email, verify_id: link })
+      const sealed_proof = ctx.secrets.seal(String(proof)).toString('base64')
+      enqueueMail(unit, { ...mail, language: language ?? own, template: 'forgot-link', data: { sealed_proof } })
     } else if (purpose !== 'forgot' || owner?.isActive) {
       // Sealed, because the job table must not contain a code that opens an account.
       const data = { sealed_code: ctx.secrets.seal(code).toString('base64'), expires_at: expiresAt.toISOString() }
@@ -124,6 +137,9 @@ export async function sendEmailCode(
     return ok({ email_code_id: id })
   })
 }
+
+/** How the proof of a reset is stored, as a UUID: a stolen database must not suffice to reset a password. */
+export const storedProof = (verifyId: string): string => hashToken(verifyId.toLowerCase()).toString('hex').slice(0, 32)
 
 /** Six digits are easy to find from a plain hash, so this one needs the shop's secret. */
 const hashed = (id: string, code: string): string => `email code ${id} ${code}`

@@ -12,7 +12,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { clearFailuresOf } from './attempts.ts'
 import { signDevice } from './device-cookie.ts'
 import { unbind } from './discord-binding.ts'
-import { consumeEmailCode, tryEmailCode } from './email-codes.ts'
+import { consumeEmailCode, storedProof, tryEmailCode } from './email-codes.ts'
 import { endAccess, notifyPasswordChanged } from './end-access.ts'
 import { hashChosen } from './passwords.ts'
 import { userColumns } from './present-user.ts'
@@ -32,7 +32,7 @@ export async function verifyForgotCode(
   if (!(await tryEmailCode(ctx, by, { ...code, code: form.email_code }))) return wrongCode
   return command(ctx, by, async unit => {
     const verifyId = randomUUID()
-    const proof = { verifyId, expiresAt: new Date(unit.now.getTime() + PROOF_LIFE) }
+    const proof = { verifyId: storedProof(verifyId), expiresAt: new Date(unit.now.getTime() + PROOF_LIFE) }
     if (!(await consumeEmailCode(unit, code, proof))) return wrongCode
     return ok({ verify_id: verifyId })
   })
@@ -51,7 +51,7 @@ export async function setForgottenPassword(
   const now = ctx.now()
   const email = form.email.toLowerCase()
   const proven = and(
-    eq(emailCodes.verifyId, form.verify_id),
+    eq(emailCodes.verifyId, storedProof(form.verify_id)),
     eq(lower(emailCodes.email), email),
     eq(emailCodes.purpose, 'forgot'),
     gt(emailCodes.expiresAt, now)

@@ -349,12 +349,13 @@ test.each(['https://evil.example.com', 'http://shop.example.com.evil.example', '
   }
 )
 
-test("another site's page cannot even log a user out, nor read", async () => {
+test.each(['cross-site', 'same-site'])('a %s page cannot even log a user out, nor read', async site => {
   const client = await shop.customer()
-  const headers = { 'sec-fetch-site': 'cross-site' }
+  const headers = { 'sec-fetch-site': site }
   expect(await client.get('/api/auth/logout', headers)).toMatchObject(REFUSED)
   expect(await client.get('/api/auth/login', headers)).toMatchObject(REFUSED)
-  expect((await client.get('/api/auth/login', { 'sec-fetch-site': 'same-origin' })).code).toBe(2000)
+  for (const own of ['same-origin', 'none'])
+    expect((await client.get('/api/auth/login', { 'sec-fetch-site': own })).code).toBe(2000)
 })
 
 test('the chat platform may send the browser back', async () => {

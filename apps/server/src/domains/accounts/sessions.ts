@@ -76,16 +76,28 @@ export async function insertSession(unit: Unit, session: NewSession): Promise<st
 }
 
 /**
- * Gives a session a new token, so that a copied cookie stops working. @returns it; undefined if the session has ended
+ * Gives a session a new token, so that a copied cookie stops working.
+ * @param changed what else changes in the session
+ * @returns the token; undefined if the session has ended
  */
-export async function renewSession({ tx }: Unit, tokenHash: Buffer): Promise<string | undefined> {
+export async function renewSession(
+  { tx }: Unit,
+  tokenHash: Buffer,
+  changed: { confirmedAt?: Date } = {}
+): Promise<string | undefined> {
   const token = newToken()
   const renewed = await tx
     .update(sessions)
-    .set({ tokenHash: hashToken(token) })
+    .set({ ...changed, tokenHash: hashToken(token) })
     .where(eq(sessions.tokenHash, tokenHash))
     .returning({ id: sessions.id })
-  return renewed.length > 0 ? token : undefined
+  if (renewed.length === 0) return undefined
+  // Those that view the shop as a user still return to it.
+  await tx
+    .update(sessions)
+    .set({ parentHash: hashToken(token) })
+    .where(eq(sessions.parentHash, tokenHash))
+  return token
 }
 
 /** Ends a session, those opened from it to view the shop as a user, and the one that it was opened from. */

@@ -157,7 +157,7 @@ export const emailCodes = pgTable(
     email: text().notNull(),
     purpose: text({ enum: CODE_PURPOSES }).notNull(),
     codeHash: bytes().notNull(),
-    /** Proof of a right reset code, issued once and used up by the new password. */
+    /** The hash of the proof of a right reset code, issued once and used up by the new password. */
     verifyId: uuid(),
     attempts: integer().notNull().default(0),
     clientIp: inet(),

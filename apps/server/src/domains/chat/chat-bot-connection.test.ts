@@ -94,7 +94,7 @@ function botProcess() {
       PATH: process.env['PATH'] ?? '',
       DATABASE_URL: config.databaseUrl,
       APP_SECRET: config.appSecret,
-      PUBLIC_URL: 'http://shop.example.com',
+      PUBLIC_URL: 'https://shop.example.com',
       DISCORD_URL: chat.sandbox.url,
       LOG_LEVEL: 'silent'
     },

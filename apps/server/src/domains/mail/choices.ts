@@ -12,7 +12,7 @@ const PURPOSE = 'unsubscribe'
 
 /** The link's token contains the address and the kind. It is sealed, so it cannot be forged or read. */
 export const unsubscribeToken = (secrets: Secrets, address: string, kind: OptionalMail): string =>
-  secrets.seal(JSON.stringify([PURPOSE, address, kind])).toString('base64url')
+  secrets.kept.seal(JSON.stringify([PURPOSE, address, kind])).toString('base64url')
 
 /** Switches off the kind in a mail's link. A repeat changes nothing. */
 export async function unsubscribe(ctx: AppContext, by: Actor, token: string): Promise<Result<{ kind: OptionalMail }>> {
@@ -26,7 +26,7 @@ export async function unsubscribe(ctx: AppContext, by: Actor, token: string): Pr
 
 function openToken(secrets: Secrets, token: string): { address: string; kind: OptionalMail } | null {
   try {
-    const [purpose, address, kind] = JSON.parse(secrets.open(Buffer.from(token, 'base64url'))) as unknown[]
+    const [purpose, address, kind] = JSON.parse(secrets.kept.open(Buffer.from(token, 'base64url'))) as unknown[]
     const known = OPTIONAL_MAILS.find(one => one === kind)
     return purpose === PURPOSE && typeof address === 'string' && known ? { address, kind: known } : null
   } catch {

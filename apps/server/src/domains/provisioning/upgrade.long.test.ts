@@ -7,6 +7,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../testing/free-ports.ts'
 import { agentOf } from '../servers/server-row.ts'
 import { removeUsersByHand, renewPrefixes } from '../servers/desired/desired-users.ts'
+import { rotateToken } from '../convergence/rotate-token.ts'
 import { convergeServer } from '../convergence/converge.ts'
 import { assignCidrs } from '../inventory/index.ts'
 import { SYSTEM } from '../../infra/actor.ts'
@@ -101,6 +102,8 @@ async function reached() {
   return { agentPort, proxyPort, agentCertificate, token: one.world.ctx.secrets.open(agentToken ?? Buffer.alloc(0)) }
 }
 test('after a rollback the row names ports, token and certificate of the agent that runs', async () => {
+  // The agent obeys another token than its settings say, and so does the one that is restored.
+  expect(await rotateToken(one.world.ctx, SYSTEM, one.id)).toMatchObject({ ok: true })
   const [before, { users: held }] = [await reached(), await running()]
   const audits = await audited(one.world.ctx, 'server.agent_restored')
   // An agent that was installed by hand has no certificate. This is a copy, so only the copy is edited.

@@ -9,11 +9,13 @@ import { StartupError } from '../../infra/db/migrate.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { queue } from '../../infra/jobs.ts'
 import { countOld, resealAll, type SealedTable, whole } from '../../infra/reseal.ts'
-import { canOpen, type Secrets } from '../../infra/secrets.ts'
+import { canOpen, randomToken, type Secrets, withKept } from '../../infra/secrets.ts'
 
 const KEY = 'app_secret_check'
 /** The value that the former APP_SECRET sealed, since it was changed. */
 const FORMER = 'app_secret_former_check'
+/** The keys that outlive a change of APP_SECRET: of HMACs, links in mails and codes. A JSON list; the first one makes. */
+const KEPT = 'kept_keys'
 
 /** A mail that was sealed with the former secret may wait so long for the mail service. */
 const MAIL_WAITS = DAY
@@ -49,20 +51,32 @@ export async function opensSecrets(db: Executor, secrets: Secrets): Promise<bool
 /**
  * Checks APP_SECRET at a start, and seals the value if there is none. Two first starts may have different secrets: only
  * the one whose value is kept goes on.
+ * @returns the context's secrets with the kept keys of the database
  * @throws StartupError if neither it nor APP_SECRET_PREVIOUS is the one of this database
  */
-export async function checkAppSecret(ctx: AppContext): Promise<void> {
-  const { db, secrets, log } = ctx
+export async function checkAppSecret(ctx: AppContext): Promise<Secrets> {
+  const { db, secrets, config } = ctx
   const wrong = secrets.previous ? WRONG_SECRETS : WRONG_SECRET
   if (!(await opensSecrets(db, secrets))) throw new StartupError(wrong)
+  // In a database from before the kept keys, APP_SECRET was the key.
+  const before = (await readCheck(db, KEY)) ? [config.appSecret, config.formerAppSecret] : []
+  const made = JSON.stringify([randomToken(), ...before])
   await command(ctx, SYSTEM, ({ tx, now }) =>
     tx
       .insert(settings)
-      .values({ key: KEY, value: null, secret: secrets.seal(KEY), updatedAt: now })
+      .values(
+        [KEY, KEPT].map(key => ({ key, value: null, secret: secrets.seal(key === KEPT ? made : key), updatedAt: now }))
+      )
       .onConflictDoNothing({ target: settings.key })
   )
   if (!(await opensSecrets(db, secrets))) throw new StartupError(wrong)
-  const { previous } = secrets
+  await warnOfPrevious(ctx)
+  const kept = await readCheck(db, KEPT)
+  if (!kept) throw new Error('the database has no kept keys')
+  return withKept(secrets, JSON.parse(secrets.open(kept.secret)) as [string, ...string[]])
+}
+
+async function warnOfPrevious({ db, secrets: { previous }, log }: AppContext): Promise<void> {
   if (!previous) return
   const checks = await Promise.all([KEY, FORMER].map(key => readCheck(db, key)))
   if (!checks.some(check => check && canOpen(previous, check.secret)))

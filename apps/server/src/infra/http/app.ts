@@ -81,7 +81,7 @@ export async function createApp(options: {
       // `end` alone would keep a client connected that never reads, or never ends its side.
       socket.once('finish', () => socket.destroy())
       socket.end(
-        `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+        `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
       )
     }
   })

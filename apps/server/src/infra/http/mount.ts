@@ -122,7 +122,7 @@ function forbidden(route: Route, caller: UserActor | null): Refusal | null {
   }
   if (!caller.isSuperuser) return route.access === 'admin' ? refuse('forbidden') : null
   if (caller.permissions) {
-    if (!route.permission) return refuse('key_not_allowed')
+    if (!route.permission || route.sessionOnly) return refuse('key_not_allowed')
     if (!caller.permissions.includes(route.permission))
       return refuse('key_permission_missing', { params: { permission: route.permission } })
   }

@@ -78,5 +78,6 @@ test('every page restricts the sources of scripts and pictures', async () => {
   const { headers } = await app.inject({ url: '/' })
   expect(headers['content-security-policy']).toContain("script-src 'self'")
   expect(headers['content-security-policy']).toContain("frame-ancestors 'self'")
+  expect(headers['content-security-policy']).toContain("base-uri 'none'")
   expect(headers['strict-transport-security']).toBeDefined()
 })

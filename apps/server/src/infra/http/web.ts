@@ -39,7 +39,7 @@ export async function serveWeb(
         imgSrc: ["'self'", 'data:', 'https:', ...(config.demo ? ['http://127.0.0.1:*'] : [])],
         styleSrc: ["'self'", "'unsafe-inline'"],
         objectSrc: ["'none'"],
-        baseUri: ["'self'"],
+        baseUri: ["'none'"],
         formAction: ["'self'"],
         frameAncestors: ["'self'"],
         ...(config.secureCookies ? { upgradeInsecureRequests: [] } : {})

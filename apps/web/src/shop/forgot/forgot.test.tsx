@@ -93,6 +93,16 @@ describe('the page of a forgotten password', () => {
     expect(email()).toBeTruthy()
   })
 
+  it('takes the proof of a link in a mail', async () => {
+    const { user } = open(`/forgot?step=reset#email=a%40example.com&verify_id=${VERIFY_ID}`)
+    answer(accounts.forgot, null)
+    for (const field of [/^New password/, /confirm/i])
+      await user.type(await screen.findByLabelText(field, { selector: 'input' }), 'Harbour#2026')
+    await user.click(screen.getByRole('button', { name: 'Confirm' }))
+    await waitFor(() => expect(requestsOf(accounts.forgot)).toHaveLength(1))
+    expect(requestsOf(accounts.forgot)[0]?.body).toMatchObject({ email: 'a@example.com', verify_id: VERIFY_ID })
+  })
+
   it('tells every wrong entry of the new password at once, and leads to the login after a right one', async () => {
     const view = open()
     await verify(view)

@@ -26,11 +26,17 @@ const proofIn = (state: unknown): Proof | undefined => {
   return typeof email === 'string' && typeof verifyId === 'string' ? { email, verifyId } : undefined
 }
 
+/** The link of a mail has the proof in the part of the address that no server sees. */
+const proofInHash = (hash: string): Proof | undefined => {
+  const said = new URLSearchParams(hash.slice(1))
+  return proofIn({ email: said.get('email'), verifyId: said.get('verify_id') })
+}
+
 /** Resets a forgotten password: first a mailed code, then, with its proof (`?step=reset`), the new password. */
 export default function ForgotPage() {
   const t = useT()
   const navigate = useNavigate()
-  const { state } = useLocation()
+  const { state, hash } = useLocation()
   const [query] = useSearchParams()
   useTitle(t('login.forgotTitle'))
   useResetSession()
@@ -38,7 +44,7 @@ export default function ForgotPage() {
   const way: Record<string, string> = after ? { return: after } : {}
   const at = (pathname: string, more: Record<string, string> = {}) =>
     `${pathname}?${new URLSearchParams({ ...way, ...more })}`.replace(/\?$/, '')
-  const proof = query.get('step') === 'reset' ? proofIn(state) : undefined
+  const proof = query.get('step') === 'reset' ? (proofIn(state) ?? proofInHash(hash)) : undefined
   return (
     <AuthCard title={t('login.forgotTitle')}>
       {proof ? (

@@ -147,7 +147,12 @@ test('the command line resets the last owner', { timeout: 120_000 }, async () =>
   await addPasskey(shop, client)
   const program = fileURLToPath(new URL('../../../reset-second-factor.ts', import.meta.url))
   const { databaseUrl, appSecret, publicUrl } = shop.ctx.config
-  const env = { ...process.env, DATABASE_URL: databaseUrl, APP_SECRET: appSecret, PUBLIC_URL: publicUrl }
+  const env = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    APP_SECRET: appSecret,
+    PUBLIC_URL: publicUrl.replace('http:', 'https:')
+  }
   const run = (...name: string[]) =>
     promisify(execFile)(process.execPath, [program, ...name], { env: { ...env, LOG_LEVEL: 'silent' } })
   await expect(run('nobody99')).rejects.toMatchObject({ code: 1, stderr: 'This user does not exist\n' })

@@ -1,10 +1,11 @@
 import { routes } from '@netlet/contract'
 import type { AppContext } from '../../../infra/context.ts'
 import { type Mount, refuseWhileImpersonating } from '../../../infra/http/mount.ts'
-import { ok } from '../../../infra/result.ts'
+import { done, ok } from '../../../infra/result.ts'
 import type { AccountPorts } from '../ports.ts'
 import { confirmSession } from '../confirm-session.ts'
 import { browserOf, signInAndReply } from '../session-routes.ts'
+import { setSessionCookie } from '../sessions.ts'
 import { beginSecondFactor, confirmSecondFactor } from './enrol.ts'
 import { challengeLogin, finishLogIn, logInByPasskey, offerPasskeyLogin } from './log-in.ts'
 import {
@@ -57,6 +58,11 @@ export function secondFactorRoutes(mount: Mount, ctx: AppContext, ports: Account
     calls.newRecoveryCodes,
     async ({ caller, body }) => refuseWhileImpersonating(caller) ?? renewRecoveryCodes(ctx, caller, body)
   )
-  mount(calls.confirmSession, async ({ caller, body }) => confirmSession(ctx, caller, body))
+  mount(calls.confirmSession, async ({ caller, body, reply }) => {
+    const confirmed = await confirmSession(ctx, caller, body)
+    if (!confirmed.ok) return confirmed
+    setSessionCookie(reply, ctx.config, confirmed.data.token)
+    return done
+  })
   mount(calls.resetSecondFactor, async ({ caller, params }) => resetUserSecondFactor(ctx, caller, params.id))
 }

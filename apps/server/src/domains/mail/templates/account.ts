@@ -1,5 +1,5 @@
 import type { Language, Scope } from '@netlet/contract'
-import { day, sender, template } from './define.ts'
+import { day, sender, template, type TemplateContext } from './define.ts'
 
 type Code = { sealed_code: string; expires_at: string }
 
@@ -10,6 +10,10 @@ function minutesLeft(language: Language, expiresAt: string, now: Date): string {
   if (language === 'zh-CN') return `${minutes} 分钟`
   return minutes === 1 ? '1 minute' : `${minutes} minutes`
 }
+
+/** No server sees what follows the `#`. */
+const resetLink = (data: { sealed_proof: string }, shop: TemplateContext): string =>
+  `${shop.shopUrl}/forgot?step=reset#${shop.open(data.sealed_proof)}`
 
 export const codeTemplates = {
   'sign-up-code': template<Code>({
@@ -56,6 +60,30 @@ export const codeTemplates = {
           `请在表单中输入此验证码。有效期 ${minutesLeft('zh-CN', data.expires_at, shop.now)}，仅可使用一次。`
         ],
         code: shop.open(data.sealed_code),
+        footer: `如非本人操作，请忽略此邮件，您的密码不会改变。${sender(shop)}`
+      })
+    }
+  }),
+  'forgot-link': template<{ sealed_proof: string }>({
+    kind: 'security',
+    sample: { sealed_proof: '' },
+    content: {
+      en: (data, shop) => ({
+        subject: 'Set a new password by this link',
+        heading: 'Set a new password',
+        paragraphs: [
+          'So many codes to reset your password were requested that we send no more today. If you want to set a new password, use this link. It is valid for a day and works once.'
+        ],
+        button: { label: 'Set a new password', url: resetLink(data, shop) },
+        footer: `If you did not request it, ignore this email. Your password stays the same. ${sender(shop)}`
+      }),
+      'zh-CN': (data, shop) => ({
+        subject: '请用此链接设置新密码',
+        heading: '设置新密码',
+        paragraphs: [
+          '重置您密码的验证码请求次数过多，今天将不再发送。如需设置新密码，请使用此链接。有效期一天，仅可使用一次。'
+        ],
+        button: { label: '设置新密码', url: resetLink(data, shop) },
         footer: `如非本人操作，请忽略此邮件，您的密码不会改变。${sender(shop)}`
       })
     }
