@@ -3,15 +3,8 @@ import { fromCents } from '@netlet/contract/money'
 import { eq, max } from '../../infra/db/drizzle.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { EventResult } from '../commerce/index.ts'
-import {
-  restoreDeleted,
-  isServed,
-  recordEvent,
-  restoreOrder,
-  restorePart,
-  restoreTerm,
-  type OrderRow
-} from '../orders/index.ts'
+import type { OrderRow } from '../orders/index.ts'
+import { isServed, recordEvent, restoreDeleted, restoreOrder, restorePart, restoreTerm } from '../orders/index.ts'
 import { updateEarnings } from './apply.ts'
 import { countCodes, gatherBalance, type Refunding } from './refund-reports.ts'
 import { judgeReturn, type Balance, type ReturnDecision } from './judge-refund.ts'
@@ -93,11 +86,8 @@ async function restore(unit: Unit, ctx: Refunding, order: OrderRow, restored: Re
     await restoreTerm(unit, order, back, { days: decision.days, time, quota, lastAmount })
   }
   if (decision.do === 'note') {
-    await recordEvent(unit, order.id, 'payment_restored', {
-      platform_order: platformOrderNumber,
-      amount: returned,
-      reason
-    })
+    const detail = { platform_order: platformOrderNumber, amount: returned, reason }
+    await recordEvent(unit, order.id, 'payment_restored', detail)
     unit.publish('order', order.id, order.userId)
   }
 }
