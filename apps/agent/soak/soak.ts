@@ -46,17 +46,16 @@ const FLOOD_LANES = 2
 /** A worker that was killed is back, and its connections are gone, after so long. */
 const KILL_SHADOW_MS = 8000
 const HAND_OVER_MS = 10_000
-/** In the first half a process is replaced in each so manieth part. */
+/** In the first half a process is replaced in every fourth part. */
 const TAKEOVER_EVERY = 4
 /** The managing process and its workers. */
 const PROCESSES = 3
-/** Looks at what the agent has at the beginning. */
+/** How many measurements are taken at the start. */
 const LOOKS = 5
 /** Longer than an ended side of a tunnel may be silent. */
 const SETTLE_MS = 40_000
 
 class Soak {
-  readonly #options: SoakOptions
   readonly #subject: Subject
   readonly #targets: Targets
   readonly #any: (most: number) => number
@@ -75,7 +74,6 @@ class Soak {
   compactions = 0
 
   constructor(options: SoakOptions, subject: Subject, targets: Targets) {
-    this.#options = options
     this.#subject = subject
     this.#targets = targets
     this.#any = numbers(options.seed)
@@ -231,10 +229,6 @@ class Soak {
     await until('quiet', isQuiet, SETTLE_MS).catch(() => {})
     return { ...(await this.#subject.held()), ...least, ports: await this.figure('local_ports_used') }
   }
-
-  get options(): SoakOptions {
-    return this.#options
-  }
 }
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const
@@ -249,8 +243,8 @@ function slope(points: ReadonlyArray<{ x: number; y: number }>): number {
 }
 
 /**
- * Lets honest and hostile clients at an agent for a while, with puts, deletions and kills of workers, and tells what is left when
- * all is closed. Memory is what the processes hold after a collection, in the second half, in which no worker is killed.
+ * Runs honest and hostile clients against an agent for a while, with puts, deletions and kills of workers, and reports
+ * what is left when all is closed. Memory is what the processes hold after a collection, in the second half, in which no worker is killed.
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const targets = await startTargets()

@@ -36,7 +36,7 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   body?: B
   /** Bytes that the body may have; by default 64 KiB in public calls, and 1 MiB in others. */
   bodyLimit?: number
-  /** An operator may call it who has to add a second factor first. */
+  /** Operators without their required second factor may call it. */
   beforeSecondFactor?: true
   /**
    * An operator's session must have confirmed itself lately: always, or for some bodies. API tokens that have the

@@ -17,7 +17,7 @@ import { OpenClients } from './open-clients.ts'
 /** Longest password, in characters; see the contract. */
 const SECRET_SIZE = 128
 
-/** What a proxy user may do, ready for lookups. A changed user gets a new Lease, so identity shows whether it is current. */
+/** What a proxy user may do, ready for lookups. A changed user gets a new Lease: compare by reference. */
 export type Lease = {
   user: string
   secret: Buffer

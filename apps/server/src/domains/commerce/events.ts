@@ -10,7 +10,7 @@ import { SYSTEM } from '../../infra/actor.ts'
 import type { AppContext } from '../../infra/context.ts'
 
 const BATCH = 200
-/** How long an event's own job may take before the sweep, in milliseconds. */
+/** An event younger than this, in milliseconds, is left to its own job. */
 const GRACE = 5_000
 
 /** Enqueues stored events again if their job was lost with a process. */

@@ -26,7 +26,7 @@ export async function settlePaidOrder(unit: Unit, paid: PaidOrder, ctx: AppConte
   return detail ? { ...result, outcome: 'lines_more', detail } : result
 }
 
-/** Tells of what a payment contains beyond the order that it settled, once, beside another outcome or a decision. */
+/** Stores an event for paid lines that the order does not have, once, beside another outcome or a decision. */
 export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void> {
   const payment = await paymentOf(unit.tx, paid.id)
   const detail = payment && (await unorderedLines(unit, paid, payment))

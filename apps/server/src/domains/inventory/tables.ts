@@ -221,7 +221,7 @@ export const ruleUsage = pgTable(
 )
 
 /**
- * The truth and the history: which units a lease of an order held, under which rules, until when. The trigger that
+ * The source of truth, with its history: which units a lease of an order held, under which rules, until when. The trigger that
  * guards the rows also checks lease and chunk. Foreign keys would lock the chunk's row for each block, so that
  * unrelated orders wait for each other.
  */

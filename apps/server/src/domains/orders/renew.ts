@@ -94,7 +94,7 @@ export function heldUntil(order: OrderRow, grace: Date | null, days: number, now
  * Adds a term to a locked order that is `renewable`, counted from its current expiry, and another term's traffic. Other
  * limits stay as they were when the order was placed. An order before its delivery has no expiry, so its first term
  * gets longer.
- * @param payment the amount in decimals: '12.30', the days that it buys, and when it was made; default: now
+ * @param payment `amount`: '12.30'; `days` that it buys; when it was made, by default now
  */
 export async function renewOrder(
   unit: Unit,

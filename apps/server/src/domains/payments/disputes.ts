@@ -43,8 +43,7 @@ export async function disputePayment(unit: Unit, dispute: DisputeEvent, ctx: Ref
   // The platform does not report the amount in the payment's currency. Nearly all disputes are about all of it.
   const taken = payment && 'foreignAmount' in money && isUnconverted(money) ? { amount: null } : money
   const key = await keyOfLoss(unit, platformOrderId, dispute)
-  const given =
-    key !== null && (await recordRefund(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))
+  const given = key && (await recordRefund(unit, ctx, { platformOrderId, key, ...taken, reason: 'chargeback' }))
   if (LOST.has(dispute.status)) {
     const row = counted(await rowsOfDispute(unit, platformOrderId, dispute)).at(-1)
     if (row) await unit.tx.update(paymentRefunds).set({ lost: true }).where(eq(paymentRefunds.id, row.id))

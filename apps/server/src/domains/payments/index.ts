@@ -24,6 +24,7 @@ export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
 export { queueOrderRead, readOrderQueue } from './jobs.ts'
 export { compareLines, downToCents, lineOf, linesOf, missing, titleOf } from './paid-order.ts'
 export {
+  CONVERTED,
   addRefund,
   convertRefunds,
   counted,

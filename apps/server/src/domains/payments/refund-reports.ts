@@ -141,8 +141,8 @@ export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: 
     return recordFullRefund(unit, ctx, cancelled)
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
   if (!payment || payment.refundedAt || isKnown) return { outcome: 'ignored', about }
-  const isServed = payment.accepted && order?.state !== 'failed'
-  return { outcome: isServed ? 'cancelled_delivered' : 'cancelled', detail, about }
+  const outcome = payment.accepted && order?.state !== 'failed' ? 'cancelled_delivered' : 'cancelled'
+  return { outcome, detail, about }
 }
 
 /**

@@ -48,8 +48,9 @@ const MOST_ORDERS = 50
 const EVERY = 5 * MINUTE
 
 /**
- * Reads a platform's order after its checkout ended without a payment, or a refund or dispute was reported. Stores what no webhook reported as events, and
- * judges a held payment, or one that grew, again. If the platform does not answer, the next reconciliation asks again.
+ * Reads a platform's order after its checkout ended without a payment, or after a refund or dispute was reported.
+ * Stores what no webhook reported as events. Judges a payment again if it is held or has grown. If the platform does
+ * not answer, the next reconciliation asks again.
  */
 export async function readOrder(ctx: AppContext, { platformOrderId }: { platformOrderId: string }): Promise<void> {
   const platform = await openPlatform(ctx)

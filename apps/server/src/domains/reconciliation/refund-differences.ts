@@ -6,6 +6,7 @@ import {
   type PaymentRow,
   type RefundRow,
   type ReportedMoney,
+  CONVERTED,
   counted,
   downToCents,
   isPlatformRefund,
@@ -19,7 +20,7 @@ import {
 
 /** A reported refund that the platform does not list after this time, or lists as nothing, was not made. */
 export const VOID_AFTER = 10 * MINUTE
-/** The platform lists at most this many refunds of an order. An unlisted one may be a later one. */
+/** The platform lists at most this many refunds of an order. More may exist that are not listed. */
 const LISTED = 20
 
 type Compared = { payment: PaymentRow; rows: readonly RefundRow[]; now: Date }
@@ -49,7 +50,7 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     const marked = totalOf(own.filter(isMarked), payment.charged)
     const twice = (says < known ? says : known) - known + marked
     const doubts =
-      marked > 0n && twice > ROUNDED ? [refundedAgain(order, { key, twice, charged: payment.charged })] : []
+      marked > 0n && twice > CONVERTED ? [refundedAgain(order, { key, twice, charged: payment.charged })] : []
     if (says <= known && says >= known - marked) return doubts
     // The platform's list may lag, so a smaller amount counts only after some time.
     if (says < known && !own.every(row => isSettled(row, now))) return []
@@ -109,13 +110,10 @@ export function amountOf(listed: Listed, payment: PaymentRow | undefined): strin
   return (payment && toPaymentCurrency(payment, payment.currency, reported)) ?? downToCents(reported.amount)
 }
 
-/** A conversion to the buyer's currency and back may add or lose this many cents. */
-const ROUNDED = 2n
-
 /** The cents of a pending refund that are not made yet, if the platform made only this much of it. */
 export function pendingRest(awaited: Pick<RefundRow, 'amount'> | undefined, made: bigint): bigint {
   const rest = toCents(awaited?.amount ?? '0') - made
-  return rest > ROUNDED ? rest : 0n
+  return rest > CONVERTED ? rest : 0n
 }
 
 type Change = { key: string; known: bigint; amount: string | null; foreign?: string | undefined }

@@ -98,14 +98,13 @@ export function updateCoupon(
   return command(ctx, by, { unique: { coupons_code_key: 'code_taken' } }, async unit => {
     const { tx } = unit
     await lockCodes(tx)
-    await tx.select({ id: coupons.id }).from(coupons).where(eq(coupons.id, id)).for('update')
+    const [held] = await tx.select({ by: coupons.holderId }).from(coupons).where(eq(coupons.id, id)).for('update')
     const before = await readCoupon(tx, id)
-    if (!before) return refuse('not_found')
+    if (!held || !before) return refuse('not_found')
     const stale = staleEdit(version, before, { now: fieldsOf(before), sent: fieldsOf(form) })
     if (stale) return stale
     const row = await rowOf(tx, { ...form, discount_type: form.discount_type ?? before.discount_type }, before.code)
     if (!row.ok) return row
-    const [held] = await tx.select({ by: coupons.holderId }).from(coupons).where(eq(coupons.id, id)).for('update')
     const isDecided = form.is_used !== undefined && form.is_used !== before.is_used
     const isRenamed = before.code.toLowerCase() !== row.data.code.toLowerCase()
     const changed = await tx
