@@ -387,19 +387,19 @@ export type Reason = keyof typeof refusals
 /** What keeps a server's agent from holding what the console wants of it, by code. `last_error` of the wire is made of these. */
 export const serverTroubles = {
   unreachable: '{message}',
-  token_unreadable: 'The stored agent token cannot be read with this APP_SECRET. Enter the token again.',
-  prefixes_refused: 'The agent did not take its ranges: {message}',
-  prefixes_waiting: 'A removed range is still in use by users on the agent',
+  token_unreadable: 'This APP_SECRET cannot decrypt the stored agent token. Enter the token again.',
+  prefixes_refused: 'The agent refused its ranges: {message}',
+  prefixes_waiting: 'Users on the agent still use a removed range.',
   removals_waiting:
-    '{count} of {users} {users|user|users} on the agent {count|is|are} unknown to the console. An administrator has to approve their removal.',
-  changes_failing: 'What is sent to the agent fails: {message}',
-  foreign_console: 'The agent belongs to another console: {name} ({owner}). Nothing is sent to it.',
+    'The console does not know {count} of {users} {users|user|users} on the agent. An operator must approve their removal.',
+  changes_failing: 'The agent does not accept changes: {message}',
+  foreign_console: 'The agent belongs to another console: {name} ({owner}). This console sends nothing to it.',
   older_console:
-    'The agent was told things that this console does not know, as after a restored backup. An administrator has to approve what would be done: {removed} {removed|user|users} removed, {changed} changed, {ranges} {ranges|range|ranges} removed.',
+    'The agent has data that this console does not know, such as after a restored backup. An operator must approve the repair: {removed} {removed|user|users} removed, {changed} changed, {ranges} {ranges|range|ranges} removed.',
   not_served:
-    'It is not known whether its proxy works: no request has passed through it since an installation started its agent. It sells nothing until one does, and is tried each minute. Check that this console reaches its proxy port, or install the agent again.',
+    'No request has passed through the proxy since the last installation. The server sells nothing until one does. The console tries each minute. Check that it can reach the proxy port, or reinstall the agent.',
   other_port:
-    'Its agent serves proxies on port {theirs}, and customers are shown port {ours}: it sells nothing until both are the same. Where /etc/netlet-agent/local.env on its machine sets PROXY_PORT, take it out there and restart the agent, or enter port {theirs} in the form of the server. Otherwise install the agent again.'
+    'The agent serves proxies on port {theirs}, but customers see port {ours}. The server sells nothing until they match. If /etc/netlet-agent/local.env sets PROXY_PORT, remove it and restart the agent, or enter port {theirs} in the server form. Otherwise, reinstall the agent.'
 } as const
 export type ServerTrouble = keyof typeof serverTroubles
 

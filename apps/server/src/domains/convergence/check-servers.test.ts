@@ -249,8 +249,8 @@ test.each<[string, Row, string | null]>([
     { ...well, trouble: 'token_unreadable', troubleParams: {} },
     'The stored agent token'
   ],
-  ['one whose changes fail', { ...well, failingSince: new Date(AT) }, 'What is sent to the agent fails'],
-  ['one that refuses a range', { ...well, refusedRanges: ['127.90.0.0/28'] }, 'did not take its ranges: 127.90.0.0/28'],
+  ['one whose changes fail', { ...well, failingSince: new Date(AT) }, 'The agent does not accept changes'],
+  ['one that refuses a range', { ...well, refusedRanges: ['127.90.0.0/28'] }, 'refused its ranges: 127.90.0.0/28'],
   ['one whose installation failed', { ...well, provisioning: failed }, 'The last installation failed: no space'],
   ['one that was given up after a failed installation', { ...well, provisioning: failed, status: 'given_up' }, null]
 ])(

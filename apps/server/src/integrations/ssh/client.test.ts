@@ -64,7 +64,7 @@ describe.skipIf(!sshdPath)('against OpenSSH', () => {
     expect(await connectSsh(target({ secret: sshd.strangeKey }))).toMatchObject({
       ok: false,
       code: 'ssh_refused',
-      message: `127.0.0.1 did not accept the password or key of ${sshd.username}`
+      message: `127.0.0.1 did not accept the password or key of ${sshd.username}.`
     })
     expect(await connectSsh(target({ secret: '-----BEGIN nothing' }))).toMatchObject({
       ok: false,

@@ -172,7 +172,7 @@ describe('an installation over SSH', () => {
   })
 
   it('that failed says at which step and why, and is tried again', async () => {
-    const message = '192.0.2.4 did not accept the password or key of root'
+    const message = '192.0.2.4 did not accept the password or key of root.'
     const said = [{ code: 'ssh_refused' as const, params: { host: '192.0.2.4', username: 'root' } }]
     const ended = { step: 'connect' as const, at, run_init: true, cancelling: false, message, said }
     const steps = [step('connect', { status: 'failed', message, said, output: '$ uname -s' })]

@@ -70,7 +70,7 @@ test('a range that an agent refuses holds up only the orders that need it, is no
   expect(raised.filter(({ title }) => title.endsWith('refuses its ranges'))).toHaveLength(1)
   const { data } = await stack.admin.get<Health>('/api/settings/health')
   expect(data.servers?.troubled).toMatchObject([
-    { id: first.id, message: `The agent did not take its ranges: No route for ${REFUSED}` }
+    { id: first.id, message: `The agent refused its ranges: No route for ${REFUSED}` }
   ])
   expect(await stack.stock()).toBe(8)
 
