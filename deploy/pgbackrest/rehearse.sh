@@ -11,8 +11,12 @@ remove() {
 remove
 trap remove EXIT
 
-# hot_standby=off: it then needs no settings as large as those of the shop's cluster.
-pg_createcluster --port $port --pgoption hot_standby=off $version $cluster >/dev/null &&
+# A last transaction, and proof that it is archived: the restored database shows how far its changes go.
+# hot_standby=off: it needs no settings as large as those of the shop's cluster, and answers once all is replayed.
+runuser -u postgres -- psql -qAtc 'select txid_current()' >/dev/null &&
+  runuser -u postgres -- pgbackrest --stanza=netlet check &&
+  pg_createcluster --port $port --pgoption hot_standby=off $version $cluster >/dev/null &&
+  echo 'PGCTLTIMEOUT = 86400' >> /etc/postgresql/$version/$cluster/environment &&
   find "$data" -mindepth 1 -delete &&
   runuser -u postgres -- pgbackrest --stanza=netlet --pg1-path="$data" --archive-mode=off restore &&
   pg_ctlcluster $version $cluster start

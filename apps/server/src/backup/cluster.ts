@@ -1,4 +1,5 @@
 // Databases that PostgreSQL's own tools restored, such as pgBackRest (deploy/pgbackrest).
+import { setTimeout as sleep } from 'node:timers/promises'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { type Client, escapeIdentifier } from 'pg'
 import { markRestored, opensSecrets } from '../domains/settings/index.ts'
@@ -60,7 +61,7 @@ export async function checkCluster(
 
 /**
  * Prepares the shop's own database for its start after it was restored to an earlier moment: the shop then finds what
- * was paid since, and gives no id twice. A second time does no harm.
+ * was paid since, and gives no id twice. It waits until the server has replayed all. A second time does no harm.
  * @param at the moment to which it was restored, or a later one
  * @throws BackupProblem if processes of the shop are connected
  */
@@ -71,6 +72,7 @@ export async function markCluster(databaseUrl: string, { at, now }: { at: Date; 
     if ((await appliedMigration(client)) === 0)
       throw new BackupProblem('The database holds no shop: check DATABASE_URL.')
     await refuseNewer(client)
+    while (await isReplaying(client)) await sleep(1000)
     const until = await replayedUntil(client)
     const backupAt = until !== null && until < at ? until : at
     await client.query('begin')
@@ -95,6 +97,12 @@ export async function markCluster(databaseUrl: string, { at, now }: { at: Date; 
 async function replayedUntil(client: Client): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>('select pg_last_xact_replay_timestamp() as at')
   return rows[0]?.at ?? null
+}
+
+/** A server answers reads before it has replayed all changes up to the wanted moment. */
+async function isReplaying(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ still: boolean }>('select pg_is_in_recovery() as still')
+  return rows[0]?.still === true
 }
 
 async function refuseNewer(client: Client): Promise<void> {
