@@ -155,6 +155,8 @@ export const agentEnvironment = (
   AGENT_TOKEN: secrets.agentToken,
   // The demo's addresses and targets are on this machine.
   AGENT_ALLOW_DESTINATIONS: '127.0.0.0/8',
+  // Enough for one machine, and within the 1024 file handles that a terminal gives.
+  AGENT_CONNECTIONS: '400',
   DATA_DIR: dataDir
 })
 

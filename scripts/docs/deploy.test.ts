@@ -48,6 +48,20 @@ test.skipIf(!isThere('systemd-analyze'))(
   }
 )
 
+test.skipIf(!isThere('systemd-analyze'))('systemd understands the backups and their timers', () => {
+  const units = globSync('systemd/netlet-{backup,rehearse}.*', { cwd: deploy })
+  expect(units).toHaveLength(4)
+  const files = units.map(path => {
+    const unit = read(path).replace(
+      'ExecStart=/opt/netlet/',
+      `ExecStart=${fileURLToPath(new URL('../../', import.meta.url))}`
+    )
+    return write(basename(path), unit)
+  })
+  expect(says('systemd-analyze', 'verify', '--man=no', ...files).text).toBe('')
+  expect(says('sh', '-n', join(deploy, 'pgbackrest/rehearse.sh'))).toEqual({ status: 0, text: '' })
+})
+
 const largestBody = Math.max(
   ...Object.values(routes).flatMap(calls =>
     Object.values(calls as Record<string, Route>).map(route => route.bodyLimit ?? 0)

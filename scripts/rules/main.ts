@@ -1,11 +1,12 @@
 // Checks the code against the rules of docs/ARCHITECTURE.md: imports between folders, writers of each table, default
-// clocks of columns, files that are named by path, texts of other services, the length of commit subjects, and the words of comments.
+// clocks of columns, migrations, files that are named by path, texts of other services, the length of commit subjects, and the words of comments.
 import { fileURLToPath } from 'node:url'
 import { columnDefaultViolations, hiddenTableViolations } from './column-defaults.ts'
 import { plainWordViolations } from './plain-words.ts'
 import { unboundedTextViolations } from './unbounded-texts.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readImports } from './imports.ts'
+import { migrationViolations } from './migrations.ts'
 import { namedFileViolations } from './named-files.ts'
 import { tableWriteViolations } from './table-writes.ts'
 
@@ -15,6 +16,7 @@ const violations = [
   ...tableWriteViolations(root),
   ...columnDefaultViolations(root),
   ...hiddenTableViolations(root),
+  ...migrationViolations(root),
   ...namedFileViolations(root),
   ...unboundedTextViolations(root),
   ...commitViolations(root),

@@ -8,6 +8,7 @@ import { plainWordViolations } from './plain-words.ts'
 import { unboundedTextViolations } from './unbounded-texts.ts'
 import { commitViolations } from './commits.ts'
 import { importViolations, readDomainImports, readImports } from './imports.ts'
+import { migrationViolations } from './migrations.ts'
 import { namedFileViolations } from './named-files.ts'
 import { tableWriteViolations } from './table-writes.ts'
 import { domainPicture } from '../docs/documents.ts'
@@ -202,6 +203,23 @@ test('a table is declared in a tables.ts, where the next migration finds it', as
   expect(hiddenTableViolations(await treeWith(files)).map(({ where }) => where)).toEqual([
     `${S}/domains/orders/figures.ts`
   ])
+})
+
+test.each([
+  ['create table "new" ("id" bigint not null)', true],
+  ['ALTER TABLE "orders" ADD COLUMN "note" text', true],
+  [`ALTER TABLE "orders" ADD COLUMN "kind" text DEFAULT 'plain' NOT NULL`, true],
+  ['ALTER TABLE "orders" ALTER COLUMN "note" DROP NOT NULL', true],
+  ['-- contracts: the version before reads it no more\nALTER TABLE "orders" DROP COLUMN "note"', true],
+  ['ALTER TABLE "orders" DROP COLUMN "note"', false],
+  ['ALTER TABLE "orders" RENAME COLUMN "note" TO "text"', false],
+  ['ALTER TABLE "orders" ALTER COLUMN "note" SET NOT NULL', false],
+  ['ALTER TABLE "orders" ADD COLUMN "kind" text NOT NULL', false],
+  ['drop table "orders"', false]
+])('processes of the version before go on after %s: %s', async (text, goOn) => {
+  const landed = { 'apps/server/migrations/0102_old.sql': 'drop table "old"' }
+  const found = migrationViolations(await treeWith({ ...landed, 'apps/server/migrations/0103_new.sql': text }))
+  expect(found.map(({ where }) => where)).toEqual(goOn ? [] : ['apps/server/migrations/0103_new.sql'])
 })
 
 describe('defaults of columns', () => {

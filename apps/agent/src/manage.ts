@@ -45,7 +45,7 @@ export async function manage(file: string, times: Partial<Times> = {}): Promise<
   const { host } = read.config
   log.info(`Proxies listen on port ${agent.proxyPort}, the management API on ${host}:${agent.port}.`)
   if (read.config.token === null) log.info(`The management token is in ${read.config.folder}/token.`)
-  if (read.config.tls === null && host !== '127.0.0.1' && host !== '::1') {
+  if (read.config.tls === null && !/^(?:127\.|::1$|localhost$)/.test(host)) {
     log.warn('The management API is reachable from outside without TLS: set AGENT_TLS_CERT and AGENT_TLS_KEY.')
   }
   const { takeoverMs, drainMs } = read.config

@@ -160,8 +160,11 @@ test('mail waits between two tries as well, since it was asked for', async () =>
   expect((await mail())?.waiting).toBe((before?.waiting ?? 0) - 1)
 })
 
-test('a reverse proxy that TRUST_PROXY does not name is shown', async () => {
-  const { data } = await admin.get<Health>('/api/settings/health', { 'x-forwarded-for': '203.0.113.5' })
+test('a reverse proxy that TRUST_PROXY does not name is shown, and a monitor is not taken for one', async () => {
+  const from = { 'x-forwarded-for': '203.0.113.5' }
+  for (const path of ['/healthz', '/readyz', '/metrics']) await fetch(`${shop.url}${path}`, { headers: from })
+  expect((await admin.get<Health>('/api/settings/health')).data.http?.untrusted_proxies).toEqual([])
+  const { data } = await admin.get<Health>('/api/settings/health', from)
   expect(data.http?.untrusted_proxies).toMatchObject([{ address: '127.0.0.1' }])
 })
 

@@ -6,7 +6,7 @@ import { checkServers } from './domains/convergence/index.ts'
 import { serversHealth } from './domains/servers/index.ts'
 import { mailTroubles, sendMailQueue, waitingMails } from './domains/mail/index.ts'
 import { countUnresolvedEvents } from './domains/inbox/index.ts'
-import { type HealthPorts, readRestored, secretChange } from './domains/settings/index.ts'
+import { type HealthPorts, readRehearsal, readRestored, secretChange } from './domains/settings/index.ts'
 import { iso, isoOrNull } from './infra/clock.ts'
 import type { AppContext } from './infra/context.ts'
 import { untrustedProxies } from './infra/http/client-address.ts'
@@ -75,6 +75,7 @@ async function databaseHealth(ctx: AppContext) {
     max_connections: rows[0]?.most ?? 0,
     pool: { size: totalCount, idle: idleCount, waiting: waitingCount },
     recovering_since: restored?.recoveredAt === null ? iso(restored.backupAt) : null,
+    rehearsal: await readRehearsal(db),
     secret_change: await secretChange(ctx, sealedTables)
   }
 }

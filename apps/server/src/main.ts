@@ -6,6 +6,7 @@ import { openApp } from './open-app.ts'
 import { readConfig } from './infra/config.ts'
 import type { AppContext } from './infra/context.ts'
 import { StartupError } from './infra/db/migrate.ts'
+import { watchSchema } from './infra/db/newer-schema.ts'
 import { watchDatabase } from './infra/db/watchdog.ts'
 import { createApp } from './infra/http/app.ts'
 import { healthRoutes } from './infra/http/health.ts'
@@ -43,6 +44,11 @@ async function start(mode: Mode): Promise<void> {
     },
     onStuck: () => process.exit(STUCK)
   })
+  const unwatchSchema = watchSchema({
+    db: ctx.db,
+    log: ctx.log,
+    onNewer: () => void stop('a newer version has migrated the database')
+  })
   let stopping = false
   const stop = async (why: string) => {
     if (stopping) return
@@ -50,6 +56,7 @@ async function start(mode: Mode): Promise<void> {
     ctx.log.info({ mode, why }, 'ending')
     void tell('STOPPING=1')
     unwatch()
+    unwatchSchema()
     stopFeeding()
     // A silent agent, platform or database must not hold the process. Its jobs' heartbeat makes them available.
     setTimeout(() => {

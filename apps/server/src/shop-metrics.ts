@@ -6,6 +6,7 @@ import { readStockMap, sharedRead } from './domains/home/index.ts'
 import { mailTroubles, waitingMails } from './domains/mail/index.ts'
 import { orders, undelivered } from './domains/orders/tables.ts'
 import { serversHealth } from './domains/servers/index.ts'
+import { readRehearsal } from './domains/settings/index.ts'
 import { agentUsers } from './domains/servers/tables.ts'
 import { webhookDeliveries } from './domains/webhooks/tables.ts'
 import { MINUTE } from './infra/clock.ts'
@@ -29,7 +30,7 @@ type Figures = { name: string; help: string; samples: Sample[] }[]
  * @returns a function that gives them in Prometheus' format. What cannot be read is left out, and counted.
  */
 export function shopMetrics(ctx: AppContext): () => Promise<{ type: string; text: string }> {
-  const readers = [readJobs, readServers, readMails, readWebhooks, readEvents, readOrders, readStock]
+  const readers = [readJobs, readServers, readMails, readWebhooks, readEvents, readOrders, readStock, readBackups]
   const invariants = readInvariants(ctx)
   const read = sharedRead(ctx.now, BRIEF, async () => {
     const results = await Promise.allSettled(readers.map(reader => reader(ctx)))
@@ -129,6 +130,13 @@ async function readEvents(ctx: AppContext): Promise<Figures> {
       samples: [{ value: secondsSince(ctx, oldest) }]
     }
   ]
+}
+
+async function readBackups({ db }: AppContext): Promise<Figures> {
+  const rehearsal = await readRehearsal(db)
+  const help = 'When the latest rehearsal of a restore was, if it succeeded'
+  const samples = rehearsal?.error === null ? [{ value: Date.parse(rehearsal.at) / 1000 }] : []
+  return [{ name: 'netlet_backup_rehearsed_timestamp_seconds', help, samples }]
 }
 
 async function readOrders(ctx: AppContext): Promise<Figures> {

@@ -343,7 +343,7 @@ export const fleet = {
   }),
   requestApi: action('request_api', 'Pass a raw call to the agent, as POST with JSON', AgentCallForm),
   repairPlan: route('GET', `${one}/repair_plan/`, {
-    summary: 'What waits for an approval, where the agent was told things that this console does not know',
+    summary: 'Changes that wait for an approval, because the agent has data that this console does not know',
     access: 'admin',
     permission: 'servers.view',
     params: IdParams,

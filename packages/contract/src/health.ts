@@ -137,6 +137,8 @@ export const DatabaseHealth = z.object({
   pool: z.object({ size: z.number(), idle: z.number(), waiting: z.number() }),
   /** When the backup was made from which the shop was restored, while it looks for what was paid since; else null. */
   recovering_since: Time.nullable(),
+  /** The latest rehearsal of a restore: when, the moment that the restored data were at, and why it failed. */
+  rehearsal: z.object({ at: Time, data_until: Time.nullable(), error: z.string().nullable() }).nullable(),
   /** While APP_SECRET_PREVIOUS is given: rows that still need it, and when it may be removed. */
   secret_change: z.object({ left: z.number(), removable_at: Time.nullable() }).nullable()
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { buy, place } from '../testing/buying.ts'
+import { readRehearsal } from '../domains/settings/index.ts'
 import { DAY } from '../infra/clock.ts'
 import { knownMigrations, migrate } from '../infra/db/migrate.ts'
 import { databaseUrl, withClient } from '../testing/server.ts'
@@ -71,7 +72,8 @@ function contents(at: string): Promise<Record<string, string[]>> {
     const all: Record<string, string[]> = {}
     for (const { name } of tables) {
       const { rows } = await client.query<{ row: string }>(`select t::text as row from ${name} t order by 1`)
-      all[name] = rows.map(({ row }) => row)
+      // Rehearsals leave their outcome.
+      all[name] = rows.map(({ row }) => row).filter(row => !row.startsWith('(backup_rehearsal,'))
     }
     const { rows: jobs } = await client.query<{ row: string }>(
       `select name || data::text || coalesce(singleton_key, '') as row from pgboss.job where state < 'completed' order by 1`
@@ -331,6 +333,7 @@ test('a rehearsal checks the newest backup beside the shop and removes its datab
   expect(lines.at(-1)).toMatch(/^Rehearsed, and removed: \d+ tables, \d+ rows of .*Z, \d+\.\d s\.$/)
   expect(await others()).toEqual(kept)
   expect(await contents(url)).toEqual(before)
+  expect(await readRehearsal(shop.stack.ctx.db)).toMatchObject({ error: null, data_until: expect.stringMatching(/Z$/) })
 
   await expect(restored({ rehearse: true, from: folder }, { signal: AbortSignal.timeout(200) })).rejects.toThrow(
     /was interrupted/

@@ -1,8 +1,12 @@
 import { writeFile } from 'node:fs/promises'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import { type Client, escapeIdentifier } from 'pg'
+import { recordRehearsal } from '../domains/settings/index.ts'
 import { createSecrets, type Secrets } from '../infra/secrets.ts'
 import { BackupProblem, type Header, type Manifest, type Part } from './format.ts'
 import { reasonOf } from '../infra/text.ts'
+import type { Checks } from './checks.ts'
+import { checkCluster, markCluster } from './cluster.ts'
 import { withDatabase } from './database-url.ts'
 import { connect, dump } from './dump.ts'
 import { checkVersion, load, refuseUsed } from './load.ts'
@@ -22,7 +26,8 @@ export type BackupContext = {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
-const rowsOf = ({ tables }: Manifest): number => tables.reduce((sum, { rows }) => sum + rows, 0)
+const rowsOf = ({ tables }: { tables: readonly { rows: number }[] }): number =>
+  tables.reduce((sum, { rows }) => sum + rows, 0)
 
 /** Backs the shop up into a new file of the folder, and keeps the newest `keep` ones. */
 export async function backUp(
@@ -86,39 +91,21 @@ export type RestoreOptions = {
   /** A file to write the environment's settings to. */
   secrets?: string | undefined
   rehearse?: boolean | undefined
+  /** With `rehearse`: a cluster that was restored beside the shop's listens at this port of this machine. */
+  port?: string | undefined
+  /** The shop's own database was restored to this moment by PostgreSQL's tools. */
+  marked?: string | undefined
 }
 
-/** Restores a backup into an empty or a new database, or rehearses that. */
+/** Restores a backup into an empty or a new database, rehearses that, or prepares a restored database for its start. */
 export async function restore(options: RestoreOptions, around: BackupContext): Promise<void> {
+  if (options.rehearse) return rehearseAndRecord(options, around)
+  if (options.marked !== undefined) return mark(options.marked, around)
   const { env, say, signal, lock = lockFrom(env), now = () => new Date() } = around
   const begun = performance.now()
-  lock.decrypter()
-  const path = options.file ?? (await backupsIn(options.from ?? FOLDER)).at(-1)
-  if (path === undefined) throw new BackupProblem(`There is no backup in ${options.from ?? FOLDER}. Name the file.`)
-  if (!options.rehearse && options.file === undefined)
-    throw new BackupProblem(`Name the backup to restore; the newest is ${path}`)
-  const { header, manifest } = await verifyBackup(path, lock)
-  checkVersion(header)
-  if (options.rehearse && (options.into !== undefined || options.secrets !== undefined))
-    throw new BackupProblem('--rehearse makes and removes a database of its own. Leave --into and --secrets out.')
-  const place = await openPlace(env, { mayBeNew: !options.rehearse })
-  const figures = (word: string) =>
-    `${word}: ${manifest.tables.length} tables, ${rowsOf(manifest)} rows of ${header.at}, ${seconds(begun)}.`
+  const { path, header, manifest } = await pick(options, lock)
+  const place = await openPlace(env, { mayBeNew: true })
   try {
-    if (options.rehearse) {
-      const { found, differences } = await rehearse(
-        place.databaseUrl,
-        { path, lock, header, manifest, now: now() },
-        signal
-      )
-      say(`Rehearsed with ${path}`)
-      for (const { table, rows } of manifest.tables) if (rows > 0) say(`  ${table}: ${rows} rows`)
-      for (const [name, count] of Object.entries(found)) say(`  ${name}: ${count}`)
-      if (differences.length > 0)
-        throw new BackupProblem(`The restored shop differs from the one that was backed up: ${differences.join('; ')}.`)
-      say(figures('Rehearsed, and removed'))
-      return
-    }
     refuseOtherSecret(place, header, options)
     if (options.secrets !== undefined) await writeSecrets(options.secrets, header)
     const databaseUrl = options.into === undefined ? place.databaseUrl : withDatabase(place.databaseUrl, options.into)
@@ -136,7 +123,82 @@ export async function restore(options: RestoreOptions, around: BackupContext): P
     if (options.into !== undefined) say(`Restored into the database ${options.into}: name it in DATABASE_URL.`)
     if (options.secrets !== undefined) say(`The settings of the environment are in ${options.secrets}.`)
     say('Start the shop. It first finds what was paid since the backup; Health says when it sells again.')
-    say(figures('Restored'))
+    say(`Restored: ${figuresOf(manifest.tables, header.at, begun)}`)
+  } finally {
+    await place.close()
+  }
+}
+
+const figuresOf = (tables: readonly { rows: number }[], at: string, begun: number): string =>
+  `${tables.length} tables, ${rowsOf({ tables })} rows of ${at}, ${seconds(begun)}.`
+
+/** The backup that is meant, verified. */
+async function pick({ file, from = FOLDER, rehearse: newest }: RestoreOptions, lock: Lock) {
+  lock.decrypter()
+  const path = file ?? (await backupsIn(from)).at(-1)
+  if (path === undefined) throw new BackupProblem(`There is no backup in ${from}. Name the file.`)
+  if (!newest && file === undefined) throw new BackupProblem(`Name the backup to restore; the newest is ${path}`)
+  const { header, manifest } = await verifyBackup(path, lock)
+  checkVersion(header)
+  return { path, header, manifest }
+}
+
+/** Rehearses a restore, and keeps the outcome in the shop, for Health. */
+async function rehearseAndRecord(options: RestoreOptions, around: BackupContext): Promise<void> {
+  if (options.into !== undefined || options.secrets !== undefined)
+    throw new BackupProblem('--rehearse makes and removes a database of its own. Leave --into and --secrets out.')
+  const { env, signal, now = () => new Date() } = around
+  const place = await openPlace(env, { mayBeNew: false })
+  const note = (outcome: { dataUntil: Date | null; error: string | null }) =>
+    withClient(place, client => recordRehearsal(drizzle(client, { casing: 'snake_case' }), { at: now(), ...outcome }))
+  try {
+    const dataUntil = await (options.port === undefined ? rehearseFile : rehearseCluster)(place, options, around)
+    await note({ dataUntil, error: null })
+  } catch (error) {
+    if (!signal.aborted) await note({ dataUntil: null, error: reasonOf(error) }).catch(() => {})
+    throw error
+  } finally {
+    await place.close()
+  }
+}
+
+function report(say: BackupContext['say'], tables: readonly { table: string; rows: number }[], found: Checks): void {
+  for (const { table, rows } of tables) if (rows > 0) say(`  ${table}: ${rows} rows`)
+  for (const [name, count] of Object.entries(found)) say(`  ${name}: ${count}`)
+}
+
+async function rehearseFile(place: Place, options: RestoreOptions, around: BackupContext): Promise<Date> {
+  const { env, say, signal, lock = lockFrom(env), now = () => new Date() } = around
+  const begun = performance.now()
+  const { path, header, manifest } = await pick(options, lock)
+  const { found, differences } = await rehearse(place.databaseUrl, { path, lock, header, manifest, now: now() }, signal)
+  say(`Rehearsed with ${path}`)
+  report(say, manifest.tables, found)
+  if (differences.length > 0)
+    throw new BackupProblem(`The restored shop differs from the one that was backed up: ${differences.join('; ')}.`)
+  say(`Rehearsed, and removed: ${figuresOf(manifest.tables, header.at, begun)}`)
+  return new Date(header.at)
+}
+
+async function rehearseCluster(place: Place, { port = '' }: RestoreOptions, around: BackupContext): Promise<Date> {
+  const begun = performance.now()
+  const { say, now = () => new Date() } = around
+  const { rows, found, until } = await checkCluster(place.databaseUrl, { port, secrets: secretsOf(place), now: now() })
+  report(say, rows, found)
+  say(`Rehearsed: ${figuresOf(rows, until.toISOString(), begun)}`)
+  return until
+}
+
+/** Prepares the shop's database for its start after PostgreSQL's tools restored it. */
+async function mark(moment: string, { env, say, now = () => new Date() }: BackupContext): Promise<void> {
+  const at = new Date(moment)
+  if (Number.isNaN(at.getTime()) || at > now())
+    throw new BackupProblem("--mark takes the moment that was restored, such as '2026-03-01 14:05:00+00'.")
+  const place = await openPlace(env, { mayBeNew: false })
+  try {
+    const since = await markCluster(place.databaseUrl, { at, now: now() })
+    say('Start the shop. It first finds what was paid since; Health says when it sells again.')
+    say(`Marked as restored to ${since.toISOString()}.`)
   } finally {
     await place.close()
   }
@@ -156,18 +218,20 @@ function refuseOtherSecret({ kept, dataDir }: Place, header: Header, { secrets }
 }
 
 /** @returns removes the database that was made for a restore which fails */
-async function makeRoom({ databaseUrl }: Place, into: string | undefined): Promise<() => Promise<void>> {
-  const run = async (work: (client: Client) => Promise<unknown>) => {
-    const client = await connect(databaseUrl)
-    try {
-      await work(client)
-    } finally {
-      await client.end()
-    }
-  }
-  await run(client => (into === undefined ? refuseUsed(client) : createDatabase(client, into)))
+async function makeRoom(place: Place, into: string | undefined): Promise<() => Promise<void>> {
+  await withClient(place, client => (into === undefined ? refuseUsed(client) : createDatabase(client, into)))
   return async () => {
-    if (into !== undefined) await run(client => client.query(`drop database ${escapeIdentifier(into)} with (force)`))
+    if (into !== undefined)
+      await withClient(place, client => client.query(`drop database ${escapeIdentifier(into)} with (force)`))
+  }
+}
+
+async function withClient({ databaseUrl }: Place, work: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = await connect(databaseUrl)
+  try {
+    await work(client)
+  } finally {
+    await client.end()
   }
 }
 

@@ -27,7 +27,7 @@ import {
  * Ids that no row gets after a restore. Rows that were added since the backup are lost here, but others may know their
  * ids: customers' programs, receivers of webhooks, the platform's memory of refund requests.
  */
-const SKIPPED_IDS = 100_000
+export const SKIPPED_IDS = 100_000
 
 /** @throws BackupProblem if this code cannot restore the backup */
 export function checkVersion({ migration }: Header): void {
@@ -38,14 +38,19 @@ export function checkVersion({ migration }: Header): void {
     throw new BackupProblem('The backup was made by a version of Netlet that this one does not follow.')
 }
 
-/** @throws BackupProblem if the database holds a shop, or a process of a shop uses it */
-export async function refuseUsed(client: Client): Promise<void> {
-  const { rows: sessions } = await client.query(
+/** @throws BackupProblem if a process of a shop uses the database */
+export async function refuseRunning(client: Client): Promise<void> {
+  const { rows } = await client.query(
     `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
      and application_name like 'netlet%' limit 1`
   )
-  if (sessions.length > 0)
+  if (rows.length > 0)
     throw new BackupProblem('A shop runs on this database. Stop it, or restore into a new one with --into NAME.')
+}
+
+/** @throws BackupProblem if the database holds a shop, or a process of a shop uses it */
+export async function refuseUsed(client: Client): Promise<void> {
+  await refuseRunning(client)
   const { rows: tables } = await client.query<{ name: string }>(
     `select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema', 'drizzle', 'pgboss')

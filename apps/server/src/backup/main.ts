@@ -6,7 +6,8 @@ import { backUp, restore } from './commands.ts'
 
 const USAGE = {
   backup: 'npm run backup -- [--to FOLDER] [--keep NUMBER]',
-  restore: 'npm run restore -- [FILE] [--from FOLDER] [--into DATABASE] [--secrets FILE] [--rehearse]'
+  restore:
+    'npm run restore -- [FILE] [--from FOLDER] [--into DATABASE] [--secrets FILE] [--rehearse [--port PORT]], or --mark TIME'
 }
 
 const interrupted = new AbortController()
@@ -21,6 +22,8 @@ function argumentsOf(args: string[]) {
     from: text,
     into: text,
     secrets: text,
+    port: text,
+    mark: text,
     rehearse: { type: 'boolean' }
   } as const
   try {
@@ -38,6 +41,11 @@ async function run(): Promise<void> {
   const allows = (...known: string[]) => names.every(name => known.includes(name))
   if (what === 'backup' && given?.positionals.length === 0 && allows('to', 'keep'))
     return backUp(given.values, surroundings)
+  const isPlain = given && given.positionals.length === 0
+  if (what === 'restore' && isPlain && allows('mark') && given.values.mark !== undefined)
+    return restore({ marked: given.values.mark }, surroundings)
+  if (what === 'restore' && isPlain && given.values.rehearse && allows('rehearse', 'port'))
+    return restore(given.values, surroundings)
   if (what === 'restore' && given && given.positionals.length < 2 && allows('from', 'into', 'secrets', 'rehearse'))
     return restore({ ...given.values, file: given.positionals[0] }, surroundings)
   throw new StartupError(`Use: ${what === 'backup' ? USAGE.backup : USAGE.restore}`)

@@ -22,7 +22,11 @@ export async function checkMachine(config: Config): Promise<Finding[]> {
     await checkClock(),
     await checkPort('PORT', config.host, config.port),
     ...(config.workerPort === null
-      ? [note('WORKER_PORT is not set, so workers answer neither health nor metrics.')]
+      ? [
+          note(
+            'WORKER_PORT is not set: workers answer health and metrics only if their unit sets it, as deploy/systemd does.'
+          )
+        ]
       : [await checkPort('WORKER_PORT', config.workerHost, config.workerPort)])
   ]
 }

@@ -147,7 +147,7 @@ test('a program is also tried if the ranges cannot be loaded', async () => {
   await one.set({ agentSettings: settings })
   const failed = await one.install({ bundle: good })
   expect(failed).toMatchObject({ status: 'failed', step: 'ranges', said: [{ code: 'runs_without_ranges' }] })
-  expect(failed?.message).toContain('told things that this console does not know')
+  expect(failed?.message).toContain('data that this console does not know')
   expect(await one.version()).toBe('9.9.10')
   expect(await one.row()).toMatchObject({ agentSettingsApplied: settings })
 

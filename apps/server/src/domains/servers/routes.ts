@@ -115,7 +115,7 @@ function whyOf({ trouble: code, troubleParams, refusedRanges, provisioning, fail
     return troubleSentence({ code: 'prefixes_refused', params: { message: refusedRanges.join(', ') } })
   if (provisioning?.status === 'failed') return `The last installation failed: ${provisioning.message}`
   const problems = report?.problems ?? []
-  if (failingSince !== null || problems.length === 0) return 'What is sent to the agent fails'
+  if (failingSince !== null || problems.length === 0) return 'The agent does not accept changes'
   const texts: Readonly<Record<string, string>> = agentProblems
   return problems.map(problem => texts[problem] ?? problem).join('; ')
 }

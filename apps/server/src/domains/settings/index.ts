@@ -25,6 +25,7 @@ export { readSettings, readSome, savedAt, writeSettings } from './read.ts'
 export { type HealthPorts } from './health.ts'
 export { checkAppSecret, opensSecrets, sealedSettings, secretChange, settingsJobs } from './app-secret.ts'
 export { endRecovery, isRecovering, markRestored, recordHeld, readRestored, type HeldRanges } from './restored.ts'
+export { recordRehearsal, readRehearsal } from './rehearsals.ts'
 export { type SettingTests } from './health.ts'
 
 export function settingsRoutes(

@@ -63,6 +63,8 @@ export async function createApp(options: {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: BODY_LIMIT,
+    // A reverse proxy may send requests by its open connections until they close.
+    return503OnClosing: false,
     // The reply carries it, and so do the lines of the log.
     genReqId: () => randomUUID(),
     requestTimeout: timeouts.request,

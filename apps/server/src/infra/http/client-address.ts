@@ -65,11 +65,14 @@ const seen = new Map<string, Date>()
 export const untrustedProxies = (): { address: string; at: Date }[] =>
   [...seen].map(([address, at]) => ({ address, at }))
 
+/** What monitors ask, which are no reverse proxies even if they say for whom they ask. */
+const PROBES = /^\/(?:healthz|readyz|metrics)\b/
+
 /** Records reverse proxies that TRUST_PROXY does not name, and logs each once. */
 export function watchForProxies(app: FastifyInstance, log: Log): void {
   app.addHook('onRequest', async request => {
     const peer = untrustedProxyOf(request)
-    if (peer === null) return
+    if (peer === null || PROBES.test(request.url)) return
     if (!seen.has(peer)) {
       if (seen.size >= MOST_PEERS) return
       log.warn(

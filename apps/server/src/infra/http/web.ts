@@ -51,7 +51,9 @@ export async function serveWeb(
     frameguard: { action: 'sameorigin' }
   })
   const built = existsSync(join(folder, 'index.html'))
-  if (!built) app.log.warn('The web app is not built, so only the API answers. Build it with `npm run build`.')
+  // In development another server has it; `npm start` builds it first.
+  if (!built && !config.demo)
+    app.log.warn('The web app is not built, so only the API answers. Build it with `npm run build`.')
   if (built) {
     await app.register(fastifyStatic, {
       root: folder,

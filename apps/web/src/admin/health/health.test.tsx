@@ -51,6 +51,7 @@ const database = {
   max_connections: 100,
   pool: { size: 3, idle: 2, waiting: 0 },
   recovering_since: null,
+  rehearsal: null,
   secret_change: null
 }
 const good: Health = {
@@ -129,10 +130,14 @@ describe('the health page', () => {
         troubled: [{ id: 2, name: 'fr-2', since: AT, message: 'Its disk is full' }],
         certificates: [{ id: 2, name: 'fr-2', ends_at: AT, days_left: 3 }]
       },
-      database: { ...database, recovering_since: '2026-03-01T04:05:06.000Z' },
+      database: {
+        ...database,
+        recovering_since: '2026-03-01T04:05:06.000Z',
+        rehearsal: { at: '2026-01-01T00:00:00.000Z', data_until: null, error: 'There is no backup in /backups' }
+      },
       http: { public_url: 'https://shop.example.com', untrusted_proxies: [{ address: '172.17.0.1', at: AT }] }
     })
-    expect(await problems()).toHaveLength(23)
+    expect(await problems()).toHaveLength(25)
     expect(screen.getByText(/^The platform sells 1 product by subscription only.*: Quay/)).toBeTruthy()
     expect(screen.getByText(/^The platform ships 1 access rule: Asics/)).toBeTruthy()
     expect(screen.getByText('Proxy certificate of fr-2').nextElementSibling?.textContent).toBe('Days left: 3')
@@ -142,6 +147,8 @@ describe('the health page', () => {
     expect(screen.getByText(/^The access token lacks read_all_orders/)).toBeTruthy()
     expect(screen.getByText(/^The access token lacks read_publications/)).toBeTruthy()
     expect(screen.getByText(/^The shop was restored from a backup of 2026-03-01 04:05 UTC/)).toBeTruthy()
+    expect(screen.getByText('The last backup restore test failed: There is no backup in /backups')).toBeTruthy()
+    expect(screen.getByText(/^The last backup restore test was \d+ days ago\./)).toBeTruthy()
     // Each problem links to its rows.
     const to = (text: string | RegExp) => screen.getByRole('link', { name: text }).getAttribute('href')
     expect(to('Server fr-1 does not answer.')).toBe('/dashboard/index/servers?search=fr-1')

@@ -250,7 +250,8 @@ function Sections({ health: { platform, jobs, servers, mail, database, http } }:
           database && [
             [t('health.size'), megabytes(database.bytes)],
             [t('health.connections'), `${database.connections} / ${database.max_connections}`],
-            [t('health.pool'), t('health.poolFigures', database.pool)]
+            [t('health.pool'), t('health.poolFigures', database.pool)],
+            [t('health.rehearsal'), <When key="rehearsal" at={database.rehearsal?.at} />]
           ]
         }
       />

@@ -5,6 +5,8 @@ import type { T } from '../kit/index.ts'
 
 /** Milliseconds that a job or event may wait before it counts as a problem. */
 const LATE = 10 * 60_000
+/** Days after which a rehearsal of a restore is missing: it is made each week. */
+const REHEARSED = 10
 
 /** Most things work without this scope. */
 const ALL_ORDERS = 'read_all_orders'
@@ -129,6 +131,13 @@ export function problemsOf(health: Health, t: T, may: (permission: Permission) =
     t('health.problem.recovering', { since: `${since?.slice(0, 16).replace('T', ' ')} UTC` }),
     payments
   )
+  const rehearsal = database?.rehearsal ?? null
+  if (rehearsal) {
+    const { at: rehearsed, error } = rehearsal
+    const days = Math.floor((Date.parse(at) - Date.parse(rehearsed)) / 86_400_000)
+    tell(error !== null, t('health.problem.rehearsalFailed', { message: error ?? '' }))
+    tell(days >= REHEARSED, t('health.problem.rehearsalOld', { count: days }))
+  }
   const change = database?.secret_change ?? null
   if (change) {
     const { left, removable_at: at } = change

@@ -74,7 +74,7 @@ export async function claimAgent(ctx: SyncContext, server: ServerRow, options: O
     return { kind: 'foreign', owner, message: `The agent belongs to another console: ${owner.name} (${owner.id})` }
   }
   if (reply.kind === 'older' || reply.owner.mark !== nextMark) {
-    const message = 'The agent was told things that this console does not know'
+    const message = 'The agent has data that this console does not know'
     return { kind: 'older', owner: reply.owner, message }
   }
   await command(ctx, SYSTEM, async unit => {
