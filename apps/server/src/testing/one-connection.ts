@@ -5,10 +5,13 @@ import { Pool } from 'pg'
 /** The transaction in which the current code runs. */
 const inside = new AsyncLocalStorage<{ began: Error; isOpen: boolean }>()
 
-/** Does a test hold it, to see who waits? */
-function isOfTest({ stack = '' }: Error): boolean {
-  const ours = stack.split('\n').filter(line => /\/src\//.test(line) && !/one-connection|db\/client/.test(line))
-  return /\.(test|fixture)\.ts:/.test(ours[0] ?? '')
+/**
+ * Does a test hold it, to see who waits? Or is it a sync of the catalogue, which writes its progress by another
+ * connection? At most one for each kind runs.
+ */
+function mayTakeAnother({ stack = '' }: Error): boolean {
+  const ours = stack.split('\n').filter(line => line.includes('/src/') && !/one-connection|db\/client/.test(line))
+  return /\.(test|fixture)\.ts:/.test(ours[0] ?? '') || ours.some(line => line.includes('/sync-runs/work.ts:'))
 }
 
 // oxlint-disable typescript/unbound-method -- called with their own `this`
@@ -33,7 +36,7 @@ NodePgSession.prototype.transaction = async function <T>(
  */
 Pool.prototype.connect = function (this: Pool, ...rest: Parameters<typeof connect>) {
   const own = inside.getStore()
-  if (own?.isOpen && !isOfTest(own.began))
+  if (own?.isOpen && !mayTakeAnother(own.began))
     void Promise.reject(new Error('Code in a transaction takes a second connection', { cause: own.began }))
   return connect.apply(this, rest)
 } as typeof connect
