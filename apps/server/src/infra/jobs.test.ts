@@ -62,3 +62,27 @@ test('the first job of a process is sent over the only connection, that of its t
     await closeDatabase(db)
   }
 })
+
+test('a start writes the settings of the queues that changed, and of no other', async () => {
+  const db = openDatabase(database.url)
+  const rows = async () => {
+    const { rows } = await db.$client.query<{ name: string; tries: number; at: string }>(
+      `select name, retry_limit as tries, updated_on::text as at from pgboss.queue where name in ('kept', 'changed') order by 1`
+    )
+    return { changed: rows[0], kept: rows[1] }
+  }
+  const startWith = async (...queues: JobQueue<object>[]) => {
+    const jobs = await openJobs({ db, listenUrl: null, log: createLog('test', 'silent'), queues })
+    await jobs.stop()
+    return rows()
+  }
+  try {
+    const before = await startWith(kept, queue('changed', { retryLimit: 3 }))
+    expect(await startWith(kept, queue('changed', { retryLimit: 3 }))).toEqual(before)
+    const after = await startWith(kept, queue('changed', { retryLimit: 4 }))
+    expect([before.changed?.tries, after.changed?.tries]).toEqual([3, 4])
+    expect(after.kept).toEqual(before.kept)
+  } finally {
+    await closeDatabase(db)
+  }
+})

@@ -245,18 +245,22 @@ async function holdWaiting(tx: Executor, { name }: JobQueue<object>, key: string
 }
 
 /**
- * Creates or updates the queues by a queue client of its own. A client forgets a queue that it updates, and its next job
- * for that queue would look it up by a second connection while the transaction holds one.
+ * Creates missing queues and updates those with other settings, by a queue client of its own. A client forgets a queue
+ * that it updates, and its next job for that queue would look it up by a second connection while the transaction holds
+ * one.
  */
 async function saveQueues(db: Db, log: Log, queues: JobQueue<object>[]): Promise<void> {
   const boss = new PgBoss({ db, supervise: false, schedule: false, clock: steadyClock })
   boss.on('error', logJobErrors(log))
   try {
     await boss.start()
-    await boss.createQueue(DEAD_LETTER)
-    for (const { name, options } of queues) {
-      await boss.createQueue(name, options)
-      await boss.updateQueue(name, withoutPolicy(options))
+    const saved = new Map((await boss.getQueues()).map(one => [one.name, one]))
+    for (const { name, options } of [{ name: DEAD_LETTER, options: {} }, ...queues]) {
+      const before: Partial<Queue> | undefined = saved.get(name)
+      const settings = withoutPolicy(options)
+      const differs = Object.entries(settings).some(([key, value]) => before?.[key as keyof Queue] !== value)
+      if (!before) await boss.createQueue(name, options)
+      else if (differs) await boss.updateQueue(name, settings)
     }
   } finally {
     await boss.stop({ graceful: false }).catch(() => {})

@@ -18,7 +18,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Its role may create databases. */
     postgresUrl: string
-    /** A database with every migration applied and no rows of its own. */
+    /** A database with every migration applied, all queues, and no rows of its own. */
     templateDatabase: string
   }
 }
@@ -57,7 +57,9 @@ async function makeTemplate(url: string, template: string): Promise<void> {
   await withClient(url, client => client.query(`CREATE DATABASE ${template} TEMPLATE template0 ENCODING 'UTF8'`))
   const templateUrl = databaseUrl(url, template)
   await migrate(templateUrl)
-  await makeQueues(templateUrl, createLog('test', 'silent'), [])
+  // Loaded only here, because a kept cluster has them.
+  const { allQueues } = await import('../workers.ts')
+  await makeQueues(templateUrl, createLog('test', 'silent'), allQueues)
 }
 
 async function startEmbedded(): Promise<Server> {
@@ -110,6 +112,7 @@ async function keptCluster(): Promise<string | undefined> {
   hash.update(await readFile(new URL('package-lock.json', root)))
   for (const name of (await readdir(migrations)).filter(one => one.endsWith('.sql')).toSorted())
     hash.update(name).update(await readFile(join(migrations, name)))
+  hash.update(await readFile(new URL('docs/JOBS.md', root)))
   for (const { domain, text } of functionFiles()) hash.update(domain).update(text)
   return join(fileURLToPath(root), 'node_modules', '.cache', 'netlet-tests', hash.digest('hex').slice(0, 16))
 }

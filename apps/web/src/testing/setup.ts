@@ -1,6 +1,7 @@
 import { notifications, notificationsStore } from '@mantine/notifications'
 import { onlineManager } from '@tanstack/react-query'
 import { cleanup, configure } from '@testing-library/react'
+import * as React from 'react'
 import { afterEach, expect, vi } from 'vitest'
 import { singleKeys } from '../admin/kit/keyboard.ts'
 import { queryClient } from '../api/query.ts'
@@ -15,6 +16,14 @@ Object.assign(globalThis, {
   fetch: serve,
   EventSource: SilentEventSource
 })
+// React keeps a stack of each element that it makes, for its warnings. That takes a tenth of the tests' time.
+const internals = Reflect.get(React, '__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE') as object
+Object.defineProperty(internals, 'recentlyCreatedOwnerStacks', {
+  configurable: true,
+  get: () => Infinity,
+  set: () => {}
+})
+
 // A timeout for slow machines. Waiting ends as soon as the element appears.
 configure({ asyncUtilTimeout: 30_000 })
 

@@ -8,6 +8,7 @@ import { grantForPayment, lockEarners } from '../rewards/index.ts'
 import { accountRoutesWithPorts } from './accounts.fixture.ts'
 import { users } from './tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { meanwhile } from '../../testing/one-connection.ts'
 import { pointRecords } from '../rewards/tables.ts'
 
 const shop = useStarted(() => startTestShop({ routes: accountRoutesWithPorts }))
@@ -108,7 +109,7 @@ test.each([
     if (runs === 1) {
       void remove(buyer.user.id).then(removing.resolve, removing.reject)
       // It holds the other administrator and waits for the buyer, whom we hold.
-      await waitUntilBlocked()
+      await meanwhile(waitUntilBlocked)
     }
     await grantForPayment(unit, {
       orderPublicId: what,

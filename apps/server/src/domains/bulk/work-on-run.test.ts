@@ -201,8 +201,8 @@ describe('working on a run', () => {
     ['is no administrator any more', { isSuperuser: false }]
   ])('stops as failed when the administrator who asked %s', async (_what, change) => {
     const id = await started(numbers(6))
-    work.run = async (_unit, row) => {
-      if (row === 3) await shop.ctx.db.update(users).set(change).where(eq(users.id, admin.user.id))
+    work.run = async (unit, row) => {
+      if (row === 3) await unit.tx.update(users).set(change).where(eq(users.id, admin.user.id))
       return ok(null)
     }
     const { username } = admin.user

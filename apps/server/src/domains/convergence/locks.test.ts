@@ -12,6 +12,7 @@ import { withServerLock } from '../servers/server-row.ts'
 import { addTestServer, leaseOn, startFleetShop, wantTestUsers } from './fleet.fixture.ts'
 import { agentUsers } from '../servers/tables.ts'
 import { useStarted } from '../../testing/use-started.ts'
+import { meanwhile } from '../../testing/one-connection.ts'
 
 const world = useStarted(startFleetShop)
 const admin = useStarted(() => world.admin())
@@ -69,7 +70,7 @@ test('an edit of a server does not deadlock with a delivery to it', async () => 
     const reserved = await reserve(tx, { orderId, groupId, step: 1, rules: [rule], quantity: 1 })
     expect(reserved.ok).toBe(true)
     const asked = { editing: edit(id, 'delivering', ['127.42.0.0/24', '127.42.1.0/24']) }
-    await someoneWaits(asked.editing)
+    await meanwhile(() => someoneWaits(asked.editing))
     await setDesiredUsers(unit, [
       { serverId: id, username: 'delivered', orderId, password: 'x', prefixes: ['127.42.0.0/32'], rules: [rule] }
     ])

@@ -6,6 +6,7 @@ import { addGroup, addOrders, addRule, addServer, inTransaction } from '../inven
 import { assignCidrs, reserve } from '../inventory/index.ts'
 import { orders } from '../orders/tables.ts'
 import { addRow } from '../../testing/rows.ts'
+import { meanwhile } from '../../testing/one-connection.ts'
 import { serverGroups } from '../servers/tables.ts'
 import { confirmOutcomes } from './advance.ts'
 
@@ -43,8 +44,8 @@ test('the orders are locked before the fleet writes, and advance with its result
   const { ctx } = shop
   const orderId = await addExpired('gone', '127.81.0.0/29')
   await confirmOutcomes(ctx)([orderId], async unit => {
-    const locked = ctx.db.execute(sql`select 1 from orders where id = ${orderId} for update nowait`)
-    await expect(locked).rejects.toMatchObject({ cause: { code: '55P03' } })
+    const lock = async () => ctx.db.execute(sql`select 1 from orders where id = ${orderId} for update nowait`)
+    await expect(meanwhile(lock)).rejects.toMatchObject({ cause: { code: '55P03' } })
     await unit.tx.execute(sql`delete from agent_users where order_id = ${orderId}`)
   })
   expect(await holds(orderId)).toEqual({ leases: 0, users: 0 })

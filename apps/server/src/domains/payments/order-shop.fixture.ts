@@ -7,7 +7,7 @@ import { paidEvent } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
 import { sessionOf, userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
-import { SESSION_COOKIE } from '../accounts/index.ts'
+import { SESSION_COOKIE, SESSION_LIFE } from '../accounts/index.ts'
 import { products, variants } from '../catalog/tables.ts'
 import type { EventResult } from '../commerce/index.ts'
 import { confirmOutcomes, endGraces, expireOrders } from '../delivery/index.ts'
@@ -125,6 +125,7 @@ export async function startOrderShop({
     return order
   }
   const people: Buyer[] = []
+  let signedInAt = ctx.now().getTime()
   const known = (person: Buyer) => (people.push(person), person)
   const confirm = async (only = serverIds) => {
     for (const serverId of only) await confirmServer(ctx, serverId)
@@ -136,7 +137,9 @@ export async function startOrderShop({
     forget: person => void people.splice(people.indexOf(person), 1),
     async advance(milliseconds) {
       shop.advance(milliseconds)
-      // Sessions expire when the clock moves.
+      const time = ctx.now().getTime()
+      if (time - signedInAt < SESSION_LIFE / 2) return
+      signedInAt = time
       for (const { cookies, user } of people) cookies.set(SESSION_COOKIE, await sessionOf(ctx, user.id))
     },
     async endAll() {

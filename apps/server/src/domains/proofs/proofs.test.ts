@@ -23,6 +23,7 @@ import { countOpenProofs, renewWithheld } from './failed-proofs.ts'
 import { proveAccess, proveDue } from './prove.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { addRows } from '../../testing/rows.ts'
+import { meanwhile } from '../../testing/one-connection.ts'
 
 const agent = useStarted(startTestAgent)
 const world = useStarted(() => startTestShop({}))
@@ -419,9 +420,9 @@ test('two proofs of one server that fail at the same time both withhold their ad
     })
   let second = Promise.resolve()
   await fail(['127.201.1.8/32'], async () => {
-    second = fail(['127.201.2.8/32'])
+    second = meanwhile(() => fail(['127.201.2.8/32']))
     const waits = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await expect.poll(async () => (await ctx.db.execute(waits)).rows.length).toBe(1)
+    await meanwhile(() => expect.poll(async () => (await ctx.db.execute(waits)).rows.length).toBe(1))
   })
   await second
   expect((await serverRow(ctx, serverId)).withheldRanges).toEqual(['127.201.1.0/24', '127.201.2.0/24'])

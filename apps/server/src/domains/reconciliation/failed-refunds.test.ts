@@ -64,7 +64,7 @@ async function made() {
   const listed = (amount: string) => list(paid, [{ id: refund.id, amount }])
   listed('20.00')
   expect(await tell(paid, refund, [['success', '20.00']])).toBe('refunded')
-  await readFor(20 * MINUTE)
+  await readFor(20 * MINUTE, 5 * MINUTE)
   expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '20.00', awaitsRead: false }])
   await b.world.advance(3 * DAY)
   const transaction = (status: string) =>
@@ -93,7 +93,7 @@ test('a late failure is found although the platform is away when it is reported,
   await transaction('error')
   await work(b.world)
   b.world.platformOrders.isAway = false
-  await readFor(10 * MINUTE)
+  await readFor(10 * MINUTE, 5 * MINUTE)
   expect(await outcomes(paid)).toEqual([])
   listed('0.00')
   await readFor(HOUR)

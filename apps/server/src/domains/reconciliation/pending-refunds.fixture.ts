@@ -28,12 +28,15 @@ export const pendingIn = (books: () => Books) => ({
       transactions: transactions.map(([status, amount]) => ({ kind: 'refund', status, amount, currency: 'USD' }))
     }),
 
-  /** Runs the reconciliation's reads every five minutes. @returns how often the platform was asked for an order */
-  readFor: async (milliseconds: number): Promise<number> => {
+  /**
+   * Runs the reconciliation's reads, which the shop does every five minutes, as often as the test needs.
+   * @returns how often the platform was asked for an order
+   */
+  readFor: async (milliseconds: number, every = 15 * MINUTE): Promise<number> => {
     const { world } = books()
     const before = world.platformOrders.asked
-    for (let passed = 0; passed < milliseconds; passed += 5 * MINUTE) {
-      await world.advance(5 * MINUTE)
+    for (let passed = 0; passed < milliseconds; passed += every) {
+      await world.advance(every)
       await queueUnreadOrders(world.shop.ctx)
       await work(world)
     }

@@ -195,7 +195,7 @@ test('a platform that is away is asked again every five minutes, and a missing a
   list(paid, [{ id: made.id, amount: '0.00' }])
   await tell(paid, made, [['pending', '20.00']])
   b.world.platformOrders.isAway = true
-  expect(await readFor(HOUR)).toBe(11)
+  expect(await readFor(HOUR, 5 * MINUTE)).toBe(11)
   b.world.platformOrders.isAway = false
   b.world.refundReplies.outcomesAreAway = true
   expect(await readFor(2 * HOUR)).toBe(2)
@@ -209,7 +209,7 @@ test('a refund without a result for fourteen days waits for an administrator, on
   list(paid, [{ id: made.id, amount: '0.00' }])
   await tell(paid, made, [['pending', '20.00']])
   await b.world.advance(14 * DAY - HOUR)
-  await readFor(10 * MINUTE)
+  await readFor(10 * MINUTE, 5 * MINUTE)
   expect(await b.openOf(paid)).toEqual([])
   await readFor(2 * HOUR)
   expect(await b.openOf(paid)).toMatchObject([
@@ -251,7 +251,7 @@ test('the result of a pending refund counts as soon as its transaction is report
     b.tell('order_transactions/create', { id: 1, order_id: paid.id, kind, status: 'failure' })
   await tell(paid, made, [['pending', '20.00']])
   list(paid, [{ id: made.id, amount: '0.00' }])
-  await readFor(20 * MINUTE)
+  await readFor(20 * MINUTE, 5 * MINUTE)
   made.status = 'FAILURE'
   // Nor does a payment of the order, or a refund of an unknown one, cause a read.
   expect(await transaction('capture')).toBe('ignored')
@@ -324,7 +324,7 @@ test.for([
       if (how === 'reported') {
         expect(await tell(paid, made, [['success', amount]])).toBe('ignored')
         expect(await tell(paid, made, [['success', amount]])).toBe('ignored')
-        await readFor(5 * MINUTE)
+        await readFor(5 * MINUTE, 5 * MINUTE)
       }
       await reconcile(b)
       await readFor(2 * HOUR)
@@ -381,7 +381,7 @@ test('a refund of a held payment ends its wait although its order is edited befo
   await b.world.advance(11 * MINUTE)
   for (let times = 0; times < 2; times++) {
     says(b, paid, [{ id: made.id, amount: '5.00' }])
-    await readFor(5 * MINUTE)
+    await readFor(5 * MINUTE, 5 * MINUTE)
   }
   expect(await statesOf(paid)).toEqual([{ state: 'counted', amount: '5.00', awaitsRead: false }])
 })
