@@ -41,5 +41,10 @@ Pool.prototype.connect = function (this: Pool, ...rest: Parameters<typeof connec
   return connect.apply(this, rest)
 } as typeof connect
 
+/** Two queries at once on one connection, as by `Promise.all` in a transaction: the driver's next version refuses them. */
+process.on('warning', warning => {
+  if (warning.message.includes('already executing a query')) void Promise.reject(warning)
+})
+
 /** Runs what a test does by another connection while a command that it watches holds one. */
 export const meanwhile = <T>(work: () => Promise<T>): Promise<T> => inside.exit(async () => work())

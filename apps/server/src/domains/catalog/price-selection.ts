@@ -41,9 +41,9 @@ export async function priceOneAddress(
 ): Promise<Result<PricedSelection>> {
   if (rules.length === 0) return refuse('no_rule')
   if (new Set(rules).size !== rules.length) return refuse('chosen_twice')
-  const [variant, unordered] = await Promise.all([findVariant(db, { productId, options }), rulesById(db, [...rules])])
+  const variant = await findVariant(db, { productId, options })
   if (!variant.ok) return variant
-  const found = unordered.toSorted((a, b) => a.id - b.id)
+  const found = (await rulesById(db, [...rules])).toSorted((a, b) => a.id - b.id)
   if (found.length !== rules.length) return refuse('unknown_rule')
   const base = toCents(variant.data.price)
   const added = found.reduce((sum, rule) => sum + toCents(rule.price), 0n)

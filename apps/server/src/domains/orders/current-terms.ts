@@ -110,15 +110,13 @@ export const isPaidInTime = (
 export async function ourVariants(db: Executor, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const anyOf = sql`any(${sql.param(ids)}::text[])`
-  const [plans, rules] = await Promise.all([
-    db
-      .select({ id: variants.platformId })
-      .from(variants)
-      .where(sql`${variants.platformId} = ${anyOf}`),
-    db
-      .select({ id: aclRules.platformVariantId })
-      .from(aclRules)
-      .where(sql`${aclRules.platformVariantId} = ${anyOf}`)
-  ])
+  const plans = await db
+    .select({ id: variants.platformId })
+    .from(variants)
+    .where(sql`${variants.platformId} = ${anyOf}`)
+  const rules = await db
+    .select({ id: aclRules.platformVariantId })
+    .from(aclRules)
+    .where(sql`${aclRules.platformVariantId} = ${anyOf}`)
   return new Set([...plans, ...rules].map(({ id }) => id))
 }

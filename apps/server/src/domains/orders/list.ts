@@ -265,15 +265,12 @@ const discountsOf = (db: Executor, rows: readonly Pick<OrderWithPeople, 'order'>
 
 /** One order of this user; null: of any user. */
 export async function findOrder(db: Executor, id: number, userId: number | null, now: Date): Promise<Result<Order>> {
-  const [rows, names, quotas] = await Promise.all([
-    selectOrders(db, viewerOf(userId)).where(
-      and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
-    ),
-    ruleTexts(db),
-    readQuotas(db)
-  ])
-  const [row] = rows
+  const [row] = await selectOrders(db, viewerOf(userId)).where(
+    and(eq(orders.id, id), isNull(orders.deletedAt), userId === null ? undefined : eq(orders.userId, userId))
+  )
   if (!row) return refuse('not_found')
-  const discounts = await discountsOf(db, rows, now)
+  const names = await ruleTexts(db)
+  const quotas = await readQuotas(db)
+  const discounts = await discountsOf(db, [row], now)
   return ok(presentOrder(row, names, { now, viewer: viewerOf(userId), quotas, discounts }))
 }

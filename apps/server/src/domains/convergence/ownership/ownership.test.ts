@@ -144,7 +144,7 @@ test('after a restore nothing is removed or changed before an administrator has 
   // Three unknown users are far below the limit of removals, and still wait.
   expect(await repairServer(ours.ctx, id)).toMatchObject({ kind: 'planned' })
   await wantTestUsers(ours.ctx, id, { count: 1, base: '127.81.4' })
-  await expect(converge(ours, id)).rejects.toThrow('things that this console does not know')
+  await expect(converge(ours, id)).rejects.toThrow('data that this console does not know')
   await repairServer(ours.ctx, id)
   const after = await agent.client.state()
   expect(after.ok && after.data.users).toEqual(before.ok && before.data.users)
@@ -185,7 +185,7 @@ test('a second server of the same agent, or a server whose row was made again, r
   // This row has never sent it anything.
   await ours.ctx.db.delete(agentTies).where(eq(agentTies.serverId, second.id))
   expect(await repairServer(ours.ctx, second.id)).toMatchObject({ kind: 'planned' })
-  await expect(converge(ours, second.id)).rejects.toThrow('things that this console does not know')
+  await expect(converge(ours, second.id)).rejects.toThrow('data that this console does not know')
   expect(await heldBy(agent)).toEqual(first.users)
   expect((await waiting(second.id)).data).toMatchObject({ removed: { count: 4, users: first.users } })
   expect(await repairServer(ours.ctx, first.id)).toMatchObject({ kind: 'compared', removed: [] })
