@@ -46,11 +46,13 @@ export function renewable(
  * the moment at which the shop heard of it.
  */
 function endWith(order: OrderRow, days: number, now: Date, paidAt = now): Date | null {
-  const { state, expiredAt } = order
+  const { state, expiredAt, endedAt } = order
   const unserved = unservedTime(order, now)
   if (unserved > 0) return addDays(new Date(now.getTime() + unserved), days)
   const isLate = state === 'expired' && expiredAt !== null && paidAt < now
-  const late = isLate ? now.getTime() - Math.max(paidAt.getTime(), expiredAt.getTime()) : 0
+  // It may have been served after its expiry, while no worker ran to end it.
+  const from = isLate ? Math.max(paidAt.getTime(), expiredAt.getTime(), endedAt?.getTime() ?? 0) : now.getTime()
+  const late = now.getTime() - from
   return expiredAt && addDays(new Date(expiredAt.getTime() + Math.max(0, late)), days)
 }
 

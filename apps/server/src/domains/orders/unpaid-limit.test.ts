@@ -90,6 +90,8 @@ test('a customer who has never paid holds few addresses, and all such customers 
   const { platformOrderId, amount } = await world.row(first.data.id)
   expect(await tellRefund(ctx, Number(platformOrderId), amount)).toBe('refunded')
   expect((await buyer.get('/api/orders/limits')).data).toEqual({ addresses: 16 })
+  const next = await ask(16, undefined, undefined, await newBuyer())
+  expect(next).toMatchObject({ status: 429, data: { reason: 'network_holds_unpaid' } })
 })
 
 test('new customers with an IPv6 /64 each hold no more than three times what one network may', async () => {

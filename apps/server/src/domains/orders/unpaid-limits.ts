@@ -67,7 +67,7 @@ async function heldByNewCustomers(db: Executor, range: string, now: Date): Promi
         or exists (select from ${logins} l where l.user_id = ${orders.userId} and l.ip <<= ${range}::inet
           and l.at > ${new Date(now.getTime() - SESSION_LIFE)}))
       and not exists (select from ${orders} paid where paid.user_id = ${orders.userId} and paid.paid_at is not null
-        and (paid.state <> 'failed' or paid.fail_code = 'out_of_stock'))`)
+        and paid.state <> 'refunded' and (paid.state <> 'failed' or paid.fail_code = 'out_of_stock'))`)
   return rows[0]?.held ?? 0
 }
 

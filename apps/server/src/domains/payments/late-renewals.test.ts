@@ -85,6 +85,17 @@ test.for(CASES)('a renewal that was paid $when renews, and loses no time', async
   expect(await changedInMail(renewal)).toBe(confirmed ? 8 : 0)
 })
 
+test('time that was served after the expiry, while no worker ended the order, is not given again', async () => {
+  const { world, tell, delivered } = books
+  const { order } = await delivered()
+  await writeSettings(world.shop.ctx, { grace_hours: 24 })
+  await moveTo(endOf(order) + 3 * DAY)
+  await expireOrders(world.shop.ctx)
+  expect((await world.row(order.id)).state).toBe('expired')
+  expect(await tell('orders/paid', renewalOf(order, -HOUR))).toBe('settled')
+  expect(Math.abs(endOf(await world.row(order.id)) - (endOf(order) + 30 * DAY))).toBeLessThan(30 * SECOND)
+})
+
 test('without addresses it is held as out of stock, and Apply renews once there are some', async () => {
   const { world, tell, delivered, openOf, act, db } = books
   const { order } = await delivered()

@@ -46,7 +46,7 @@ export async function checkCodeOnPlatform(
     const seen: Seen = isFailure(found) ? { state: mayRetry ? 'waiting' : 'refused', problem: found.message } : found
     const isDone = await command(ctx, SYSTEM, async unit => {
       await recordCode(unit, ref, wanted, seen)
-      if (act === 'create' && seen.state !== 'present' && !mayRetry) await noticeUnusable(unit, ref)
+      if (act === 'create' && !mayRetry && !isUsable(seen)) await noticeUnusable(unit, ref)
       return !isWritten || isAsWanted(unit, ref, { wanted, isLate: failure !== null })
     })
     if (failure && mayRetry) throw new Error(failure.message)
@@ -54,6 +54,10 @@ export async function checkCodeOnPlatform(
   }
   throw new Error('The code was changed each time that it was written there.')
 }
+
+/** A discount that an operator made by hand has no holder: it works for its buyer as for all. */
+const isUsable = ({ state, differs = [] }: Seen): boolean =>
+  state === 'present' || (differs.length > 0 && differs.every(one => one === 'holder' || one === 'foreign'))
 
 const isFailure = (found: Seen | ShopifyFailure): found is ShopifyFailure => 'ok' in found
 

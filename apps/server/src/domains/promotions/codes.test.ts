@@ -167,6 +167,22 @@ test.for([
   expect(await notices()).toEqual([expect.stringContaining('spent 10 coins on a code of 41.00')])
 })
 
+test('a code that an operator made by hand works for who buys it, so operators hear nothing', async () => {
+  const { ctx } = world.shop
+  const discount = { type: 'fixed_amount', value: '43.00', usageLimit: 1, oncePerCustomer: true }
+  await control(world.sandbox, 'POST', '/discounts', { code: 'HAND-43', ...discount })
+  const card = await world.addCard('HAND-43')
+  await ctx.db.update(giftCards).set({ mount: '43.00' }).where(eq(giftCards.id, card.id))
+  await world.codes()
+  await ctx.db.execute(sql`update users set coins = 100 where id = ${holder.user.id}`)
+  const asked = { mount: '43.00', point: 10 }
+  expect(await holder.post('/api/rewards/gift_card/exchange/', asked, newKey())).toMatchObject({ code: 2000 })
+  await world.codes()
+  const [coupon] = await ctx.db.select().from(coupons).where(eq(coupons.code, 'HAND-43'))
+  expect(await world.coupon(coupon?.id ?? 0)).toMatchObject({ platform_differs: ['holder', 'foreign'] })
+  expect((await raisedNotices(ctx.db)).filter(({ key }) => key === `bought-code:${coupon?.id}`)).toEqual([])
+})
+
 test('a code with a comma, which older versions took, is named as one that links cannot use, and is not handed out', async () => {
   const { ctx } = world.shop
   const card = await world.addCard('OLD-CARD')

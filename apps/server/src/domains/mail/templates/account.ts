@@ -297,7 +297,7 @@ export const accessTemplates = {
         subject: `We could not use your payment ${data.platform_order}`,
         heading: 'We could not use your payment',
         paragraphs: [
-          'It belongs to a deleted account, so we delivered nothing. The shop has been notified and will take care of the money.',
+          'We found no order or account for it, so nothing was delivered. The shop has been notified, and will deliver what you bought or refund you.',
           'If you have a question, reply to this email or contact support.'
         ],
         facts: [
@@ -311,7 +311,7 @@ export const accessTemplates = {
         subject: `您的付款 ${data.platform_order} 无法使用`,
         heading: '您的付款无法使用',
         paragraphs: [
-          '该付款属于一个已删除的账户，因此没有交付任何商品。我们已收到通知，并将处理这笔款项。',
+          '我们没有找到与这笔付款对应的订单或账户，因此尚未交付任何商品。我们已收到通知，会为您交付所购商品或退款。',
           '如有疑问，请回复此邮件或联系客服。'
         ],
         facts: [
