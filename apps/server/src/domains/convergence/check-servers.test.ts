@@ -247,7 +247,7 @@ test.each<[string, Row, string | null]>([
   [
     'one whose token cannot be read',
     { ...well, trouble: 'token_unreadable', troubleParams: {} },
-    'The stored agent token'
+    'cannot decrypt the stored agent token'
   ],
   ['one whose changes fail', { ...well, failingSince: new Date(AT) }, 'The agent does not accept changes'],
   ['one that refuses a range', { ...well, refusedRanges: ['127.90.0.0/28'] }, 'refused its ranges: 127.90.0.0/28'],

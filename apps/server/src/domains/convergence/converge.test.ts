@@ -186,7 +186,7 @@ test('a few unwanted users are removed, many only once an administrator approves
   expect(await notices()).toHaveLength(1)
   expect(await step(id)).toMatchObject({
     step: 'behind',
-    last_error: expect.stringContaining('11 of 15 users on the agent are unknown to the console') as string,
+    last_error: expect.stringContaining('does not know 11 of 15 users on the agent') as string,
     trouble: { code: 'removals_waiting', params: { count: 11, users: 15 } }
   })
 

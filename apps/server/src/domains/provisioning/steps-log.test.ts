@@ -43,7 +43,7 @@ test('a failure ends the step that ran, in its own words', () => {
   const steps = log()
   steps.begin('connect', 'Connects')
   const said = { code: 'ssh_closed', params: { host: '192.0.2.1' } } as const
-  const message = '192.0.2.1 closed the connection'
+  const message = '192.0.2.1 closed the connection.'
   expect(steps.fail(said)).toMatchObject({
     status: 'failed',
     step: 'connect',
