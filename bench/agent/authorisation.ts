@@ -1,5 +1,5 @@
 // Speed and memory of the agent's access table on a full server. Run with --expose-gc.
-import { EXCEPTION_MARK } from '@netlet/contract/agent'
+import { EXCEPTION_MARK } from '@netlet/contract/agent-hashes'
 import { AccessTable } from '../../apps/agent/src/proxy/access-table.ts'
 import { formatV4, parseAddress } from '../../apps/agent/src/net/ip.ts'
 import { parseBasic } from '../../apps/agent/src/proxy/request-head.ts'

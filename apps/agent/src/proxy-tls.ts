@@ -1,6 +1,7 @@
+import { proxyTlsHash } from '@netlet/contract/agent-hashes'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentProxyTls, agentProxyTls, type AgentProxyTlsState, proxyTlsHash } from '@netlet/contract/proxy-tls'
+import { type AgentProxyTls, agentProxyTls, type AgentProxyTlsState } from '@netlet/contract/proxy-tls'
 import { Certificate, type Pem, requirePair } from './certificate.ts'
 import { SmallFile } from './state/replace-file.ts'
 

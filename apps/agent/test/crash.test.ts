@@ -1,4 +1,4 @@
-import { denySetHash, userHash } from '@netlet/contract/agent'
+import { denySetHash, userHash } from '@netlet/contract/agent-hashes'
 import { expect, test } from 'vitest'
 import { isLong } from '../../../scripts/testing/tier.ts'
 import { numbers } from '../soak/wire.ts'

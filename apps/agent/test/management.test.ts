@@ -1,4 +1,5 @@
-import { agentState, denySetHash } from '@netlet/contract/agent'
+import { agentState } from '@netlet/contract/agent'
+import { denySetHash } from '@netlet/contract/agent-hashes'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+import { proxyTlsHash } from '@netlet/contract/agent-hashes'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
@@ -5,7 +6,7 @@ import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AgentProxyTls, proxyTlsHash } from '@netlet/contract/proxy-tls'
+import { type AgentProxyTls } from '@netlet/contract/proxy-tls'
 import { newCertificate } from './certificates.ts'
 import { servingAgent } from './takeovers.ts'
 import {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { agentHealth, denySetHash, normaliseDenied, normaliseDenyList, userHash } from './agent.ts'
+import { agentHealth } from './agent.ts'
+import { denySetHash, normaliseDenied, normaliseDenyList, userHash } from './agent-hashes.ts'
 
 test.each([
   ['Example.COM', 'example.com'],

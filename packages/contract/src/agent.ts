@@ -1,8 +1,6 @@
-// The node agent's management API: requests, replies and texts of refusals. Node only (hashes need node:crypto):
-// browsers never talk to an agent.
+// The node agent's management API: requests, replies and texts of refusals. Browsers never talk to an agent.
 import { z } from 'zod'
 import { EgressMode } from './address-family.ts'
-import { sha256 } from './deny-list.ts'
 import { foreignList, foreignText } from './foreign.ts'
 import { agentProgram } from './agent-takeover.ts'
 import { agentOwner } from './agent-owner.ts'
@@ -12,7 +10,6 @@ import { agentProxyTlsState, MOST_NAMES } from './proxy-tls.ts'
 export * from './agent-takeover.ts'
 export * from './agent-problems.ts'
 export * from './agent-owner.ts'
-export { denySetHash, EXCEPTION_MARK, normaliseDenied, normaliseDenyList } from './deny-list.ts'
 
 /** The texts of refusals. Operators' scripts compare the first two literally. */
 export const agentTexts = {
@@ -358,36 +355,3 @@ export const agentClassicProxies = z.object({
   data: z.object({ num_of_ips: z.number(), proxy_str: z.array(z.string()) })
 })
 export type AgentClassicProxies = z.infer<typeof agentClassicProxies>
-
-/** A canonical text for limits. Empty: none. */
-export const limitsText = ({ mbps, connections, connections_per_second: rate, quota }: AgentUserLimits): string =>
-  [mbps, connections, rate, quota?.id, quota?.bytes]
-    .map(value => value ?? '')
-    .join(' ')
-    .trimEnd()
-
-/**
- * The hash that `GET /api/state` reports for a user. Prefixes and client addresses in canonical form, in any order.
- * Users with `password` access keep the hash from before other ways existed.
- */
-export function userHash(user: {
-  password: string
-  prefixes: readonly string[]
-  denySet: string
-  allowedClientIps: readonly string[]
-  access?: AgentAccess | undefined
-  limits?: AgentUserLimits | undefined
-  egress?: AgentEgress | undefined
-}): string {
-  const parts = [
-    user.password,
-    user.prefixes.toSorted().join(','),
-    user.denySet,
-    user.allowedClientIps.toSorted().join(','),
-    ...(user.access === undefined || user.access === 'password' ? [] : [user.access]),
-    // Without limits the hash stays what it was before limits existed.
-    ...[limitsText(user.limits ?? {})].filter(text => text !== ''),
-    ...(user.egress === undefined || user.egress === 'fixed' ? [] : [`egress ${user.egress}`])
-  ]
-  return sha256(parts.join('\n'))
-}

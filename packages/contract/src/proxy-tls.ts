@@ -1,5 +1,5 @@
 // A server's TLS for proxy clients (`https://` proxies): settings, result, and a check from outside.
-import { createHash } from 'node:crypto'
+
 import { z } from 'zod'
 import { message } from './form-messages.ts'
 import { route } from './route.ts'
@@ -30,12 +30,6 @@ export const agentProxyTls = z.discriminatedUnion('source', [
   z.object({ source: z.literal('files'), certificate: file, key: file })
 ])
 export type AgentProxyTls = z.infer<typeof agentProxyTls>
-
-/** A hash of the configuration, key included. */
-export const proxyTlsHash = (wanted: AgentProxyTls): string =>
-  createHash('sha256')
-    .update(JSON.stringify(wanted.source === 'none' ? [] : [wanted.source, wanted.certificate, wanted.key]))
-    .digest('hex')
 
 /**
  * What an agent has, in `GET /api/state` and as the call's reply. `environment`: PROXY_TLS_CERT is set and the call is

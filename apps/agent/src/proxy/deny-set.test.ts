@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { normaliseDenyList } from '@netlet/contract/agent'
+import { normaliseDenyList } from '@netlet/contract/agent-hashes'
 import { expect, test } from 'vitest'
 import { parseAddress } from '../net/ip.ts'
 import { DenySet, emptyDenySet } from './deny-set.ts'

@@ -1,4 +1,4 @@
-import { EXCEPTION_MARK } from '@netlet/contract/agent'
+import { EXCEPTION_MARK } from '@netlet/contract/agent-hashes'
 import { type Address, innerAddress, parsePrefix, type Prefix, RangeSet } from '../net/ip.ts'
 import { DomainNames, NumberSet } from './domain-names.ts'
 

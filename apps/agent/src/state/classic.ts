@@ -1,10 +1,5 @@
-import {
-  type AgentReason,
-  denySetHash,
-  EXCEPTION_MARK,
-  normaliseDenied,
-  normaliseDenyList
-} from '@netlet/contract/agent'
+import { type AgentReason } from '@netlet/contract/agent'
+import { denySetHash, EXCEPTION_MARK, normaliseDenied, normaliseDenyList } from '@netlet/contract/agent-hashes'
 import { mergeRanges, parsePrefix, type Prefix, prefixesOf, rangeToPrefixes } from '../net/ip.ts'
 import { changedClients } from './client-list.ts'
 import { clientPrefix, MAX_LISTED, noDenySet, refuse, unfitClients, type UserChange, userOps } from './commands.ts'

@@ -3,13 +3,10 @@ import {
   type AgentProxy,
   type AgentReason,
   type agentUserBody,
-  denySetHash,
-  limitsText,
   MOST_OPEN_CLIENTS,
-  normaliseDenyList,
-  userHash,
   WIDEST_OPEN_CLIENT
 } from '@netlet/contract/agent'
+import { denySetHash, limitsText, normaliseDenyList, userHash } from '@netlet/contract/agent-hashes'
 import type { z } from 'zod'
 import {
   formatAddress,

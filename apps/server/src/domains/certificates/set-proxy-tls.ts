@@ -1,3 +1,4 @@
+import { proxyTlsHash } from '@netlet/contract/agent-hashes'
 import { type KeyObject, X509Certificate, createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
 import { type Socket, connect as connectTcp, isIP } from 'node:net'
@@ -15,7 +16,7 @@ import {
   refusals,
   refuse
 } from '@netlet/contract'
-import { type AgentProxyTls, certificateNames, proxyTlsHash } from '@netlet/contract/proxy-tls'
+import { type AgentProxyTls, certificateNames } from '@netlet/contract/proxy-tls'
 import type { Actor } from '../../infra/actor.ts'
 import { iso } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { ProofTry } from '@netlet/contract'
-import { type AgentUserLimits, denySetHash, limitsText, userHash } from '@netlet/contract/agent'
+import { type AgentUserLimits } from '@netlet/contract/agent'
+import { denySetHash, limitsText, userHash } from '@netlet/contract/agent-hashes'
 import type { AgentClient } from '../../integrations/agent/index.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'

@@ -23,7 +23,8 @@ import { sendTls } from '../certificates/index.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
 import { isRecovering } from '../settings/index.ts'
 import { agentUsers, orderAccess } from '../servers/tables.ts'
-import { type AgentUserLimits, denySetHash, userHash } from '@netlet/contract/agent'
+import { type AgentUserLimits } from '@netlet/contract/agent'
+import { denySetHash, userHash } from '@netlet/contract/agent-hashes'
 import { deniedDomains, type DenyLists } from '../inventory/index.ts'
 
 /** How many users are planned, sent and recorded in one batch. */

@@ -1,4 +1,4 @@
-import { normaliseDenyList } from '@netlet/contract/agent'
+import { normaliseDenyList } from '@netlet/contract/agent-hashes'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DenySet } from '../../../../agent/src/proxy/deny-set.ts'

@@ -1,7 +1,8 @@
+import { RecoveryCodes } from './recovery-codes.tsx'
 import type { Confirmation, PasskeyCreation, SecondFactorKind } from '@netlet/contract'
 import { Button, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { lazy, Suspense, useLayoutEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { ApiError, call } from '../../../api/client.ts'
 import { refresh } from '../../../api/query.ts'
 import { secondFactor } from '../../../api/routes.ts'
@@ -18,7 +19,6 @@ import { createPasskey } from '../../../kit/passkeys.ts'
 import { SecondFactorConfirmForm } from '../../../kit/schemas.ts'
 import { ConfirmForm } from '../confirm-form.tsx'
 import classes from './second-factor.module.css'
-import { IconPrinter } from '@tabler/icons-react'
 
 const QrCode = lazy(() => import('./qr-code.tsx'))
 
@@ -151,29 +151,3 @@ function PasskeyForm({ options, onAdded }: { options: PasskeyCreation; onAdded: 
 /** The browser does not say whether the user cancelled. */
 const whyNot = (error: unknown): Key =>
   error instanceof Error && error.name === 'InvalidStateError' ? 'factors.exists' : 'factors.notCreated'
-
-/** New recovery codes, which the server never returns again. They take the focus, because their form has closed. */
-export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) {
-  const t = useT()
-  const box = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => box.current?.focus(), [codes])
-  return (
-    <div ref={box} className={`stack ${classes.sheet}`} role="status" tabIndex={-1}>
-      <p>{t('factors.codesOnce')}</p>
-      <ol className={`mono ${classes.codes}`} aria-label={t('factors.codes')}>
-        {codes.map(code => (
-          <li key={code}>{code}</li>
-        ))}
-      </ol>
-      <div className={`row ${classes.tools}`}>
-        <CopyButton text={codes.join('\n')} name={t('factors.codes')} size="sm" variant="filled" />
-        <Button variant="default" leftSection={<IconPrinter size={18} aria-hidden />} onClick={() => window.print()}>
-          {t('factors.codesPrint')}
-        </Button>
-        <Button variant="default" onClick={onDone}>
-          {t('keys.done')}
-        </Button>
-      </div>
-    </div>
-  )
-}

@@ -15,7 +15,7 @@ import { ErrorState } from '../../../kit/states.tsx'
 import { Ago, Day } from '../../../kit/time.tsx'
 import classes from '../api-keys.module.css'
 import { ConfirmForm } from '../confirm-form.tsx'
-import { RecoveryCodes } from './enrol-dialog.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
 
 const EnrolDialog = lazy(() => import('./enrol-dialog.tsx'))
 

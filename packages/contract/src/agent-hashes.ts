@@ -1,7 +1,10 @@
+// What the console and its agents compare. Node only: browsers have no node:crypto.
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import ipaddr from 'ipaddr.js'
+import type { AgentAccess, AgentEgress, AgentUserLimits } from './agent.ts'
+import type { AgentProxyTls } from './proxy-tls.ts'
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
@@ -60,7 +63,7 @@ export function normaliseDenyList(
   return { ok: true, domains: [...domains].toSorted() }
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /**
  * The id of a deny set: equal sets have equal hashes. Takes the output of {@link normaliseDenyList}, or sorted domains
@@ -69,3 +72,40 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 export const denySetHash = (domains: readonly string[], allowed: readonly string[] = []): string =>
   // The mark sorts before the first character of any domain or address.
   sha256([...allowed.map(domain => `${EXCEPTION_MARK}${domain}`), ...domains].join('\n'))
+
+/** A hash of the configuration, key included. */
+export const proxyTlsHash = (wanted: AgentProxyTls): string =>
+  sha256(JSON.stringify(wanted.source === 'none' ? [] : [wanted.source, wanted.certificate, wanted.key]))
+
+/** A canonical text for limits. Empty: none. */
+export const limitsText = ({ mbps, connections, connections_per_second: rate, quota }: AgentUserLimits): string =>
+  [mbps, connections, rate, quota?.id, quota?.bytes]
+    .map(value => value ?? '')
+    .join(' ')
+    .trimEnd()
+
+/**
+ * The hash that `GET /api/state` reports for a user. Prefixes and client addresses in canonical form, in any order.
+ * Users with `password` access keep the hash from before other ways existed.
+ */
+export function userHash(user: {
+  password: string
+  prefixes: readonly string[]
+  denySet: string
+  allowedClientIps: readonly string[]
+  access?: AgentAccess | undefined
+  limits?: AgentUserLimits | undefined
+  egress?: AgentEgress | undefined
+}): string {
+  const parts = [
+    user.password,
+    user.prefixes.toSorted().join(','),
+    user.denySet,
+    user.allowedClientIps.toSorted().join(','),
+    ...(user.access === undefined || user.access === 'password' ? [] : [user.access]),
+    // Without limits the hash stays what it was before limits existed.
+    ...[limitsText(user.limits ?? {})].filter(text => text !== ''),
+    ...(user.egress === undefined || user.egress === 'fixed' ? [] : [`egress ${user.egress}`])
+  ]
+  return sha256(parts.join('\n'))
+}
