@@ -15,7 +15,7 @@ import { orders } from '../orders/tables.ts'
  * It owns no table: `commerce` owns the events, and `payments` writes what a decision does.
  */
 export { countUnresolvedEvents, hasOpenMoney, isUnresolved } from './inbox.ts'
-export { settlePaidOrder } from './settle-paid-order.ts'
+export { settlePaidOrder, unlessForOthers } from './settle-paid-order.ts'
 
 export function inboxRoutes(mount: Mount, ctx: AppContext): void {
   const { payments } = routes

@@ -94,6 +94,8 @@ const record = (outcome: 'ignored' | 'unknown_order'): Decision => ({ do: 'recor
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
+  // Other goods of the platform. Without a row, nothing that follows about this payment concerns the shop.
+  if (!payment && named === null && !isOurs) return nothing('ignored')
   // The platform never changes the currency of an order.
   if (payment && paid.currency !== payment.currency && !isRefundedOrVoided(paid)) return nothing('ignored')
   if (payment && hasGrown(facts, payment)) return { do: 'grow', payment }
@@ -102,7 +104,7 @@ export function judge(facts: Facts): Decision {
   const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
   if (isRefundedOrVoided(paid) || (isAllBack && !payment)) return { do: 'refund' }
   if (isAllBack) return record('ignored')
-  if (!about) return record(!payment && (named || isOurs) ? 'unknown_order' : 'ignored')
+  if (!about) return record(payment ? 'ignored' : 'unknown_order')
   // A refund of it is pending. Reading its order judges it again once that refund has a result.
   if (blockingRefundOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)

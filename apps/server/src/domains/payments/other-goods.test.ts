@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from '../../infra/db/drizzle.ts'
+import { DAY } from '../../infra/clock.ts'
+import { raisedNotices } from '../../testing/raised-notices.ts'
+import { startBooks, type Books, type Paid } from './books.fixture.ts'
+
+let b: Books
+beforeAll(async () => {
+  b = await startBooks()
+}, 120_000)
+beforeEach(() => b.world.endAll())
+afterAll(() => b?.world.close())
+
+/** A payment for a mug that the platform sells beside our plans. */
+const mug = (): Paid => ({
+  ...b.paymentFor({ publicId: 'x' } as never, { lines: { '555': 2 } }),
+  note_attributes: []
+})
+const cancel = ({ id, name }: Paid, financial_status = 'paid') =>
+  b.tell('orders/cancelled', { id, name, cancelled_at: b.now().toISOString(), financial_status })
+/** What operators, the buyer and the platform hear of a payment. */
+const heardOf = async (paid: Paid) => ({
+  open: (await b.openOf(paid)).map(({ outcome }) => outcome),
+  jobs: (
+    await b.db().execute(sql`select name from pgboss.job
+      where name in ('send-mail', 'tag-platform-order') and data::text like ${`%${paid.id}%`}`)
+  ).rows
+})
+const NOTHING = { open: [], jobs: [] }
+
+test.for(['a cancellation', 'a refund', 'a won chargeback', 'an inquiry', 'a chargeback'])(
+  'other goods of the platform concern no operator: %s',
+  async what => {
+    const paid = mug()
+    const before = (await raisedNotices(b.db())).length
+    expect(await b.tell('orders/paid', paid)).toBe('ignored')
+    await expect(b.paymentRow(paid)).rejects.toThrow('no such payment')
+    if (what === 'a cancellation') {
+      expect(await cancel(paid)).toBe('ignored')
+      expect(await cancel(paid, 'refunded')).toBe('ignored')
+    }
+    if (what === 'a refund') expect(await b.refund(paid, '20.00')).toBe('ignored')
+    if (what === 'an inquiry') expect(await b.dispute(paid, 'needs_response', { type: 'inquiry' })).toBe('ignored')
+    if (what.endsWith('chargeback')) expect(await b.chargeback.opened(paid)).toBe('ignored')
+    if (what === 'a won chargeback') {
+      await b.world.advance(DAY)
+      expect(await b.dispute(paid, 'won', { finalized_on: b.now().toISOString() })).toBe('ignored')
+    }
+    expect(await heardOf(paid)).toEqual(NOTHING)
+    expect(await raisedNotices(b.db())).toHaveLength(before)
+  }
+)
+
+test('the example of a payment that the platform sends as a test concerns no operator', async () => {
+  const paid = { ...mug(), test: true }
+  expect(await b.tell('orders/paid', paid)).toBe('ignored')
+  expect(await cancel(paid)).toBe('ignored')
+  expect(await heardOf(paid)).toEqual(NOTHING)
+})
+
+test('other goods to which a plan was added later wait for an operator, and so does their cancellation', async () => {
+  const paid = mug()
+  expect(await b.tell('orders/paid', paid)).toBe('ignored')
+  const { line_items } = b.paymentFor({ publicId: 'x' } as never)
+  expect(await b.tell('orders/paid', { ...paid, line_items })).toBe('unknown_order')
+  expect(await cancel(paid)).toBe('cancelled')
+})
