@@ -31,7 +31,7 @@ export type Facts = {
   isCancelled: boolean
   /** The payment's order; null if there is none, or its account was deleted. */
   about: OrderFacts | null
-  /** The report names no order, but contains a plan or rule of ours. */
+  /** The report contains a plan or rule of ours. */
   isOurs: boolean
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sql } from '../../infra/db/drizzle.ts'
 import { DAY } from '../../infra/clock.ts'
+import { purchaseNote } from '../../integrations/shopify/index.ts'
 import { raisedNotices } from '../../testing/raised-notices.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 
@@ -64,4 +65,20 @@ test('other goods to which a plan was added later wait for an operator, and so d
   const { line_items } = b.paymentFor({ publicId: 'x' } as never)
   expect(await b.tell('orders/paid', { ...paid, line_items })).toBe('unknown_order')
   expect(await cancel(paid)).toBe('cancelled')
+})
+
+test.for(['48213', 'NL-7k2m9x4c8v3b6n1q'])(
+  'an attribute order_id on other goods that names no order of ours mails, tags and asks no one: %s',
+  async publicId => {
+    const paid = b.paymentFor({ publicId } as never, { lines: { '555': 2 } })
+    expect(await b.tell('orders/paid', { ...paid, email: 'mug@example.test' })).toBe('ignored')
+    expect(await heardOf(paid)).toEqual(NOTHING)
+  }
+)
+
+test("another app's attribute order_id hides neither our lines nor the note that names the order", async () => {
+  const order = await b.world.place(b.buyer)
+  const paid = b.paymentFor({ publicId: '48213' } as never)
+  expect(await b.tell('orders/paid', b.paymentFor({ publicId: '48213' } as never))).toBe('unknown_order')
+  expect(await b.tell('orders/paid', { ...paid, note: purchaseNote(order.publicId) })).toBe('settled')
 })

@@ -89,8 +89,9 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
   const sold = await ourVariants(tx, variants)
   // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
   const isOther = order && !payment?.orderId && variants.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
-  // A note is free text: it names an order only if that order exists.
-  const named = naming && !isOther && (order || !naming.isByNote) ? naming.order : null
+  const isOurs = linesOf(paid).some(({ variant }) => sold.has(variant))
+  // Beside other goods, or in a note, which is free text, a number names an order only if that order exists.
+  const named = naming && (order ? !isOther : isOurs && !naming.isByNote) ? naming.order : null
   // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew; its purchase stays one.
   const isPurchase = order?.paidAt === null || (payment?.kind === 'purchase' && payment.orderId !== null)
   const kind = naming ? (naming.isRenewal && !isPurchase ? 'renewal' : 'purchase') : (payment?.kind ?? 'purchase')
@@ -106,7 +107,7 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
     refunds: payment ? await refundRowsOf(tx, paid.id) : await convertRefunds(unit, paid.id, rateOf(paid)),
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
     about: order && !isAbandoned && !isOther ? await gatherOrder(tx, order, terms) : null,
-    isOurs: order === undefined && named === null && linesOf(paid).some(({ variant }) => sold.has(variant)),
+    isOurs,
     customer: isOther ? null : (order?.userId ?? null)
   }
 }
