@@ -16,6 +16,7 @@ import { orders } from '../orders/tables.ts'
  */
 export { countUnresolvedEvents, hasOpenMoney, isUnresolved } from './inbox.ts'
 export { settlePaidOrder, unlessForOthers } from './settle-paid-order.ts'
+export { unpaidRetention } from './unpaid-orders.ts'
 
 export function inboxRoutes(mount: Mount, ctx: AppContext): void {
   const { payments } = routes
