@@ -104,8 +104,13 @@ export async function reportDoubtfulRefund(
   unit: Unit,
   doubt: Omit<DoubtfulRefund, 'name'> | FurtherOutcome
 ): Promise<EventResult> {
-  const { about, detail } = await paymentAndOrderOf(unit, doubt.order_id)
-  if ('outcome' in doubt) return { outcome: doubt.outcome, detail: { ...detail, ...doubt.detail }, about }
+  const { payment, about, detail } = await paymentAndOrderOf(unit, doubt.order_id)
+  if ('outcome' in doubt) {
+    const told = { ...detail, ...doubt.detail }
+    // A payment of which only a part was taken has no row that names its order.
+    const named = { platformOrderName: told.platform_order, orderPublicId: told.order_id }
+    return { outcome: doubt.outcome, detail: told, about: payment ? about : { ...about, ...named } }
+  }
   const { amount, status, days, key } = doubt
   if (days !== undefined) return { outcome: 'refund_stuck', detail: { ...detail, amount }, about }
   if (key !== undefined) return { outcome: 'refund_failed', detail: { ...detail, amount }, about }
