@@ -118,7 +118,7 @@ export async function deliver(
   unit: Unit,
   ctx: Settling,
   { order, payment }: OnOrder,
-  { as, days, paidAt }: Delivery
+  { as, days, receiptDate: paidAt }: Delivery
 ): Promise<boolean> {
   if (as === 'first') {
     const paidOrder = await markPaid(unit, order, { ...payment, days })

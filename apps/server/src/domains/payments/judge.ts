@@ -40,8 +40,9 @@ export type OrderFacts = {
   order: OrderRow
   /** The payment that marked the order as paid. */
   first: PaymentRow | null
-  /** When the platform took the payment. */
+  /** When it was ordered on the platform, which decides whether that was in time. */
   paidAt: Date
+  receiptDate: Date
   /** Until when the order could be renewed, if it has expired. */
   renewableBefore: Date | null
   /** The lines and days that a payment must match: as placed while its addresses are held, later as sold today. */
@@ -60,7 +61,7 @@ export type HoldReason =
   | { code: 'out_of_stock' | 'order_refunded' | 'paid_twice' }
 
 /** `first`: the order's first payment. `instead`: replaces one that does not count. `again`: the one it failed with. */
-export type Delivery = { do: 'deliver'; days: number; paidAt: Date; as: 'first' | 'instead' | 'again' }
+export type Delivery = { do: 'deliver'; days: number; receiptDate: Date; as: 'first' | 'instead' | 'again' }
 /** Another term of this many days. */
 export type Renewal = { do: 'renew'; days: number; paidAt: Date }
 
@@ -142,10 +143,10 @@ function judgePurchase(facts: Facts, about: OrderFacts): Decision {
   return problem || !waits ? { do: 'hold', reason: { code: 'paid_twice' } } : delivery(about, 'instead')
 }
 
-const delivery = ({ terms: { days }, paidAt }: OrderFacts, as: Delivery['as']): Delivery => ({
+const delivery = ({ terms: { days }, receiptDate }: OrderFacts, as: Delivery['as']): Delivery => ({
   do: 'deliver',
   days,
-  paidAt,
+  receiptDate,
   as
 })
 

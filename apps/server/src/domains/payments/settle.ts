@@ -14,6 +14,7 @@ import {
   lockOrderByPublicId,
   ourVariants,
   paidAtOf,
+  receiptDateOf,
   placeLostOrder,
   renewableBefore,
   restoreDeleted,
@@ -131,6 +132,7 @@ export async function gatherOrder(
   return {
     order,
     paidAt,
+    receiptDate: receiptDateOf(reported.paid, reported.heardAt),
     renewableBefore: await renewableBefore(tx, order),
     first: (platformOrderId && (await paymentOf(tx, platformOrderId))) || null,
     terms: isPlaced ? termsAsPlaced(order) : await currentTerms(tx, order)
