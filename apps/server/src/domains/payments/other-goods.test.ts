@@ -82,3 +82,38 @@ test("another app's attribute order_id hides neither our lines nor the note that
   expect(await b.tell('orders/paid', b.paymentFor({ publicId: '48213' } as never))).toBe('unknown_order')
   expect(await b.tell('orders/paid', { ...paid, note: purchaseNote(order.publicId) })).toBe('settled')
 })
+
+const tipBy = (by: object) => ({ id: 9, title: 'Tip', variant_id: null, quantity: 1, price: '1.00', ...by })
+const TIP = tipBy({ tip_payment_gateway: null })
+
+test.for([
+  { name: 'of an unpaid order', isDelivered: false, tip: TIP, alone: false },
+  { name: 'of a delivered order', isDelivered: true, tip: TIP, alone: false },
+  { name: 'alone', isDelivered: false, tip: tipBy({ tip: { payment_gateway: 'card' } }), alone: true }
+])('a tip beside other goods is for no order, although the cart kept the attributes $name', async one => {
+  const order = one.isDelivered ? (await b.delivered()).order : await b.world.place(b.buyer)
+  const before = await b.world.row(order.id)
+  const other = b.paymentFor(order, { lines: { '555': 2 } })
+  const line_items = one.alone ? [one.tip] : [...other.line_items, one.tip]
+  expect(await b.tell('orders/paid', { ...other, line_items })).toBe('ignored')
+  // An order that is read has a line without a variant, and does not say that it is a tip.
+  const read = {
+    ...other,
+    line_items: line_items.map(({ id, title, quantity, price, variant_id }) => ({
+      id,
+      title,
+      quantity,
+      price,
+      variant_id
+    }))
+  }
+  expect(await b.tell('orders/paid', read)).toBe('ignored')
+  expect(await b.world.row(order.id)).toEqual(before)
+  expect(await heardOf(other)).toEqual(NOTHING)
+})
+
+test('a tip beside what an order needs changes nothing', async () => {
+  const order = await b.world.place(b.buyer)
+  const paid = b.paymentFor(order)
+  expect(await b.tell('orders/paid', { ...paid, line_items: [...paid.line_items, TIP] })).toBe('settled')
+})

@@ -2,9 +2,9 @@ import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { type PaidOrder, readOrderReference } from '../../integrations/shopify/index.ts'
+import { isTip, type PaidOrder, readOrderReference } from '../../integrations/shopify/index.ts'
 import { isDeleted } from '../accounts/index.ts'
-import { type EventResult, isCancelledThere } from '../commerce/index.ts'
+import { type EventResult, isCancelledThere, isIgnoredThere } from '../commerce/index.ts'
 import {
   type OrderRow,
   addToPaid,
@@ -88,8 +88,14 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
     (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
   const variants = paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
   const sold = await ourVariants(tx, variants)
+  // An order that is read does not say which line is a tip. The webhook did.
+  const isKnown = order && !payment && (await isIgnoredThere(tx, paid.id))
+  const mayBeFor = (line: Line): boolean =>
+    line.variant_id
+      ? sold.has(line.variant_id) || order?.lines.some(({ variant }) => variant === line.variant_id) === true
+      : !isTip(line) && !isKnown // Typed by a person.
   // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
-  const isOther = order && !payment?.orderId && variants.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
+  const isOther = order && !payment?.orderId && paid.line_items.length > 0 && !paid.line_items.some(mayBeFor)
   const isOurs = linesOf(paid).some(({ variant }) => sold.has(variant))
   // Beside other goods, or in a note, which is free text, a number names an order only if that order exists.
   const named = naming && (order ? !isOther : isOurs && !naming.isByNote) ? naming.order : null
@@ -138,12 +144,6 @@ export async function gatherOrder(
     terms: isPlaced ? termsAsPlaced(order) : await currentTerms(tx, order)
   }
 }
-
-/** May a line be paid for this order? A line without a variant was typed by a person. */
-const mayBeFor =
-  ({ lines }: OrderRow, sold: ReadonlySet<string>) =>
-  ({ variant_id: id }: Line): boolean =>
-    !id || sold.has(id) || lines.some(({ variant }) => variant === id)
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE

@@ -66,8 +66,14 @@ const LineItem = z.object({
   /** Less than `quantity` after an edit or a refund of the order. */
   current_quantity: z.number().int().nullish(),
   price: Money,
-  total_discount: Money.optional()
+  total_discount: Money.optional(),
+  tip_payment_gateway: z.unknown().optional(),
+  tip: z.unknown().optional()
 })
+
+/** Is the line a tip, which has no variant? Only tips have one of these fields, and it may be null. */
+export const isTip = (line: Pick<z.infer<typeof LineItem>, 'tip_payment_gateway' | 'tip'>): boolean =>
+  line.tip_payment_gateway !== undefined || line.tip !== undefined
 
 /** The `orders/paid` event, and `orders/create`, which comes before the payment. Money is decimal strings, ids are strings; unknown fields are ignored. */
 export const PaidOrder = z.object({
