@@ -1,6 +1,6 @@
 import { applyProductDeletion, applyProductUpdate } from './domains/catalog/index.ts'
 import type { EventHandlers } from './domains/commerce/index.ts'
-import { settlePaidOrder } from './domains/inbox/index.ts'
+import { settlePaidOrder, unlessForOthers } from './domains/inbox/index.ts'
 import { cancelPayment, disputePayment, recordRefundReport } from './domains/payments/index.ts'
 import {
   applyRefundChange,
@@ -13,11 +13,11 @@ import {
 export const eventHandlers: EventHandlers = {
   'orders/create': holdCreated,
   'orders/paid': settlePaidOrder,
-  'orders/cancelled': cancelPayment,
-  'refunds/create': recordRefundReport,
+  'orders/cancelled': unlessForOthers(cancelPayment),
+  'refunds/create': unlessForOthers(recordRefundReport),
   'order_transactions/create': readTransaction,
-  'disputes/create': disputePayment,
-  'disputes/update': disputePayment,
+  'disputes/create': unlessForOthers(disputePayment),
+  'disputes/update': unlessForOthers(disputePayment),
   'reconciled/refund': applyRefundChange,
   'reconciled/doubt': reportDoubtfulRefund,
   'products/update': applyProductUpdate,

@@ -10,8 +10,7 @@ import { proofRetention } from './domains/proofs/index.ts'
 import { mailRetention } from './domains/mail/index.ts'
 import { noticeRetention } from './domains/notices/index.ts'
 import { orderRetention } from './domains/orders/index.ts'
-import { isUnresolved } from './domains/inbox/index.ts'
-import { paymentRetention } from './domains/payments/index.ts'
+import { isUnresolved, unpaidRetention } from './domains/inbox/index.ts'
 import { jobArchive } from './domains/retention/index.ts'
 import { upgradeRetention } from './domains/provisioning/index.ts'
 import { rewardsRetention } from './domains/rewards/index.ts'
@@ -33,7 +32,7 @@ export const retention: RetentionEntry[] = [
   ...proofRetention,
   ...trafficRetention,
   upgradeRetention,
-  ...paymentRetention,
+  unpaidRetention,
   ...bulkRetention,
   ...syncRetention,
   ...auditRetention,

@@ -112,6 +112,15 @@ export async function isCancelledThere(db: Executor, platformOrderId: string): P
   return (await db.$count(platformEvents, and(eq(id, platformOrderId), isNotNull(processedAt), isTold))) > 0
 }
 
+/** Was a payment for other goods of the platform alone? It is, if its report was ignored and it has no row in `payments`. */
+export async function isIgnoredThere(db: Executor, platformOrderId: string): Promise<boolean> {
+  const { platformOrderId: id, topic, outcome } = platformEvents
+  return (
+    (await db.$count(platformEvents, and(eq(id, platformOrderId), eq(topic, 'orders/paid'), eq(outcome, 'ignored')))) >
+    0
+  )
+}
+
 /** Is the topic about orders and their money, not about the catalogue? */
 const isMoney = (topic: string): boolean => !topic.startsWith('products/')
 

@@ -9,6 +9,7 @@ export {
   EDITED,
   RECONCILED,
   isCancelledThere,
+  isIgnoredThere,
   lockEventById,
   resolveEvent,
   resolveEventsOf,

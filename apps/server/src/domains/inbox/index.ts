@@ -15,7 +15,8 @@ import { orders } from '../orders/tables.ts'
  * It owns no table: `commerce` owns the events, and `payments` writes what a decision does.
  */
 export { countUnresolvedEvents, hasOpenMoney, isUnresolved } from './inbox.ts'
-export { settlePaidOrder } from './settle-paid-order.ts'
+export { settlePaidOrder, unlessForOthers } from './settle-paid-order.ts'
+export { unpaidRetention } from './unpaid-orders.ts'
 
 export function inboxRoutes(mount: Mount, ctx: AppContext): void {
   const { payments } = routes

@@ -4,7 +4,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
 import { startOf } from '../../infra/text.ts'
 import type { PaidOrder } from '../../integrations/shopify/index.ts'
-import { type EventResult, storeFurther } from '../commerce/index.ts'
+import { type EventResult, isIgnoredThere, storeFurther } from '../commerce/index.ts'
 import { lockOrder, ourVariants } from '../orders/index.ts'
 import { lineOf, linesOf, type PaymentRow, paymentOf, settlePayment } from '../payments/index.ts'
 
@@ -25,6 +25,19 @@ export async function settlePaidOrder(unit: Unit, paid: PaidOrder, ctx: AppConte
   const detail = payment && (await unorderedLines(unit, paid, payment))
   return detail ? { ...result, outcome: 'lines_more', detail } : result
 }
+
+type Handler<Event> = (unit: Unit, event: Event, ctx: AppContext) => Promise<EventResult>
+
+/** A handler of later reports about a payment, which ignores those about a payment for other goods of the platform. */
+export const unlessForOthers =
+  <Event extends { id: string } | { order_id: string | null }>(handle: Handler<Event>): Handler<Event> =>
+  async (unit, event, ctx) => {
+    const platformOrderId = 'order_id' in event ? event.order_id : event.id
+    if (platformOrderId === null) return { outcome: 'ignored' }
+    await lock(unit.tx, 'platformOrder', platformOrderId)
+    const isOurs = (await paymentOf(unit.tx, platformOrderId)) || !(await isIgnoredThere(unit.tx, platformOrderId))
+    return isOurs ? handle(unit, event, ctx) : { outcome: 'ignored', about: { platformOrderId } }
+  }
 
 /** Stores an event for paid lines that the order does not have, once, beside another outcome or a decision. */
 export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void> {

@@ -100,6 +100,19 @@ export function paidAtOf(
   return at < heardAt ? at : heardAt
 }
 
+/**
+ * The day of a payment for its receipt. For a bank deposit or a late capture, `processed_at` is the time of the
+ * checkout, and the report of the payment has the time when its order changed to paid.
+ * @param heardAt as for `paidAtOf`
+ */
+export function receiptDateOf(
+  paid: Pick<PaidOrder, 'processed_at' | 'created_at' | 'updated_at'>,
+  heardAt: Date
+): Date {
+  const [from, at] = [new Date(paid.processed_at ?? Number.NaN), new Date(paid.updated_at ?? Number.NaN)]
+  return from <= at && at <= heardAt ? at : paidAtOf(paid, heardAt)
+}
+
 /** Was the purchase paid while its addresses were reserved? Then the terms at that time count. */
 export const isPaidInTime = (
   { state, reservedUntil }: Pick<OrderRow, 'state' | 'reservedUntil'>,

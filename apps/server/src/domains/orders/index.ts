@@ -76,6 +76,7 @@ export {
   isPaidInTime,
   ourVariants,
   paidAtOf,
+  receiptDateOf,
   currentTerms,
   currentTermsOf,
   type CurrentTerms

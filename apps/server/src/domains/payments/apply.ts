@@ -37,9 +37,10 @@ export async function applyDecision(
   decision: Exclude<Decision, { do: 'grow' }>
 ): Promise<EventResult> {
   const { paid, payment: known, about } = facts
-  if (decision.do === 'nothing' && !known && paid.financial_status === 'expired') {
-    await markCouponsUsed(unit, about?.order.userId ?? null, paid)
-    await setCouponUse(unit, paid.id, false)
+  if (decision.do === 'nothing' && !known) {
+    const isExpired = paid.financial_status === 'expired'
+    if (isExpired || decision.outcome === 'ignored') await markCouponsUsed(unit, about?.order.userId ?? null, paid)
+    if (isExpired) await setCouponUse(unit, paid.id, false)
   }
   if (decision.do === 'nothing') return { outcome: decision.outcome }
   if (decision.do === 'wait') throw new EventWaits('a refund of this payment is under way')
@@ -117,7 +118,7 @@ export async function deliver(
   unit: Unit,
   ctx: Settling,
   { order, payment }: OnOrder,
-  { as, days, paidAt }: Delivery
+  { as, days, receiptDate: paidAt }: Delivery
 ): Promise<boolean> {
   if (as === 'first') {
     const paidOrder = await markPaid(unit, order, { ...payment, days })

@@ -1,10 +1,11 @@
 import { sql } from '../../infra/db/drizzle.ts'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { timeOutOrders } from '../orders/index.ts'
-import { MINUTE } from '../../infra/clock.ts'
+import { HOUR, MINUTE } from '../../infra/clock.ts'
 import { startBooks, type Books, type Paid } from './books.fixture.ts'
 import { refundRowsOf } from './refund-rows.ts'
 import { compareFigures } from '../statements/books-check.ts'
+import { pendingIn } from '../reconciliation/pending-refunds.fixture.ts'
 import { reconcile, says } from '../reconciliation/reconciling.fixture.ts'
 
 let b: Books
@@ -19,6 +20,7 @@ afterEach(async () => {
   await b.world.endAll()
 })
 
+const { begin, list, tell, readFor } = pendingIn(() => b)
 const cancel = ({ id, name }: Paid, financial_status = 'paid') =>
   b.tell('orders/cancelled', { id, name, cancelled_at: b.now().toISOString(), financial_status })
 const outcomesOf = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
@@ -119,4 +121,32 @@ test('money for an order without stock that was ignored, then cancelled there, c
   expect(await b.act(open, 'refunded', { note: 'by bank transfer' })).toMatchObject({ code: 2000 })
   expect(await b.world.row(order.id)).toMatchObject({ state: 'refunded', refundedAmount: '20.00' })
   expect(await outcomesOf(paid)).toEqual([])
+})
+
+test.for([
+  { status: 'SUCCESS', state: 'refunded', open: [] },
+  { status: 'FAILURE', state: 'delivered', open: ['cancelled_delivered'] }
+] as const)('a cancellation whose refund is pending waits for its result: $status', async ({ status, state, open }) => {
+  const { order, paid } = await b.delivered()
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  expect(await tell(paid, made, [['pending', '20.00']])).toBe('ignored')
+  for (let times = 0; times < 2; times++) expect(await cancel(paid)).toBe('ignored')
+  expect(await outcomesOf(paid)).toEqual([])
+  made.status = status
+  if (status === 'SUCCESS') list(paid, [{ id: made.id, amount: '20.00' }])
+  await readFor(HOUR)
+  expect(await b.world.row(order.id)).toMatchObject({ state })
+  expect(await outcomesOf(paid)).toEqual(open)
+})
+
+test('a refund that fails after its order was cancelled is open beside the cancellation', async () => {
+  const { paid } = await b.delivered()
+  expect(await cancel(paid)).toBe('cancelled_delivered')
+  const made = begin(paid)
+  list(paid, [{ id: made.id, amount: '0.00' }])
+  await tell(paid, made, [['pending', '20.00']])
+  made.status = 'FAILURE'
+  await readFor(HOUR)
+  expect(await outcomesOf(paid)).toEqual(['refund_failed', 'cancelled_delivered'])
 })

@@ -3,13 +3,6 @@ import type { Mount } from '../../infra/http/mount.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { refundOnPlatform } from './ask-refund.ts'
 import { showRefund } from './refund-plan.ts'
-import { and, asc, isNull, lt, sql } from '../../infra/db/drizzle.ts'
-import { countRows, type RetentionEntry } from '../../infra/retention.ts'
-import { proxies } from '../delivery/tables.ts'
-import { leases } from '../inventory/tables.ts'
-import { removeUnpaidOrders } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
-import { payments } from './tables.ts'
 
 /**
  * Applies the platform's payments, refunds and disputes to orders. It owns `payments` and `payment_refunds`, and
@@ -65,31 +58,3 @@ export function paymentRoutes(mount: Mount, ctx: AppContext): void {
   mount(payments.refundPlan, ({ params, query }) => showRefund(ctx, { eventId: params.id }, query))
   mount(payments.refund, ({ params, caller, body }) => refundOnPlatform(ctx, caller, { eventId: params.id }, body))
 }
-
-const isNeverPaid = and(sql`${orders.state} in ('timed_out', 'cancelled')`, isNull(orders.paidAt))
-
-const isUnused = sql`not exists (select 1 from ${payments} where ${payments.orderId} = ${orders.id})
-  and not exists (select 1 from ${proxies} where ${proxies.orderId} = ${orders.id})
-  and not exists (select 1 from ${leases} where ${leases.orderId} = ${orders.id} and ${leases.state} <> 'released')`
-
-export const paymentRetention: RetentionEntry[] = [
-  {
-    what: 'unpaid_orders',
-    keep: { setting: 'keep_unpaid_orders_days' },
-    why: 'Timed-out or cancelled orders that were never paid, with their history and reservations.',
-    async remove(unit, before, limit) {
-      const old = await unit.tx
-        .select({ id: orders.id })
-        .from(orders)
-        .where(and(isNeverPaid, lt(orders.createdAt, before), isUnused))
-        .orderBy(asc(orders.createdAt))
-        .limit(limit)
-        // A payment that is arriving now locks its order.
-        .for('update', { of: orders, skipLocked: true })
-      const ids = old.map(({ id }) => id)
-      if (ids.length > 0) await removeUnpaidOrders(unit, ids)
-      return ids.length
-    },
-    count: db => countRows(db, orders, orders.createdAt, isNeverPaid)
-  }
-]

@@ -73,6 +73,7 @@ class World {
       order: this.order,
       first,
       paidAt: this.now,
+      receiptDate: this.now,
       renewableBefore: this.order.graceUntil,
       terms: { lines: LINES, days: DAYS, withdrawn: null }
     }

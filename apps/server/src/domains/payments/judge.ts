@@ -31,7 +31,7 @@ export type Facts = {
   isCancelled: boolean
   /** The payment's order; null if there is none, or its account was deleted. */
   about: OrderFacts | null
-  /** The report names no order, but contains a plan or rule of ours. */
+  /** The report contains a plan or rule of ours. */
   isOurs: boolean
 }
 
@@ -40,8 +40,9 @@ export type OrderFacts = {
   order: OrderRow
   /** The payment that marked the order as paid. */
   first: PaymentRow | null
-  /** When the platform took the payment. */
+  /** When it was ordered on the platform, which decides whether that was in time. */
   paidAt: Date
+  receiptDate: Date
   /** Until when the order could be renewed, if it has expired. */
   renewableBefore: Date | null
   /** The lines and days that a payment must match: as placed while its addresses are held, later as sold today. */
@@ -60,7 +61,7 @@ export type HoldReason =
   | { code: 'out_of_stock' | 'order_refunded' | 'paid_twice' }
 
 /** `first`: the order's first payment. `instead`: replaces one that does not count. `again`: the one it failed with. */
-export type Delivery = { do: 'deliver'; days: number; paidAt: Date; as: 'first' | 'instead' | 'again' }
+export type Delivery = { do: 'deliver'; days: number; receiptDate: Date; as: 'first' | 'instead' | 'again' }
 /** Another term of this many days. */
 export type Renewal = { do: 'renew'; days: number; paidAt: Date }
 
@@ -94,6 +95,8 @@ const record = (outcome: 'ignored' | 'unknown_order'): Decision => ({ do: 'recor
 export function judge(facts: Facts): Decision {
   const { paid, payment, about, refunds, named, isOurs } = facts
   if (isUnpaid(paid)) return nothing('not_paid')
+  // Other goods of the platform. Without a row, nothing that follows about this payment concerns the shop.
+  if (!payment && named === null && !isOurs) return nothing('ignored')
   // The platform never changes the currency of an order.
   if (payment && paid.currency !== payment.currency && !isRefundedOrVoided(paid)) return nothing('ignored')
   if (payment && hasGrown(facts, payment)) return { do: 'grow', payment }
@@ -102,7 +105,7 @@ export function judge(facts: Facts): Decision {
   const isAllBack = sumRefunds(counted(refunds), chargedOf(paid)).all
   if (isRefundedOrVoided(paid) || (isAllBack && !payment)) return { do: 'refund' }
   if (isAllBack) return record('ignored')
-  if (!about) return record(!payment && (named || isOurs) ? 'unknown_order' : 'ignored')
+  if (!about) return record(payment ? 'ignored' : 'unknown_order')
   // A refund of it is pending. Reading its order judges it again once that refund has a result.
   if (blockingRefundOf(refunds, facts.now)) return record('ignored')
   const decision = facts.kind === 'renewal' ? judgeRenewal(facts, about) : judgePurchase(facts, about)
@@ -140,10 +143,10 @@ function judgePurchase(facts: Facts, about: OrderFacts): Decision {
   return problem || !waits ? { do: 'hold', reason: { code: 'paid_twice' } } : delivery(about, 'instead')
 }
 
-const delivery = ({ terms: { days }, paidAt }: OrderFacts, as: Delivery['as']): Delivery => ({
+const delivery = ({ terms: { days }, receiptDate }: OrderFacts, as: Delivery['as']): Delivery => ({
   do: 'deliver',
   days,
-  paidAt,
+  receiptDate,
   as
 })
 

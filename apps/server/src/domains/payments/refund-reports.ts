@@ -29,6 +29,7 @@ import { isRefundedOrVoided } from './paid-order.ts'
 import { queueOrderRead } from './jobs.ts'
 import {
   addRefund,
+  blockingRefundOf,
   CONVERTED,
   counted,
   isRefundedForGood,
@@ -131,7 +132,8 @@ async function awaitRefund(
 
 /**
  * `orders/cancelled`: money went back only if the platform says so. Otherwise the shop still has it, and an
- * administrator refunds it or lets the lease go on. An unpaid order is voided, which gives nothing back.
+ * administrator refunds it or lets the lease go on, unless a refund is pending. An unpaid order is voided, which gives
+ * nothing back.
  */
 export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: Refunding): Promise<EventResult> {
   const { id: platformOrderId } = cancelled
@@ -140,7 +142,9 @@ export async function cancelPayment(unit: Unit, cancelled: CancelledOrder, ctx: 
   if (payment ? isRefundedOrVoided(cancelled) : cancelled.financial_status === 'refunded')
     return recordFullRefund(unit, ctx, cancelled)
   const isKnown = await isCancelledThere(unit.tx, platformOrderId)
-  if (!payment || payment.refundedAt || isKnown) return { outcome: 'ignored', about }
+  // Its failure, or the report of its payment that is judged again, says that the order was cancelled.
+  const isPending = blockingRefundOf(await refundRowsOf(unit.tx, platformOrderId), unit.now)?.state === 'answered'
+  if (!payment || payment.refundedAt || isKnown || isPending) return { outcome: 'ignored', about }
   const outcome = payment.accepted && order?.state !== 'failed' ? 'cancelled_delivered' : 'cancelled'
   return { outcome, detail, about }
 }

@@ -2,9 +2,9 @@ import { DAY, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { type PaidOrder, readOrderReference } from '../../integrations/shopify/index.ts'
+import { isTip, type PaidOrder, readOrderReference } from '../../integrations/shopify/index.ts'
 import { isDeleted } from '../accounts/index.ts'
-import { type EventResult, isCancelledThere } from '../commerce/index.ts'
+import { type EventResult, isCancelledThere, isIgnoredThere } from '../commerce/index.ts'
 import {
   type OrderRow,
   addToPaid,
@@ -14,6 +14,7 @@ import {
   lockOrderByPublicId,
   ourVariants,
   paidAtOf,
+  receiptDateOf,
   placeLostOrder,
   renewableBefore,
   restoreDeleted,
@@ -87,10 +88,17 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
     (naming && !naming.isRenewal ? await findLostOrder(unit, ctx, paid, naming.order) : undefined)
   const variants = paid.line_items.flatMap(({ variant_id }) => variant_id ?? [])
   const sold = await ourVariants(tx, variants)
+  // An order that is read does not say which line is a tip. The webhook did.
+  const isKnown = order && !payment && (await isIgnoredThere(tx, paid.id))
+  const mayBeFor = (line: Line): boolean =>
+    line.variant_id
+      ? sold.has(line.variant_id) || order?.lines.some(({ variant }) => variant === line.variant_id) === true
+      : !isTip(line) && !isKnown // Typed by a person.
   // A cart may keep the attributes of a purchase here, and then hold other goods of the platform.
-  const isOther = order && !payment?.orderId && variants.length > 0 && !paid.line_items.some(mayBeFor(order, sold))
-  // A note is free text: it names an order only if that order exists.
-  const named = naming && !isOther && (order || !naming.isByNote) ? naming.order : null
+  const isOther = order && !payment?.orderId && paid.line_items.length > 0 && !paid.line_items.some(mayBeFor)
+  const isOurs = linesOf(paid).some(({ variant }) => sold.has(variant))
+  // Beside other goods, or in a note, which is free text, a number names an order only if that order exists.
+  const named = naming && (order ? !isOther : isOurs && !naming.isByNote) ? naming.order : null
   // A cart may keep the attributes of an earlier renewal. An unpaid order has nothing to renew; its purchase stays one.
   const isPurchase = order?.paidAt === null || (payment?.kind === 'purchase' && payment.orderId !== null)
   const kind = naming ? (naming.isRenewal && !isPurchase ? 'renewal' : 'purchase') : (payment?.kind ?? 'purchase')
@@ -106,7 +114,7 @@ async function gather(unit: Unit, ctx: Settling, reported: PaidOrder): Promise<F
     refunds: payment ? await refundRowsOf(tx, paid.id) : await convertRefunds(unit, paid.id, rateOf(paid)),
     isCancelled: Boolean(paid.cancelled_at) || (await isCancelledThere(tx, paid.id)),
     about: order && !isAbandoned && !isOther ? await gatherOrder(tx, order, terms) : null,
-    isOurs: order === undefined && named === null && linesOf(paid).some(({ variant }) => sold.has(variant)),
+    isOurs,
     customer: isOther ? null : (order?.userId ?? null)
   }
 }
@@ -130,17 +138,12 @@ export async function gatherOrder(
   return {
     order,
     paidAt,
+    receiptDate: receiptDateOf(reported.paid, reported.heardAt),
     renewableBefore: await renewableBefore(tx, order),
     first: (platformOrderId && (await paymentOf(tx, platformOrderId))) || null,
     terms: isPlaced ? termsAsPlaced(order) : await currentTerms(tx, order)
   }
 }
-
-/** May a line be paid for this order? A line without a variant was typed by a person. */
-const mayBeFor =
-  ({ lines }: OrderRow, sold: ReadonlySet<string>) =>
-  ({ variant_id: id }: Line): boolean =>
-    !id || sold.has(id) || lines.some(({ variant }) => variant === id)
 
 /** The clocks of the platform and of the shop may differ by so much. */
 const CLOCKS = 5 * MINUTE

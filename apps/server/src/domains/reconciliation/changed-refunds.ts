@@ -1,7 +1,15 @@
 import { fromCents, toCents } from '@netlet/contract'
 import type { Unit } from '../../infra/command.ts'
+import { and, eq, inArray } from '../../infra/db/drizzle.ts'
 import { lock } from '../../infra/db/locks.ts'
-import type { ChangedRefund, DoubtfulRefund, EventResult, FurtherOutcome } from '../commerce/index.ts'
+import {
+  type ChangedRefund,
+  type DoubtfulRefund,
+  type EventResult,
+  type FurtherOutcome,
+  isCancelledThere
+} from '../commerce/index.ts'
+import { platformEvents } from '../commerce/tables.ts'
 import {
   addRefund,
   applyReturn,
@@ -104,10 +112,25 @@ export async function reportDoubtfulRefund(
   unit: Unit,
   doubt: Omit<DoubtfulRefund, 'name'> | FurtherOutcome
 ): Promise<EventResult> {
-  const { about, detail } = await paymentAndOrderOf(unit, doubt.order_id)
-  if ('outcome' in doubt) return { outcome: doubt.outcome, detail: { ...detail, ...doubt.detail }, about }
+  const { payment, order, about, detail } = await paymentAndOrderOf(unit, doubt.order_id)
+  if ('outcome' in doubt) {
+    const told = { ...detail, ...doubt.detail }
+    // A payment of which only a part was taken has no row that names its order.
+    const named = { platformOrderName: told.platform_order, orderPublicId: told.order_id }
+    return { outcome: doubt.outcome, detail: told, about: payment ? about : { ...about, ...named } }
+  }
   const { amount, status, days, key } = doubt
   if (days !== undefined) return { outcome: 'refund_stuck', detail: { ...detail, amount }, about }
+  const isServed = payment?.accepted && order && order.state !== 'failed' && order.state !== 'refunded'
+  if (key !== undefined && isServed && (await isCancelledQuietly(unit, doubt.order_id)))
+    return { outcome: 'cancelled_delivered', detail, about }
   if (key !== undefined) return { outcome: 'refund_failed', detail: { ...detail, amount }, about }
   return { outcome: 'refund_doubtful', detail: { ...detail, amount, status }, about }
+}
+
+/** Was the platform's order cancelled while its refund was pending, so that no entry says so? */
+async function isCancelledQuietly({ tx }: Unit, id: string): Promise<boolean> {
+  const { platformOrderId, outcome } = platformEvents
+  const told = and(eq(platformOrderId, id), inArray(outcome, ['cancelled', 'cancelled_delivered']))
+  return (await isCancelledThere(tx, id)) && (await tx.$count(platformEvents, told)) === 0
 }

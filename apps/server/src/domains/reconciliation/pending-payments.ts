@@ -8,16 +8,17 @@ import { SYSTEM } from '../../infra/actor.ts'
 import { command, type Unit } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { type EventResult, isCancelledThere, saveCheck } from '../commerce/index.ts'
+import { type EventResult, isCancelledThere, saveCheck, storeFurther } from '../commerce/index.ts'
 import {
   holdForPayment,
   holdForRenewal,
   isUnsettled,
   lockOrderByPublicId,
   currentTerms,
+  type OrderRow,
   type UnpaidState
 } from '../orders/index.ts'
-import { compareLines, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
+import { compareLines, downToCents, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { toEvent } from './refund-differences.ts'
 
@@ -30,19 +31,21 @@ export async function holdPending(
   platform: Pick<Shopify, 'openPayments'>,
   ours: readonly ShopifyOrder[]
 ): Promise<void> {
-  const read: { order: string; event: PaidOrder; untaken: UnpaidState }[] = []
+  const read: ({ order: string } & UnpaidOrder)[] = []
   for (const order of ours) {
     if (order.financialStatus === 'AUTHORIZED' && order.cancelledAt === null)
       await saveCheck(ctx, 'authorized', { order: order.name })
     const event = toEvent(order)
     const named = readOrderReference(event)
     const untaken = named && (await unpaidStateOf(platform, order))
-    if (named && untaken) read.push({ order: named.order, event, untaken })
+    const received =
+      order.financialStatus === 'PARTIALLY_PAID' ? `${downToCents(order.received)} ${order.currency}` : null
+    if (named && untaken) read.push({ order: named.order, event, untaken, received })
   }
   // One order may be paid at two checkouts, of which one has expired: it is held for the other first.
   const isOver = ({ untaken }: (typeof read)[number]) => Number(untaken === 'expired' || untaken === 'gone')
-  for (const { order, event, untaken } of read.toSorted((a, b) => isOver(a) - isOver(b)))
-    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, order, { event, untaken }))
+  for (const { order, ...unpaid } of read.toSorted((a, b) => isOver(a) - isOver(b)))
+    await command(ctx, SYSTEM, unit => holdOrder(unit, ctx, order, unpaid))
 }
 
 /** What the platform says of an order that it has not been paid for; null if there is nothing to hold or let go of. */
@@ -65,8 +68,10 @@ async function unpaidStateOf(
 }
 
 type UnpaidOrder = {
-  event: Pick<PaidOrder, 'id' | 'line_items' | 'note_attributes' | 'note' | 'created_at'>
+  event: Pick<PaidOrder, 'id' | 'name' | 'line_items' | 'note_attributes' | 'note' | 'created_at'>
   untaken: UnpaidState
+  /** '10.00 USD': the part that the platform has taken; null: none, or it has not been read yet. */
+  received: string | null
 }
 
 /** Holds our order for what the platform says of one payment of it, or lets go of it. */
@@ -74,10 +79,12 @@ async function holdOrder(
   unit: Unit,
   ctx: Pick<AppContext, 'secrets'>,
   publicId: string,
-  { event, untaken: said }: UnpaidOrder
+  { event, untaken: said, received }: UnpaidOrder
 ): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (!order) return
+  const hasEnded = order.paidAt === null && (order.state === 'timed_out' || order.state === 'cancelled')
+  if (received !== null && hasEnded) await storePartlyPaid(unit, order, { event, received })
   const isRenewal = !isUnsettled(order)
   // What a purchase left on the platform does not concern its renewal.
   if (isRenewal && !readOrderReference(event)?.isRenewal) return
@@ -92,6 +99,18 @@ async function holdOrder(
   await holdForRenewal(unit, order, pending, { since, days: sold.days, graceHours })
 }
 
+/** An order has ended, and the platform has a part of its money, of which no other report comes. */
+const storePartlyPaid = (
+  unit: Unit,
+  order: OrderRow,
+  { event: { id, name }, received }: Omit<UnpaidOrder, 'untaken'>
+) =>
+  storeFurther(unit, `partly-paid:${id}`, {
+    order_id: id,
+    outcome: 'lines_missing',
+    detail: { order_id: order.publicId, platform_order: name, missing: `${missing([], order)} (${received})` }
+  })
+
 const OPEN = new Set<unknown>(['pending', 'authorized', 'partially_paid'])
 
 /**
@@ -105,7 +124,7 @@ export async function holdCreated(unit: Unit, created: PaidOrder, ctx: AppContex
   // Webhooks come in any sequence.
   if ((await paymentOf(unit.tx, created.id)) || (await isCancelledThere(unit.tx, created.id)))
     return { outcome: 'ignored' }
-  await holdOrder(unit, ctx, named.order, { event: created, untaken: 'unproven' })
+  await holdOrder(unit, ctx, named.order, { event: created, untaken: 'unproven', received: null })
   queueOrderRead(unit, created.id)
   return { outcome: 'not_paid' }
 }

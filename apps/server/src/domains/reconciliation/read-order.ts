@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { type Unit, command } from '../../infra/command.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { and, asc, eq, isNotNull, isNull, lte, notExists, or, sql } from '../../infra/db/drizzle.ts'
+import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, lte, notExists, or, sql } from '../../infra/db/drizzle.ts'
 import { lock } from '../../infra/db/locks.ts'
 import type {
   RefundOutcome,
@@ -38,6 +38,7 @@ import {
   setAwaitsRead,
   setRefundAmount
 } from '../payments/index.ts'
+import { platformEvents } from '../commerce/tables.ts'
 import { paymentRefunds, payments } from '../payments/tables.ts'
 import { holdPending } from './pending-payments.ts'
 import { findHandledEvents, findMissedEvents, selectOurOrders } from './reconcile.ts'
@@ -60,7 +61,9 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
   const read = await platform.data.order(platformOrderId)
   if (!read.ok) {
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
-    if (read.reason === 'not_found') await command(ctx, SYSTEM, unit => setAwaitsRead(unit, platformOrderId, false))
+    const isGone = read.reason === 'not_found'
+    if (isGone || read.reason === 'unauthorized')
+      await command(ctx, SYSTEM, unit => endUnreadRefunds(unit, platformOrderId, isGone))
     return
   }
   const ours = await selectOurOrders(ctx, [read.value])
@@ -170,8 +173,10 @@ export async function readTransaction(unit: Unit, event: TransactionEvent): Prom
   await lock(unit.tx, 'platformOrder', platformOrderId)
   if (status !== 'success') await setAwaitsRead(unit, platformOrderId, true, isCountedRefund)
   const rows = await refundRowsOf(unit.tx, platformOrderId)
-  if (rows.some(({ awaitsRead }) => awaitsRead)) queueOrderRead(unit, platformOrderId)
-  return { outcome: 'ignored' }
+  if (!rows.some(row => row.awaitsRead || row.state === 'answered')) return { outcome: 'ignored' }
+  queueOrderRead(unit, platformOrderId)
+  // An order that cannot be read does not tell, so that `reportedResult` looks for this.
+  return { outcome: 'ignored', about: { platformOrderId }, detail: { status } }
 }
 
 const isCountedRefund = sql`${paymentRefunds.state} = 'counted' and not starts_with(${paymentRefunds.key}, 'dispute:')`
@@ -193,16 +198,74 @@ async function endAwaitedRefunds(
     const isPart = row.key === pendingKey(`refund:${id}`)
     const isLate = row.state === 'counted' && !isMarked(row) && read?.outcome === 'failed'
     const isOpen = outcome === 'pending' || isLate || (row.state === 'answered' && outcome === 'made' && !isPart)
-    const isOver = row.createdAt <= before(unit.now, MOST_PENDING)
     // A part that was made is counted by now, as a change of its refund.
-    if (row.state === 'answered' && (outcome === 'failed' || (isPart && !isOpen))) {
-      await moveRefund(unit, row, 'refuse', { awaitsRead: false })
-      if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE' })
-    } else await recordRead(unit, row, isOpen && !isOver)
-    if (isOpen && isOver && row.state === 'answered')
-      await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
+    if (row.state === 'answered' && (outcome === 'failed' || (isPart && !isOpen))) await endFailed(unit, row, name)
+    else await awaitResult(unit, row, { name, isOpen })
   }
 }
+
+async function endFailed(unit: Unit, row: RefundRow, name: string): Promise<void> {
+  await moveRefund(unit, row, 'refuse', { awaitsRead: false })
+  if (Number(row.amount) > 0) await tellOf(unit, row, { name, status: 'FAILURE' })
+}
+
+async function awaitResult(unit: Unit, row: RefundRow, { name, isOpen }: { name: string; isOpen: boolean }) {
+  const isOver = row.createdAt <= before(unit.now, MOST_PENDING)
+  await recordRead(unit, row, isOpen && !isOver)
+  if (isOpen && isOver && row.state === 'answered')
+    await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
+}
+
+/**
+ * The platform's order is gone, or too old for the app to read. A pending refund of it ends with the webhook of its
+ * result. Without one, an administrator looks at it after the same time as at others.
+ */
+async function endUnreadRefunds(unit: Unit, platformOrderId: string, isGone: boolean): Promise<void> {
+  await lock(unit.tx, 'platformOrder', platformOrderId)
+  const payment = await paymentOf(unit.tx, platformOrderId)
+  if (isGone) await setAwaitsRead(unit, platformOrderId, false, payment && isReported)
+  if (!payment) return
+  const name = payment.platformOrderNumber
+  const rows = await refundRowsOf(unit.tx, platformOrderId)
+  for (const row of rows.filter(({ state }) => state === 'answered')) {
+    const outcome = await reportedResult(unit.tx, row, rows)
+    if (outcome === 'failed') await endFailed(unit, row, name)
+    else if (outcome === 'made' && Number(row.amount) > 0) await countAwaited(unit, row)
+    else await awaitResult(unit, row, { name, isOpen: true })
+  }
+}
+
+const isReported = sql`${paymentRefunds.state} <> 'answered'`
+
+/** The result that a webhook reported since. It names no refund, so it decides only if there was no other one. */
+async function reportedResult(db: Executor, row: RefundRow, rows: readonly RefundRow[]) {
+  const isOnly = rows.every(other => other.id === row.id || (!hasNoResult(other) && other.createdAt < row.createdAt))
+  if (!isOnly) return undefined
+  const { platformOrderId, topic, detail, receivedAt, id } = platformEvents
+  const status = sql<string>`${detail} ->> 'status'`
+  const [last] = await db
+    .select({ status })
+    .from(platformEvents)
+    .where(
+      and(
+        eq(platformOrderId, row.platformOrderId),
+        eq(topic, 'order_transactions/create'),
+        inArray(status, ['success', 'failure', 'error']),
+        gte(receivedAt, row.createdAt)
+      )
+    )
+    .orderBy(desc(id))
+    .limit(1)
+  return last && (last.status === 'success' ? 'made' : 'failed')
+}
+
+/** Counts a pending refund as if its report had come. */
+const countAwaited = (unit: Unit, { key, platformOrderId: order_id, amount }: RefundRow) =>
+  storeEvent(unit, {
+    eventId: `${RECONCILED}result:${key}`,
+    topic: 'refunds/create',
+    payload: { id: refundIdOf({ key }), order_id, transactions: [{ kind: 'refund', status: 'success', amount }] }
+  })
 
 /** No webhook reported a pending refund, and its order lists it without its money. */
 async function learnAmount(unit: Unit, row: RefundRow, { outcome, parts }: RefundRead): Promise<void> {

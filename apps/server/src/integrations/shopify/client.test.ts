@@ -136,14 +136,14 @@ test('collections with their pictures, and the tags in use', async () => {
 })
 
 test('a payment comes back signed, with our order id, and reconciliation sees the same', async () => {
-  const { hook, order } = await buy('501', true)
+  const { hook, order } = await buy('NL-501', true)
   expect(client().verifyWebhook(hook.body, String(hook.headers['x-shopify-hmac-sha256']))).toBe(true)
-  expect(readOrderReference(order)).toEqual({ order: '501', isRenewal: true, isByNote: false })
+  expect(readOrderReference(order)).toEqual({ order: 'NL-501', isRenewal: true, isByNote: false })
   expect(order.total_price).toBe('18.55')
   const seen = value(await client().order(order.id))
   expect(seen).toMatchObject({
     paid: true,
-    attributes: { order_id: '501', renewal: '1' },
+    attributes: { order_id: 'NL-501', renewal: '1' },
     received: '18.55',
     totalDiscounts: '1.61',
     discountCodes: ['GOLD8'],

@@ -30,6 +30,7 @@ export {
   ProductEvent,
   RefundEvent,
   TransactionEvent,
+  isTip,
   readOrderReference,
   purchaseNote,
   renewalNote,

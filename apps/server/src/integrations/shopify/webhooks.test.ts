@@ -52,7 +52,7 @@ const paid = parseExact(`{
   "subtotal_price": "378.00",
   "total_discounts": "20.00",
   "discount_codes": [{ "code": "GOLD8", "amount": "20.00", "type": "percentage" }],
-  "note_attributes": [{ "name": "order_id", "value": "77" }, { "name": "renewal", "value": 1 }],
+  "note_attributes": [{ "name": "order_id", "value": "NL-77" }, { "name": "renewal", "value": 1 }],
   "line_items": [
     { "id": 866550311766439020, "variant_id": 808950810, "product_id": null, "title": "Plan", "quantity": 8, "price": "199.00" }
   ],
@@ -66,7 +66,7 @@ test('an order id beyond 2^53 keeps its last digits', () => {
 
 test('attributes are found by name; money stays text; unknown fields are ignored', () => {
   const order = PaidOrder.parse(paid)
-  expect(readOrderReference(order)).toEqual({ order: '77', isRenewal: true, isByNote: false })
+  expect(readOrderReference(order)).toEqual({ order: 'NL-77', isRenewal: true, isByNote: false })
   expect(order).toMatchObject({ total_price: '388.00', subtotal_price: '378.00' })
   expect(order.line_items[0]?.variant_id).toBe('808950810')
 })

@@ -66,8 +66,14 @@ const LineItem = z.object({
   /** Less than `quantity` after an edit or a refund of the order. */
   current_quantity: z.number().int().nullish(),
   price: Money,
-  total_discount: Money.optional()
+  total_discount: Money.optional(),
+  tip_payment_gateway: z.unknown().optional(),
+  tip: z.unknown().optional()
 })
+
+/** Is the line a tip, which has no variant? Only tips have one of these fields, and it may be null. */
+export const isTip = (line: Pick<z.infer<typeof LineItem>, 'tip_payment_gateway' | 'tip'>): boolean =>
+  line.tip_payment_gateway !== undefined || line.tip !== undefined
 
 /** The `orders/paid` event, and `orders/create`, which comes before the payment. Money is decimal strings, ids are strings; unknown fields are ignored. */
 export const PaidOrder = z.object({
@@ -165,7 +171,9 @@ export type DisputeEvent = z.infer<typeof DisputeEvent>
 export const purchaseNote = (order: string): string => `Order ${order}`
 export const renewalNote = (order: string, days: number): string =>
   `Renewal of order ${order} for ${days === 1 ? '1 day' : `${days} days`}`
-const NOTE = /^(Order|Renewal of order) ([\w-]{1,40})(?: for \d+ days?)?$/
+const NOTE = /^(Order|Renewal of order) (NL-[\w-]{1,37})(?: for \d+ days?)?$/
+/** The form of our public numbers. Other apps of the platform may have an attribute `order_id` too. */
+const OURS = /^NL-/
 
 /** Our order that a paid order names, by the attributes of our checkout link or else by its note; null if none. */
 export function readOrderReference({
@@ -174,7 +182,7 @@ export function readOrderReference({
 }: Pick<PaidOrder, 'note_attributes' | 'note'>): { order: string; isRenewal: boolean; isByNote: boolean } | null {
   const valueOf = (name: string) => note_attributes.find(attribute => attribute.name === name)?.value
   const order = valueOf('order_id')
-  if (order) return { order, isRenewal: valueOf('renewal') === '1', isByNote: false }
+  if (order && OURS.test(order)) return { order, isRenewal: valueOf('renewal') === '1', isByNote: false }
   const [, words, named] = NOTE.exec(note ?? '') ?? []
   return named ? { order: named, isRenewal: words !== 'Order', isByNote: true } : null
 }
