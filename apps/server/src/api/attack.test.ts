@@ -118,52 +118,48 @@ describe('fields that no form has', () => {
     delivered_at: 1
   }
 
-  test(
-    'make no customer an operator, richer, or owner of an order that nobody paid',
-    { timeout: 240_000 },
-    async () => {
-      const rights = async () => ({
-        users: await shop.ctx.db
-          .select({
-            id: users.id,
-            is: users.isSuperuser,
-            role: users.operatorRole,
-            on: users.isActive,
-            coins: users.coins,
-            points: users.levelPoints
-          })
-          .from(users)
-          .orderBy(users.id),
-        paid: await shop.ctx.db
-          .select({ id: orders.id, state: orders.state, ends: orders.expiredAt })
-          .from(orders)
-          .orderBy(orders.id)
-      })
-      // A new customer each time, since some calls delete the account or end the session.
-      for (const call of writes.filter(({ access, body }) => access !== 'admin' && body)) {
-        const caller = await shop.customer()
-        const before = await rights()
-        const honest = exampleOf(call.body ?? {}, components) as object | null
-        await send(shop, call, call.access === 'public' ? null : caller, {
-          body: { ...FORBIDDEN, ...honest, ...missing(honest) }
+  test('give no customer rights, coins or proxies without a payment', { timeout: 240_000 }, async () => {
+    const rights = async () => ({
+      users: await shop.ctx.db
+        .select({
+          id: users.id,
+          is: users.isSuperuser,
+          role: users.operatorRole,
+          on: users.isActive,
+          coins: users.coins,
+          points: users.levelPoints
         })
-        const after = await rights()
-        const known = new Set(before.users.map(({ id }) => id))
-        const fresh = after.users.filter(({ id }) => !known.has(id))
-        expect(
-          fresh.filter(one => one.is || one.role !== null || one.coins !== 0),
-          call.id
-        ).toEqual([])
-        const of = (rows: { id: number }[]) => rows.filter(({ id }) => id !== caller.user.id)
-        expect(of(after.users.filter(({ id }) => known.has(id))), call.id).toEqual(of(before.users))
-        expect(
-          after.paid.filter(({ state }) => state === 'delivered'),
-          call.id
-        ).toEqual(before.paid.filter(({ state }) => state === 'delivered'))
-        shop.advance(DAY)
-      }
+        .from(users)
+        .orderBy(users.id),
+      paid: await shop.ctx.db
+        .select({ id: orders.id, state: orders.state, ends: orders.expiredAt })
+        .from(orders)
+        .orderBy(orders.id)
+    })
+    // A new customer each time, since some calls delete the account or end the session.
+    for (const call of writes.filter(({ access, body }) => access !== 'admin' && body)) {
+      const caller = await shop.customer()
+      const before = await rights()
+      const honest = exampleOf(call.body ?? {}, components) as object | null
+      await send(shop, call, call.access === 'public' ? null : caller, {
+        body: { ...FORBIDDEN, ...honest, ...missing(honest) }
+      })
+      const after = await rights()
+      const known = new Set(before.users.map(({ id }) => id))
+      const fresh = after.users.filter(({ id }) => !known.has(id))
+      expect(
+        fresh.filter(one => one.is || one.role !== null || one.coins !== 0),
+        call.id
+      ).toEqual([])
+      const of = (rows: { id: number }[]) => rows.filter(({ id }) => id !== caller.user.id)
+      expect(of(after.users.filter(({ id }) => known.has(id))), call.id).toEqual(of(before.users))
+      expect(
+        after.paid.filter(({ state }) => state === 'delivered'),
+        call.id
+      ).toEqual(before.paid.filter(({ state }) => state === 'delivered'))
+      shop.advance(DAY)
     }
-  )
+  })
   const missing = (honest: object | null) =>
     Object.fromEntries(Object.entries(FORBIDDEN).filter(([name]) => !(name in (honest ?? {}))))
 })

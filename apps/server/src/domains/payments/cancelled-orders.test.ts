@@ -126,7 +126,7 @@ test('money for an order without stock that was ignored, then cancelled there, c
 test.for([
   { status: 'SUCCESS', state: 'refunded', open: [] },
   { status: 'FAILURE', state: 'delivered', open: ['cancelled_delivered'] }
-] as const)('a cancellation whose refund is pending waits for its result: $status', async ({ status, state, open }) => {
+] as const)('a cancellation waits for the result of a pending refund: $status', async ({ status, state, open }) => {
   const { order, paid } = await b.delivered()
   const made = begin(paid)
   list(paid, [{ id: made.id, amount: '0.00' }])
