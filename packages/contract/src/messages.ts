@@ -244,7 +244,10 @@ export const refusals = {
   order_not_found: [404, 'There is no order {order}'],
   order_of_deleted: [409, 'The account of order {order} was deleted. Refund the payment instead.'],
   order_has_payment: [409, 'Order {order} has been paid and waits for addresses: deliver it instead'],
-  order_cannot_renew: [409, 'Order {order} is {state}: it can be neither paid nor renewed'],
+  order_cannot_renew: [
+    409,
+    'Order {order} is {state} and cannot be paid or renewed. If it has paid time left, reopen it first.'
+  ],
 
   // Servers and server groups
   agent_taken: [409, 'Server {server} has this address and agent port'],

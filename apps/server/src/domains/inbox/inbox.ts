@@ -63,6 +63,13 @@ const isPartBack: SQL = sql`exists (
   select 1 from ${paymentRefunds} f
   where f.platform_order_id = p.platform_order_id and f.state = 'counted' and f.created_at >= ${platformEvents.processedAt})`
 
+/** A part of the money for an order that ended was taken, of which no payment is recorded, and some of it went back. */
+const isPartReturned: SQL = sql`(${platformEvents.outcome} = 'lines_missing' and exists (
+  select 1 from ${paymentRefunds} f
+  where f.platform_order_id = ${platformEvents.platformOrderId} and f.state = 'counted'
+    and f.created_at >= ${platformEvents.processedAt}
+    and not exists (select 1 from ${payments} p where p.platform_order_id = f.platform_order_id)))`
+
 /**
  * Does an event still wait for an administrator? It is derived from the current rows, so no other command has to close
  * it. It is closed if an administrator resolved it, its money went back, its failed or stuck refund was made, its dispute was
@@ -83,7 +90,7 @@ export const isUnresolved: SQL = sql`(${withoutResolution} and not exists (
       select 1 from ${payments} r
       where r.order_id = p.order_id and r.kind = 'renewal' and r.accepted and r.refunded_at is null))
     or p.accepted and o.state <> 'failed' and ${platformEvents.outcome} in (${listOf(ENDED_BY_DELIVERY)})))
-  and not ${isMadeAfterAll} and not ${isWonBack})`
+  and not ${isMadeAfterAll} and not ${isWonBack} and not ${isPartReturned})`
 
 /** On a row of `orders`: does an event about its money, by its number or its payments, wait for an administrator? */
 export const hasOpenMoney: SQL = sql`exists (

@@ -88,7 +88,11 @@ test('a customer who pays again after a full refund has not paid twice, in both 
   expect(await mailTexts(order.publicId, 'payment-again')).toEqual([])
   const [mail] = await mailTexts(order.publicId, 'payment-not-delivered')
   expect(mail).toContain('The order had been refunded before the payment arrived.')
-  expect((await mailTexts(order.publicId, 'payment-not-delivered', 'zh-CN'))[0]).toContain('该订单已退款')
+  expect(mail).toContain('We will refund the payment.')
+  expect(mail).not.toContain('We will deliver')
+  const [chinese] = await mailTexts(order.publicId, 'payment-not-delivered', 'zh-CN')
+  expect(chinese).toContain('该订单已退款')
+  expect(chinese).toContain('我们将为该付款退款')
 })
 
 test('who paid too little for a renewal is told that the order goes on without it, in both languages', async () => {

@@ -66,3 +66,14 @@ test('a part of the money for an order that is cancelled is open until the rest 
   expect(await b.tell('orders/paid', paid)).toBe('settled')
   expect(await b.openOf(paid)).toEqual([])
 })
+
+test('a part of the money for an order that ended is closed once it went back', async () => {
+  const placed = await b.world.place(b.buyer)
+  const paid = b.paymentFor(placed)
+  await readUnpaid(b, paid, 'PARTIALLY_PAID', { transactions: [TAKEN, FAILED] })
+  expect(await b.buyer.post(`/api/orders/order_list/${placed.id}/cancel/`, {})).toMatchObject({ code: 2000 })
+  await reconcile(b)
+  expect(await b.openOf(paid)).toMatchObject([{ outcome: 'lines_missing' }])
+  await b.refund(paid, '8.00')
+  expect(await b.openOf(paid)).toEqual([])
+})

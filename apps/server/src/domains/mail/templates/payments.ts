@@ -94,6 +94,16 @@ const WHY_NOT_RENEWED = {
   }
 } as const satisfies Record<WhyNotDelivered, object>
 
+/** What follows: nothing else can be done with some payments. `bought`: 'deliver what you paid for'. */
+const nextEn = (why: WhyNotDelivered, bought: string): string =>
+  why === 'order_refunded' || why === 'renewal_too_late'
+    ? 'We will refund the payment. Contact us if it takes longer than a day.'
+    : `We are looking into it. We will ${bought}, or refund you. Contact us if it takes longer than a day.`
+const nextZh = (why: WhyNotDelivered, bought: string): string =>
+  why === 'order_refunded' || why === 'renewal_too_late'
+    ? '我们将为该付款退款。如超过一天仍未处理，请联系我们。'
+    : `我们正在处理：将${bought}，或退款。如超过一天仍未处理，请联系我们。`
+
 /** How a full or partial refund affects an order. */
 export type RefundEffect = 'yes' | 'no' | 'unpaid' | 'uncounted' | 'part'
 
@@ -219,10 +229,10 @@ export const paymentTemplates = {
     content: {
       en: (data, shop) => ({
         subject: `We received your payment, but could not deliver your order: ${data.product_name}`,
-        heading: `Hello ${data.username}, we could not deliver your order yet`,
+        heading: `Hello ${data.username}, we could not deliver your order`,
         paragraphs: [
           `Your payment has arrived, but we have not delivered anything for it. ${WHY_NOT[data.why].en}`,
-          'We are looking into it. We will deliver what you paid for, or refund you. Contact us if it takes longer than a day.'
+          nextEn(data.why, 'deliver what you paid for')
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -230,10 +240,10 @@ export const paymentTemplates = {
       }),
       'zh-CN': (data, shop) => ({
         subject: `我们已收到您的付款，但尚未能交付：${data.product_name}`,
-        heading: `${data.username}，您好，您的订单暂未交付`,
+        heading: `${data.username}，您好，您的订单未能交付`,
         paragraphs: [
           `您的付款已到账，但尚未交付任何内容。${WHY_NOT[data.why]['zh-CN']}`,
-          '我们正在处理：将交付您所购买的内容，或退款。如超过一天仍未处理，请联系我们。'
+          nextZh(data.why, '交付您所购买的内容')
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
@@ -251,9 +261,7 @@ export const paymentTemplates = {
         paragraphs: [
           `Your payment has arrived, but we could not renew the order. ${WHY_NOT_RENEWED[data.why].en}`,
           ...(data.live ? ['Your proxies keep working until the order expires.'] : []),
-          data.why === 'renewal_too_late'
-            ? 'We will refund the payment. Contact us if it takes longer than a day.'
-            : 'We are looking into it. We will renew the order, or refund you. Contact us if it takes longer than a day.'
+          nextEn(data.why, 'renew the order')
         ],
         facts: factsEn(data),
         button: { label: 'Show my orders', url: data.dashboard_url },
@@ -265,9 +273,7 @@ export const paymentTemplates = {
         paragraphs: [
           `您的付款已到账，但订单未因此续费。${WHY_NOT_RENEWED[data.why]['zh-CN']}`,
           ...(data.live ? ['在订单到期之前，您的代理照常可用。'] : []),
-          data.why === 'renewal_too_late'
-            ? '我们将为该付款退款。如超过一天仍未处理，请联系我们。'
-            : '我们正在处理：将为订单续费，或退款。如超过一天仍未处理，请联系我们。'
+          nextZh(data.why, '为订单续费')
         ],
         facts: factsZh(data),
         button: { label: '查看我的订单', url: data.dashboard_url },
