@@ -1,11 +1,10 @@
 import type { AgentCode } from '@netlet/contract/agent-codes'
 import type { ClientConnection, Stage } from './connection.ts'
-import type { TooMany } from './connection-limits.ts'
 import { checkBareAddress, checkTarget, dial, type Dialing } from './dial.ts'
-import { TunnelStage } from './tunnel-stage.ts'
 import { DrainStage } from './drain-stage.ts'
 import { HeadBuffer } from './head-buffer.ts'
-import { openTunnel } from './inspected-tunnel.ts'
+import { RequestLine, REFUSALS } from './http-answers.ts'
+import { startTunnel } from './inspected-tunnel.ts'
 import { Login } from './login.ts'
 import { established, reply } from './socks-address.ts'
 import { type Authority, isRetriable, parseRequestHead, type RequestHead } from './request-head.ts'
@@ -14,26 +13,12 @@ import { ResponseReader } from './response-reader.ts'
 import { IdleDetector } from './idle-detector.ts'
 import type { RawSocket } from './socket-types.ts'
 
-const tooMany: Record<TooMany, string> = {
-  'too-many': 'Too many connections for this user',
-  'too-many-address': 'Too many connections through this address',
-  'too-many-client': 'Too many connections from this client',
-  'too-fast': 'Too many new connections a second for this user',
-  'too-fast-address': 'Too many new connections a second through this address',
-  'too-fast-client': 'Too many new connections a second from this client'
-}
-const noSession = {
-  'no-session': 'This user has no sessions: leave out what begins with -session-',
-  'bad-session': 'The name of a session is 1 to 32 letters, digits and underscores'
-}
 /** Longer heads take turns: parsing them is more work than accepting their connection. Most programs send shorter ones. */
 const LONG_HEAD = 1024
-/** Bytes of later requests that are kept during one. Above it, the client's socket pauses. */
-const MAX_PENDING = 65_536
+/** Bytes of later requests that are kept during one, and unread ones of our own answers. Above it, the client waits. */
+const MAX_BUFFERED = 65_536
 /** A client with this many refusals and no login is closed. */
 const MAX_REFUSALS = 10
-/** Unread bytes of our own answers. Above it, the client's next request waits. */
-const MAX_UNREAD = 65_536
 
 /**
  * Speaks HTTP/1 with a client. Each request is authorised on its own, and consecutive requests to the same target share one
@@ -55,7 +40,6 @@ export class HttpStage implements Stage {
   /** Refused requests in a row, before any login. */
   #refusals = 0
 
-  #head: RequestHead | null = null
   #body: RequestBody | null = null
   #response: ResponseReader | null = null
   #dialing: Dialing | null = null
@@ -63,9 +47,7 @@ export class HttpStage implements Stage {
   #known: Authority | null = null
   #remoteKey = ''
   #remoteReused = false
-  #startedAt = 0
-  #up = 0
-  #down = 0
+  readonly #line = new RequestLine()
   /** Log note for a request that is interrupted by the connection's end. */
   #endNote: AgentCode = 'client-left'
 
@@ -77,14 +59,14 @@ export class HttpStage implements Stage {
 
   clientData(chunk: Buffer): void {
     if (this.#phase === 'exchange' && this.#body !== null && !this.#body.done) {
-      this.#up += chunk.length
+      this.#line.up += chunk.length
       this.#since = this.#connection.plane.now
       this.#feedBody(chunk)
       return
     }
     this.#pending.push(chunk, this.#connection.plane.now)
     if (this.#phase === 'head') this.#readHeads()
-    else if (this.#pending.length > MAX_PENDING) this.#connection.socket.pause()
+    else if (this.#pending.length > MAX_BUFFERED) this.#connection.socket.pause()
   }
 
   clientEnd(): void {
@@ -126,18 +108,18 @@ export class HttpStage implements Stage {
       // A connection's first head is read at once, unless it is long.
       const waits = n > 0 || (!isTurn && this.#pending.length > LONG_HEAD)
       if (waits && plane.turns.isOver(this.#connection.owner)) return this.#yield()
-      if (socket.unsent > MAX_UNREAD) return socket.pause()
+      if (socket.unsent > MAX_BUFFERED) return socket.pause()
       const next = this.#pending.next(plane.limits.headBytes, plane.now)
       if (next.kind === 'none') {
         if (this.#clientEnded) return DrainStage.close(this.#connection)
         // The socket may be paused, because the client sent much or did not read.
         return socket.resume()
       }
-      this.#startedAt = performance.now()
+      this.#line.startedAt = performance.now()
       if (next.kind === 'too-large') return this.#rejectAndClose(431, 'The request head is too large', 'head-too-large')
       if (next.kind === 'malformed') return this.#rejectAndClose(400, 'Malformed line ends', 'malformed')
-      this.#up = next.bytes
-      this.#down = 0
+      this.#line.up = next.bytes
+      this.#line.down = 0
       const parsed = parseRequestHead(next.text, this.#known)
       if (!parsed.ok) return this.#rejectAndClose(400, parsed.reason, 'malformed')
       if (!parsed.head.connect) this.#known = parsed.head.to
@@ -164,16 +146,12 @@ export class HttpStage implements Stage {
   #begin(head: RequestHead): void {
     const connection = this.#connection
     const { plane } = connection
-    this.#head = head
+    this.#line.head = head
     this.#since = plane.now
     this.#served++
     if (connection.remote === null) connection.exit = connection.egress
     const login = this.#login.check(connection, head.credentials)
-    if (login === 'no-auth') return this.#refuse(407, 'A user and password that hold this address are needed', login)
-    if (login === 'ambiguous-client') return this.#refuse(407, 'Several users of this address list this client', login)
-    if (login === 'no-session' || login === 'bad-session') return this.#refuse(403, noSession[login], login)
-    if (login === 'too-many-failures') return this.#refuse(429, 'Too many wrong passwords from this client', login)
-    if (login !== 'ok') return this.#refuse(429, tooMany[login], login)
+    if (login !== 'ok') return this.#refuse(...REFUSALS[login], login)
     const lease = connection.lease
     if (lease === null) return
     if (plane.isSpent(lease)) return this.#refuse(403, 'The traffic of this plan is used up', 'quota')
@@ -181,9 +159,8 @@ export class HttpStage implements Stage {
       checkTarget(plane, lease, head.to.host, head.to.port) ??
       (head.connect ? null : checkBareAddress(plane, lease, head.to.host))
     if (refused !== null) return this.#refuse(refused.status, refused.text, refused.code)
-    const { key } = head.to
-    connection.target = key
-    if (!head.connect && connection.remote !== null && key === this.#remoteKey) {
+    connection.target = head.to.key
+    if (!head.connect && connection.remote !== null && head.to.key === this.#remoteKey) {
       this.#remoteReused = true
       return this.#send(head, connection.remote)
     }
@@ -198,7 +175,7 @@ export class HttpStage implements Stage {
     if (refused !== null) {
       // The present target stays, so requests to it are still served.
       this.#phase = 'head'
-      this.#refuse(429, tooMany[refused], refused)
+      this.#refuse(...REFUSALS[refused], refused)
       return this.#readOn()
     }
     connection.dropRemote()
@@ -219,7 +196,7 @@ export class HttpStage implements Stage {
           this.#readOn()
         } else {
           connection.attach(result)
-          if (head.connect) this.#tunnel(result, established)
+          if (head.connect) this.#tunnel(result, established, null)
           else this.#send(head, result)
         }
       },
@@ -238,7 +215,7 @@ export class HttpStage implements Stage {
     // The socket may have been paused while dialling.
     if (!this.#body.done) this.#connection.socket.resume()
     if (pending !== null) {
-      this.#up += pending.length
+      this.#line.up += pending.length
       this.#feedBody(pending)
     }
     if (this.#clientEnded && !this.#body.done) this.#connection.destroy()
@@ -254,7 +231,7 @@ export class HttpStage implements Stage {
       return
     }
     if (fed.rest !== null) {
-      this.#up -= fed.rest.length
+      this.#line.up -= fed.rest.length
       this.#pending.push(fed.rest, this.#connection.plane.now)
     }
     if (remote.unsent > 0) socket.pause()
@@ -275,25 +252,23 @@ export class HttpStage implements Stage {
   }
 
   remoteData(chunk: Buffer): void {
-    const connection = this.#connection
-    const { socket, remote, plane } = connection
+    const { socket, remote, plane, owner } = this.#connection
     const response = this.#response
     if (this.#phase !== 'exchange' || response === null || remote === null) {
       // A target that speaks unasked gets no further request.
-      connection.dropRemote()
-      return
+      return this.#connection.dropRemote()
     }
     this.#since = plane.now
     response.isLast = this.#isLast
     const step = response.read(chunk)
     for (const part of step.write) {
-      this.#down += part.length
+      this.#line.down += part.length
       socket.write(part)
     }
     if (step.state === 'bad') return this.#brokenResponse('bad-response')
-    if (step.state === 'switch') return this.#switch(step.rest)
+    if (step.state === 'switch' && !this.#connection.gone) return this.#tunnel(remote, null, step.rest)
     if (step.state === 'done') this.#finish(response.keepAlive && step.rest === null)
-    else if (response.isChunked && plane.turns.isOver(connection.owner)) this.#readLater(remote, socket)
+    else if (response.isChunked && plane.turns.isOver(owner)) this.#readLater(remote, socket)
   }
 
   remoteEnd(): void {
@@ -311,13 +286,10 @@ export class HttpStage implements Stage {
   }
 
   #brokenResponse(note: AgentCode): void {
-    const head = this.#head
+    const head = this.#line.head
     const response = this.#response
-    if (head === null || response?.begun === true) {
-      return this.#breakAnswer(note)
-    }
-    const untouched = response !== null && !response.received
-    if (this.#remoteReused && untouched && isRetriable(head)) {
+    if (head === null || response?.begun === true) return this.#breakAnswer(note)
+    if (this.#remoteReused && response?.received === false && isRetriable(head)) {
       // The target closed the kept connection, so the request is repeated on a new one.
       this.#connection.dropRemote()
       this.#dial(head)
@@ -329,47 +301,36 @@ export class HttpStage implements Stage {
   /** Part of an answer was sent, so only a reset tells the client that it is incomplete. Written bytes go out first. */
   #breakAnswer(note: AgentCode): void {
     const { socket } = this.#connection
-    this.#note(502, note)
+    this.#line.write(this.#connection, 502, note)
     this.#phase = 'head'
     this.#connection.dropRemote()
     socket.pause()
     socket.resetWhenSent()
   }
 
-  #switch(rest: Buffer | null): void {
-    if (this.#connection.remote !== null) this.#tunnel(this.#connection.remote, null)
-    if (rest !== null) this.#connection.stage.remoteData(rest)
-  }
-
-  #tunnel(remote: RawSocket, hello: Buffer | null): void {
+  #tunnel(remote: RawSocket, hello: Buffer | null, fromTarget: Buffer | null): void {
     const connection = this.#connection
-    const startedAt = this.#startedAt
-    const [what, target] = [this.#head?.method ?? '-', this.#remoteKey]
-    const finished = (note: AgentCode): void => {
-      const ms = Math.round(performance.now() - startedAt)
-      const { up } = connection
-      const down = connection.socket.bytesWritten
-      connection.countRequest(note)
-      connection.log({ what, target, status: hello === null ? 101 : 200, up, down, ms, note })
-    }
-    // After an upgrade the site is known from the request.
-    const stage =
-      hello === null
-        ? new TunnelStage(connection, remote, finished)
-        : openTunnel(connection, remote, this.#head?.to.host ?? '', finished)
+    const { head, startedAt } = this.#line
+    const stage = startTunnel(connection, remote, {
+      head,
+      startedAt,
+      target: this.#remoteKey,
+      isUpgrade: hello === null
+    })
     connection.stage = stage
     if (hello !== null) connection.socket.write(hello)
     connection.socket.resume()
     const pending = this.#pending.take()
     if (pending !== null) stage.clientData(pending)
     if (this.#clientEnded) stage.clientEnd()
+    if (fromTarget !== null) connection.stage.remoteData(fromTarget)
   }
 
   #finish(remoteKept: boolean): void {
     const connection = this.#connection
     const bodyDone = this.#body?.done === true
-    const keep = this.#head?.keepAlive === true && bodyDone && this.#response?.clientKeepAlive === true
-    this.#note(this.#response?.status ?? 0, 'ok')
+    const keep = this.#line.head?.keepAlive === true && bodyDone && this.#response?.clientKeepAlive === true
+    this.#line.write(this.#connection, this.#response?.status ?? 0, 'ok')
     this.#phase = 'head'
     this.#response = null
     this.#body = null
@@ -380,18 +341,19 @@ export class HttpStage implements Stage {
 
   /** Answers a request that is not forwarded. The connection stays open if no body follows. */
   #refuse(status: number, text: string, note: AgentCode): void {
-    const head = this.#head
+    const head = this.#line.head
     const keep =
       head !== null &&
       head.keepAlive &&
       head.framing.kind === 'none' &&
-      !this.#mayHaveMore(head, status) &&
+      // After a 407 a client waits before it sends more bytes of a tunnel, which are no requests.
+      !(head.connect && (status !== 407 || this.#pending.length > 0)) &&
       !this.#isLast &&
       (this.#connection.lease !== null || ++this.#refusals < MAX_REFUSALS)
     if (!keep) return this.#rejectAndClose(status, text, note)
-    this.#note(status, note)
+    this.#line.write(this.#connection, status, note)
     const message = reply(status, text, true, head.method === 'HEAD')
-    this.#down += message.length
+    this.#line.down += message.length
     this.#connection.socket.write(message)
   }
 
@@ -400,28 +362,12 @@ export class HttpStage implements Stage {
     return this.#connection.plane.isDraining && this.#pending.length === 0
   }
 
-  /** Whether bytes of a refused tunnel may follow, which are not requests. After a 407 a client waits before it sends any. */
-  #mayHaveMore(head: RequestHead, status: number): boolean {
-    return head.connect && (status !== 407 || this.#pending.length > 0)
-  }
-
   #rejectAndClose(status: number, text: string, note: AgentCode): void {
-    const message = reply(status, text, false, this.#head?.method === 'HEAD')
-    this.#down += message.length
-    this.#note(status, note)
+    const message = reply(status, text, false, this.#line.head?.method === 'HEAD')
+    this.#line.down += message.length
+    this.#line.write(this.#connection, status, note)
     this.#phase = 'head'
     DrainStage.close(this.#connection, message)
-  }
-
-  #note(status: number, note: AgentCode): void {
-    const connection = this.#connection
-    const head = this.#head
-    connection.countRequest(note)
-    const ms = this.#startedAt === 0 ? 0 : Math.round(performance.now() - this.#startedAt)
-    const target = head === null ? '-' : head.to.key
-    connection.log({ what: head?.method ?? '-', target, status, up: this.#up, down: this.#down, ms, note })
-    this.#head = null
-    this.#startedAt = 0
   }
 
   tick(now: number): void {
@@ -444,7 +390,7 @@ export class HttpStage implements Stage {
 
   closed(): void {
     this.#dialing?.cancel()
-    if (this.#head !== null && this.#phase !== 'head') this.#note(499, this.#endNote)
+    if (this.#line.head !== null && this.#phase !== 'head') this.#line.write(this.#connection, 499, this.#endNote)
   }
 
   endsWith(note: AgentCode): void {

@@ -3,6 +3,7 @@ import { parseAddress } from '../net/ip.ts'
 import { HANDSHAKE, HelloRetry, isOtherRecord, looksLikeTls, readClientHello } from './client-hello.ts'
 import type { ClientConnection, Stage } from './connection.ts'
 import type { Lease } from './access-table.ts'
+import type { RequestHead } from './request-head.ts'
 import { RequestNames } from './request-names.ts'
 import type { RawSocket } from './socket-types.ts'
 import { TunnelStage } from './tunnel-stage.ts'
@@ -24,6 +25,26 @@ export function openTunnel(
   const { lease, plane } = connection
   const isInspected = lease !== null && (plane.present(lease).deny.hasNames || plane.accessTable.blacklist.hasNames)
   return isInspected ? new InspectedTunnel(connection, tunnel, lease, asked) : tunnel
+}
+
+type Begun = { head: RequestHead | null; startedAt: number; target: string; isUpgrade: boolean }
+
+/** The tunnel of a CONNECT request or an upgrade, whose site is known from its request. Its end writes the log line. */
+export function startTunnel(
+  connection: ClientConnection,
+  remote: RawSocket,
+  { head, startedAt, target, isUpgrade }: Begun
+): Stage {
+  const finished = (note: AgentCode): void => {
+    const ms = Math.round(performance.now() - startedAt)
+    const { up } = connection
+    const down = connection.socket.bytesWritten
+    connection.countRequest(note)
+    connection.log({ what: head?.method ?? '-', target, status: isUpgrade ? 101 : 200, up, down, ms, note })
+  }
+  return isUpgrade
+    ? new TunnelStage(connection, remote, finished)
+    : openTunnel(connection, remote, head?.to.host ?? '', finished)
 }
 
 /** A tunnel whose client has not shown its site yet, or shows one with each request. */

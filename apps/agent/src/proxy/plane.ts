@@ -17,18 +17,12 @@ import type { Sockets } from './socket-types.ts'
 import { streamSockets } from './stream-sockets.ts'
 import { inShortTurns, inTurns, TurnBudget } from '../turns.ts'
 import { AddressNames, Associations } from './address-names.ts'
-import {
-  ConnectionLimits,
-  type Elsewhere,
-  type Holder,
-  type Shares,
-  type Surplus,
-  type TooMany
-} from './connection-limits.ts'
+import { ConnectionLimits, type Holder, type TooMany } from './connection-limits.ts'
 import { Handshakes } from './handshakes.ts'
 import { HeldHeads } from './head-buffer.ts'
 import type { Limits } from './limits.ts'
-import { partOf, SpeedLimits, type UserSpeed } from './speed-limit.ts'
+import { SharedLimits } from './shared-limits.ts'
+import { SpeedLimits, type UserSpeed } from './speed-limit.ts'
 import { countCode, NOBODY, type TrafficMeter, type TrafficRow } from './traffic-meter.ts'
 
 /** `session`: the session in the user name, or empty. */
@@ -44,8 +38,6 @@ const LOOK_A_TURN = 1000
 /** Connections cut in one turn of the loop. */
 const CUT_A_TURN = 50
 const FAULT_EVERY_MS = 1000
-/** Part of a speed above which its use is reported to other processes. */
-const TOLD_SPEED = 0.02
 
 export type PlaneParts = {
   accessTable: AccessTable
@@ -106,9 +98,9 @@ export class Plane {
   readonly heldHeads: HeldHeads<TrackedConnection>
   readonly #counts: ConnectionLimits
   readonly #speeds = new SpeedLimits()
+  readonly shared: SharedLimits
   /** Users with no quota left, with the quota's id. */
   #spent = new Map<string, string>()
-  #toldAt = performance.now()
   readonly #sweeper: NodeJS.Timeout
   #sweeping = false
 
@@ -126,6 +118,7 @@ export class Plane {
     this.udp = parts.udp
     this.#tellFault = parts.tellFault ?? ((): void => {})
     this.#counts = new ConnectionLimits(parts.limits)
+    this.shared = new SharedLimits(this.#counts, this.#speeds, this.open, this.accessTable)
     this.handshakes = new Handshakes(parts.limits)
     this.heldHeads = new HeldHeads(parts.limits.heldHeadBytes, () => this.turnedAway('too-many-open'))
     this.#guard = new LoginGuard(parts.limits.failedLogins, parts.limits.failedLoginMs)
@@ -277,63 +270,10 @@ export class Plane {
     return this.accessTable.lease(lease.user) ?? lease
   }
 
-  /** Everything that other processes must know. */
-  toTell(): Shares {
-    return this.#counts.isShared
-      ? { open: this.reportableOpen(), speeds: this.reportableSpeeds() }
-      : { open: [], speeds: [] }
-  }
-
-  /** Use of each speed since the last call, which comes each second. Negligible use is left out. */
-  reportableSpeeds(): Shares['speeds'] {
-    const now = performance.now()
-    const ms = Math.max(1, now - this.#toldAt)
-    this.#toldAt = now
-    const speeds: Shares['speeds'] = []
-    if (!this.#counts.isShared) return speeds
-    for (const [user, speed] of this.#speeds.users) {
-      const used = Math.min(1, speed.takeUse(ms))
-      if (used > TOLD_SPEED) speeds.push([user, used, 1])
-    }
-    return speeds
-  }
-
-  /** Open connections that other processes must know. @param all includes small counts */
-  reportableOpen(all?: boolean): Shares['open'] {
-    return this.#counts.toTell(user => this.accessTable.lease(user), all)
-  }
-
-  /** Counts that changed since the last call. */
-  reportableChanges(): Shares['open'] {
-    return this.#counts.takeChanges(user => this.accessTable.lease(user))
-  }
-
-  /** Whether processes of an older or newer generation share the limits. */
-  set isTogether(together: boolean) {
-    this.#counts.isTogether = together
-  }
-
   /** Accepts no new connections. Kept connections close after their present answer. */
   drain(): void {
     this.isDraining = true
     this.#counts.drain()
-  }
-
-  /** @param tell is called when the count of a key with many connections changes */
-  onMany(tell: () => void): void {
-    this.#counts.onMany = tell
-  }
-
-  /** Takes the counts of other processes. @param isWhole whether they are complete */
-  setElsewhere(open: readonly Elsewhere[], isWhole: boolean): void {
-    const surplus = this.#counts.setElsewhere(open, user => this.accessTable.lease(user), isWhole)
-    if (surplus.length > 0) void this.#endSurplus(surplus)
-  }
-
-  /** Takes other processes' use of speeds. Users that are not named use none there. */
-  setSpeeds(speeds: Shares['speeds']): void {
-    const parts = new Map(speeds.map(([user, used, processes]) => [user, partOf(used, processes)]))
-    for (const [user] of this.#speeds.users) this.#speeds.share(user, parts.get(user) ?? 1)
   }
 
   /** Applies changes at once, then cuts connections that their user may not have any more. Resolves when all are cut. */
@@ -364,18 +304,6 @@ export class Plane {
       const { lease } = connection
       if (lease !== null && (isForAll || this.present(lease).deny !== lease.deny)) connection.judgeAgain()
     })
-  }
-
-  /** Ends the youngest of too many connections, in several turns of the loop, and informs the other processes. */
-  async #endSurplus(surplus: readonly Surplus[]): Promise<void> {
-    for (const { kind, key, keep, since, note } of surplus) {
-      const among = kind === 'user' ? this.open.of(key) : this.open
-      // Oldest first.
-      const own = [...among].filter(connection => connection.holder?.[kind] === key)
-      const young = own.slice(keep).filter(connection => (connection.holder?.since ?? 0) > since)
-      await inTurns(young, CUT_A_TURN, connection => connection.endWith(note))
-    }
-    this.#counts.onMany()
   }
 
   #changeSpeed(user: string): void {

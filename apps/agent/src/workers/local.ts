@@ -167,20 +167,20 @@ export function localBackend(
     },
     prepare,
     listen,
-    lend: () => Promise.resolve({ listeners: local.lend(), open: local.plane.reportableOpen(true) }),
+    lend: () => Promise.resolve({ listeners: local.lend(), open: local.plane.shared.reportableOpen(true) }),
     drain: () => {
       local.drain()
       return Promise.resolve()
     },
-    shares: () => local.plane.toTell(),
+    shares: () => local.plane.shared.report(),
     share: (shares, isTogether) => {
-      local.plane.isTogether = isTogether
-      const own = new Map(local.plane.reportableOpen().map(([name, open]) => [name, open]))
-      local.plane.setElsewhere(
+      local.plane.shared.isTogether = isTogether
+      const own = new Map(local.plane.shared.reportableOpen().map(([name, open]) => [name, open]))
+      local.plane.shared.setElsewhere(
         shares.open.map(([name, open]) => [name, open, own.get(name) ?? 0]),
         true
       )
-      local.plane.setSpeeds(shares.speeds)
+      local.plane.shared.setSpeeds(shares.speeds)
     },
     publish: (ops: Op[]) => local.plane.apply(ops),
     collect: async () => piecesOf(await local.plane.collectInTurns(), ROWS_A_TURN),

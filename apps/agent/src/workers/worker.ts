@@ -34,7 +34,7 @@ function sendLog(): void {
 }
 
 function sendOpen(): void {
-  const open = local?.plane.reportableChanges() ?? []
+  const open = local?.plane.shared.reportableChanges() ?? []
   if (open.length > 0) send({ type: 'open', open })
 }
 
@@ -64,7 +64,7 @@ async function collect(id: number): Promise<void> {
   }
   const { connections = 0 } = local?.plane ?? {}
   sendOpen()
-  send({ type: 'collected', id, connections, report, speeds: local?.plane.reportableSpeeds() ?? [] })
+  send({ type: 'collected', id, connections, report, speeds: local?.plane.shared.reportableSpeeds() ?? [] })
 }
 
 async function look({ id, user, limit }: Extract<ToWorker, { type: 'look' }>): Promise<void> {
@@ -79,7 +79,7 @@ async function end({ id, user, connection }: Extract<ToWorker, { type: 'end' }>)
 
 function lend(id: number): void {
   for (const { host, port, handle } of local?.lend() ?? []) send({ type: 'listener', host, port }, handle)
-  send({ type: 'lent', id, open: local?.plane.reportableOpen(true) ?? [] })
+  send({ type: 'lent', id, open: local?.plane.shared.reportableOpen(true) ?? [] })
 }
 
 process.on('message', (message: ToWorker, handle?: unknown) => {
@@ -90,7 +90,7 @@ process.on('message', (message: ToWorker, handle?: unknown) => {
       text => send({ type: 'tell', text })
     )
     setInterval(sendLog, LOG_EVERY_MS).unref()
-    local.plane.onMany(sendOpenCount)
+    local.plane.shared.onMany(sendOpenCount)
   } else if (message.type === 'listener') {
     const { host, port } = message
     if (handle !== undefined) opened.push(borrowed(host, port, handle as ListenHandle))
@@ -113,9 +113,9 @@ process.on('message', (message: ToWorker, handle?: unknown) => {
   else if (message.type === 'spent') void local?.plane.setSpent(message.users)
   else if (message.type === 'elsewhere') {
     if (local === null) return
-    local.plane.isTogether = message.isTogether
-    local.plane.setElsewhere(message.open, false)
-  } else if (message.type === 'speeds') local?.plane.setSpeeds(message.speeds)
+    local.plane.shared.isTogether = message.isTogether
+    local.plane.shared.setElsewhere(message.open, false)
+  } else if (message.type === 'speeds') local?.plane.shared.setSpeeds(message.speeds)
   else local?.reload()
 })
 
