@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ADDRESS_FAMILIES } from './address-family.ts'
 import { message } from './form-messages.ts'
-import { serverTroubles, type ServerTrouble } from './messages.ts'
+import { serverTroubles, type ServerTrouble } from './server-troubles.ts'
 import { PROVISIONING_STEPS, provisioningMessages, type ProvisioningCode } from './provisioning.ts'
 import { Id, IdName, ReasonParams, Time, optionalText, text } from './shapes.ts'
 
