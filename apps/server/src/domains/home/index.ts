@@ -148,14 +148,14 @@ const COLUMNS = ['day', 'product', 'currency', 'purchases', 'renewals', 'paid', 
 async function salesCsv(db: Executor, month: string): Promise<CsvFile> {
   const first = `${month}-01`
   const { rows } = await db.execute<Record<string, string | number>>(sql`
-    select to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, o.product_name as product, p.currency,
+    select to_char(coalesce(p.paid_at, p.created_at) at time zone 'UTC', 'YYYY-MM-DD') as day, o.product_name as product, p.currency,
       count(*) filter (where p.kind = 'purchase')::int as purchases,
       count(*) filter (where p.kind = 'renewal')::int as renewals,
       sum(p.amount)::numeric(16, 2)::text as paid, sum(p.refunded_amount)::numeric(16, 2)::text as refunded,
       sum(p.amount - p.refunded_amount)::numeric(16, 2)::text as revenue
     from ${payments} p join ${orders} o on o.id = p.order_id
-    where p.accepted and o.deleted_at is null and p.created_at >= ${first}::timestamp at time zone 'UTC'
-      and p.created_at < (${first}::timestamp + interval '1 month') at time zone 'UTC'
+    where p.accepted and o.deleted_at is null and coalesce(p.paid_at, p.created_at) >= ${first}::timestamp at time zone 'UTC'
+      and coalesce(p.paid_at, p.created_at) < (${first}::timestamp + interval '1 month') at time zone 'UTC'
     group by 1, 2, 3 order by 1, 2, 3`)
   return csvFile(`sales_${month}.csv`, COLUMNS, rows)
 }

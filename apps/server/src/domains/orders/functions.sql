@@ -23,7 +23,7 @@ BEGIN
   ) v (day, orders, paid, listed) WHERE listed GROUP BY day HAVING sum(orders) <> 0 OR sum(paid) <> 0;
   IF (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL) THEN
     INSERT INTO order_figure_deltas (day, revenue)
-    SELECT (created_at AT TIME ZONE 'UTC')::date,
+    SELECT (coalesce(paid_at, created_at) AT TIME ZONE 'UTC')::date,
       sum((amount - refunded_amount) * CASE WHEN NEW.deleted_at IS NULL THEN 1 ELSE -1 END)
     FROM payments WHERE order_id = NEW.id AND accepted GROUP BY 1;
   END IF;
@@ -41,7 +41,7 @@ END $$;
 CREATE OR REPLACE FUNCTION order_figures_earned() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO order_figure_deltas (day, revenue)
-  SELECT (p.created_at AT TIME ZONE 'UTC')::date, sum(p.amount - p.refunded_amount) FROM added p JOIN (
+  SELECT (coalesce(p.paid_at, p.created_at) AT TIME ZONE 'UTC')::date, sum(p.amount - p.refunded_amount) FROM added p JOIN (
     SELECT id FROM orders WHERE id IN (SELECT order_id FROM added WHERE accepted) AND deleted_at IS NULL
     ORDER BY id FOR NO KEY UPDATE
   ) o ON o.id = p.order_id WHERE p.accepted GROUP BY 1;
@@ -53,8 +53,8 @@ BEGIN
   PERFORM 1 FROM orders WHERE id IN (OLD.order_id, NEW.order_id) ORDER BY id FOR NO KEY UPDATE;
   INSERT INTO order_figure_deltas (day, revenue)
   SELECT (v.at AT TIME ZONE 'UTC')::date, v.amount FROM (VALUES
-    (OLD.order_id, OLD.created_at, OLD.refunded_amount - OLD.amount, OLD.accepted),
-    (NEW.order_id, NEW.created_at, NEW.amount - NEW.refunded_amount, NEW.accepted)
+    (OLD.order_id, coalesce(OLD.paid_at, OLD.created_at), OLD.refunded_amount - OLD.amount, OLD.accepted),
+    (NEW.order_id, coalesce(NEW.paid_at, NEW.created_at), NEW.amount - NEW.refunded_amount, NEW.accepted)
   ) v (order_id, at, amount, accepted)
   JOIN orders o ON o.id = v.order_id WHERE v.accepted AND o.deleted_at IS NULL;
   RETURN NULL;

@@ -57,6 +57,7 @@ export { placeOrder } from './place-order.ts'
 export { placeLostOrder } from './restored-order.ts'
 export { remindExpiries } from './remind.ts'
 export {
+  PENDING_GRACE,
   addDays,
   heldUntil,
   isOver,
@@ -95,7 +96,7 @@ export {
   type FailedTask
 } from './task-commands.ts'
 export { taskStateOf } from './task-states.ts'
-export { holdForPayment, holdForRenewal, type UnpaidState } from './pending.ts'
+export { forgetPending, formerlyPending, holdForPayment, holdForRenewal, type UnpaidState } from './pending.ts'
 export { timeOutOrders } from './time-out.ts'
 export { trafficPorts } from './traffic.ts'
 export { emitOrderEvent } from './transition.ts'

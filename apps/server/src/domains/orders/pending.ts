@@ -2,8 +2,11 @@
 import { RESERVATION_MINUTES } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
+import type { Executor } from '../../infra/db/client.ts'
+import { and, inArray, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
 import { hasPaid } from './unpaid-limits.ts'
 import { heldUntil, isUnsettled, NOT_PENDING, PENDING_GRACE, renewable } from './renew.ts'
+import { isPending, orders } from './tables.ts'
 import { updateOrder, type OrderRow } from './transition.ts'
 
 /**
@@ -92,10 +95,34 @@ function addHold(unit: Unit, order: OrderRow, { platformOrderId }: Pending, unti
 /** This payment is not on its way any more. Others hold the order as long as each of them may. */
 function releaseHold(unit: Unit, order: OrderRow, { platformOrderId }: Pending): Holding {
   const left = holding(unit, order).filter(([id]) => id !== platformOrderId)
-  if (left.length === 0) return NOT_PENDING
+  if (left.length === 0) return { ...NOT_PENDING, pendingFor: {} }
   const pendingUntil = new Date(Math.max(...left.map(([, until]) => Date.parse(until))))
   return { pendingUntil, pendingFor: Object.fromEntries(left) }
 }
+
+/** On orders that wait for no payment any more: their time is over, or they have ended or were paid. */
+const isPast = (now: Date) =>
+  and(
+    isPending(orders),
+    or(isNull(orders.pendingUntil), lte(orders.pendingUntil, now), inArray(orders.state, ['timed_out', 'cancelled']))
+  )
+
+/** Platform orders for which orders waited, and do not wait any more. Each may have taken a part of the money. */
+export async function formerlyPending(db: Executor, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .select({ platformOrderId: sql<string>`jsonb_object_keys(${orders.pendingFor})` })
+    .from(orders)
+    .where(isPast(now))
+    .limit(limit)
+  return rows.map(({ platformOrderId }) => platformOrderId)
+}
+
+/** The platform's order was read after no order waited for it any more. */
+export const forgetPending = ({ tx, now }: Unit, platformOrderId: string) =>
+  tx
+    .update(orders)
+    .set({ pendingFor: sql`${orders.pendingFor} - ${platformOrderId}::text` })
+    .where(and(isPast(now), sql`${orders.pendingFor} ? ${platformOrderId}`))
 
 type Held = Partial<Pick<OrderRow, 'pendingUntil' | 'pendingFor' | 'reservedUntil' | 'graceUntil'>>
 

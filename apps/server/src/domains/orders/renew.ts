@@ -73,8 +73,8 @@ export function renewableUntil(order: OrderRow, days: number, now: Date): Date |
   return end && end < graceUntil ? end : graceUntil
 }
 
-/** It waits for no payment. */
-export const NOT_PENDING = { pendingUntil: null, pendingFor: {} }
+/** It waits for no payment. The checkouts in `pendingFor` are read once more, because one may have taken a part. */
+export const NOT_PENDING = { pendingUntil: null }
 
 /** How long after its expiry an order is held at most for a renewal whose payment is on its way. */
 export const PENDING_GRACE = 7 * DAY

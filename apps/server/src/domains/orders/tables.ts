@@ -37,6 +37,8 @@ export type TakenQuota = { traffic: number | null; changes: number; resets: numb
 
 /** Conditions and sorts of lists. They must equal those of the indexes, letter for letter. */
 export const listed = (t: Pick<Columns, 'deletedAt'>) => sql`${t.deletedAt} is null`
+/** Is a checkout named for which it waits or waited? */
+export const isPending = (t: { pendingFor: unknown }) => sql`${t.pendingFor} <> '{}'`
 /** Paid, and should be delivered, but nothing is. */
 export const undelivered = (t: Pick<Columns, 'paidAt' | 'deliveryNum' | 'state'>) =>
   sql`${t.paidAt} is not null and ${t.deliveryNum} = 0 and ${t.state} not in ('expired', 'refunded')`
@@ -210,6 +212,7 @@ export const orders = pgTable(
       .on(t.createdAt)
       .where(sql`${t.state} in ('timed_out', 'cancelled') and ${t.paidAt} is null`),
     // For the jobs of each minute.
+    index('orders_pending').on(t.id).where(isPending(t)),
     index('orders_live').on(t.expiredAt, t.id).where(served(t)),
     index('orders_underway')
       .on(t.id)

@@ -7,6 +7,7 @@ import { enqueueTags } from '../commerce/index.ts'
 import { ruleTexts } from '../inventory/index.ts'
 import { enqueueMail, type RefundEffect, type WhyNotDelivered } from '../mail/index.ts'
 import { isOver, isServed, orderMail, rulesIn, type OrderRow } from '../orders/index.ts'
+import { chargedOf } from './paid-order.ts'
 import { partsOf, refundRowsOf, type RefundRow } from './refund-rows.ts'
 
 export type Mailing = Pick<AppContext, 'config'>
@@ -82,7 +83,7 @@ export function mailPayer(unit: Unit, paid: PaidOrder): void {
   enqueueMail(unit, {
     to,
     template: 'payment-without-account',
-    data: { at: iso(unit.now), platform_order: paid.name, amount: `${paid.total_price} ${paid.currency}` },
+    data: { at: iso(unit.now), platform_order: paid.name, amount: `${chargedOf(paid)} ${paid.currency}` },
     key: `payment-without-account:${paid.id}`
   })
 }

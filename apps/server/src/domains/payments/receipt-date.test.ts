@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Receipts } from '@netlet/contract'
 import { sql } from '../../infra/db/drizzle.ts'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { timeOutOrders } from '../orders/index.ts'
@@ -46,4 +47,29 @@ test.for([
   await b.world.advance(HOUR)
   await b.tell('orders/paid', { ...paid, ...(change && { updated_at: iso(from, change) }) })
   expect(await receiptOf(paid)).toBe(iso(from))
+})
+
+test('a payment that is heard of a day late counts on the day on which it was paid, everywhere', async () => {
+  const placed = await b.world.place(b.buyer)
+  const at = iso(b.now())
+  const day = at.slice(0, 10)
+  const paid = { ...b.paymentFor(placed), created_at: at, processed_at: at, updated_at: at }
+  const soldOn = async () => {
+    const sales = await (await b.admin.fetch(`/api/home/sales.csv?in_month=${day.slice(0, 7)}`)).text()
+    const { rows } = await b.db().execute<{ revenue: string }>(sql`
+      select coalesce(sum(revenue), 0)::text as revenue from (
+        select day, revenue from order_figures union all select day, revenue from order_figure_deltas) f
+      where day = ${day}`)
+    return {
+      revenue: Number(rows[0]?.revenue),
+      purchases: Number(sales.match(new RegExp(`^${day},.*`, 'm'))?.[0].split(',')[3] ?? 0)
+    }
+  }
+  const before = await soldOn()
+  await b.world.advance(DAY)
+  expect(await b.tell('orders/paid', paid)).toBe('settled')
+  const { data } = await b.buyer.get<Receipts>(`/api/orders/order_list/${placed.id}/receipts/`)
+  expect(data.receipts.at(-1)?.paid_at).toBe(at)
+  expect(await receiptOf(paid)).toBe(at)
+  expect(await soldOn()).toEqual({ revenue: before.revenue + 20, purchases: before.purchases + 1 })
 })

@@ -4,7 +4,7 @@ import type { PaidOrder } from '../../integrations/shopify/index.ts'
 import type { AppContext } from '../../infra/context.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { partlyRefundOrder, type OrderRow } from '../orders/index.ts'
+import { partlyRefundOrder, receiptDateOf, type OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { chargedOf, downToCents, type Line, moneyOf, type MoneyRules } from './paid-order.ts'
@@ -64,7 +64,14 @@ export async function recordPayment(unit: Unit, report: Report): Promise<Payment
     const orderId = about?.order.id ?? null
     const [added] = await unit.tx
       .insert(payments)
-      .values({ ...columns, orderId, platformOrderId: paid.id, accepted: false, createdAt: unit.now })
+      .values({
+        ...columns,
+        orderId,
+        platformOrderId: paid.id,
+        accepted: false,
+        paidAt: receiptDateOf(paid, unit.now),
+        createdAt: unit.now
+      })
       .returning()
     if (added) return added
   }

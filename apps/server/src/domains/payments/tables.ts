@@ -51,6 +51,8 @@ export const payments = pgTable(
     takenQuota: jsonb().$type<TakenQuota>(),
     /** The platform's time of the latest judged report; null: none. An older one that arrives later changes nothing. */
     reportedAt: instant(),
+    /** When it was paid, for receipts and figures by day. Null: when the shop first heard of it (`createdAt`). */
+    paidAt: instant(),
     createdAt: createdAt()
   },
   t => [

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SYSTEM } from '../../infra/actor.ts'
-import { HOUR } from '../../infra/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { unpaidRetention } from '../inbox/index.ts'
+import { endGraces, expireOrders } from '../delivery/index.ts'
 import { timeOutOrders } from '../orders/index.ts'
-import { startBooks, type Books } from '../payments/books.fixture.ts'
-import { readUnpaid, reconcile } from './reconciling.fixture.ts'
+import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
+import { work } from './platform-orders.fixture.ts'
+import { queueUnreadOrders } from './read-order.ts'
+import { readUnpaid, reconcile, says } from './reconciling.fixture.ts'
 
 let b: Books
 beforeAll(async () => {
@@ -76,4 +79,82 @@ test('a part of the money for an order that ended is closed once it went back', 
   expect(await b.openOf(paid)).toMatchObject([{ outcome: 'lines_missing' }])
   await b.refund(paid, '8.00')
   expect(await b.openOf(paid)).toEqual([])
+})
+
+const REST = { kind: 'SALE', status: 'PENDING' }
+const outcomes = async (paid: Paid) => (await b.openOf(paid)).map(({ outcome }) => outcome)
+
+/** A day in a shop where others buy, so that the reconciliation reads an order that did not change no more. */
+async function busyDay(): Promise<void> {
+  says(b, b.paymentFor({ publicId: 'NL-aaaaaaaaaaaaaaaa' } as never), [], {})
+  await b.world.advance(DAY)
+  for (let run = 0; run < 3; run++) {
+    await timeOutOrders(b.world.shop.ctx)
+    await queueUnreadOrders(b.world.shop.ctx)
+    await reconcile(b)
+    await work(b.world)
+    await b.world.advance(5 * MINUTE)
+  }
+}
+
+const ENDS: { name: string; rest: typeof REST & { manualPaymentGateway?: boolean }; cancels: boolean }[] = [
+  { name: 'it times out without the rest', rest: REST, cancels: false },
+  { name: 'it times out without the deposit', rest: { ...REST, manualPaymentGateway: true }, cancels: false },
+  { name: 'its customer cancels', rest: { ...REST, manualPaymentGateway: true }, cancels: true }
+]
+
+test.for(ENDS)('in a busy shop a gift card that paid a part of an order is open once $name', async one => {
+  const placed = await b.world.place(await b.world.customer(one.name))
+  const paid = b.paymentFor(placed)
+  expect(await b.tell('orders/create', { ...paid, financial_status: 'partially_paid' })).toBe('not_paid')
+  await readUnpaid(b, paid, 'PARTIALLY_PAID', { transactions: [TAKEN, one.rest] })
+  await work(b.world)
+  if (!one.cancels) for (let day = 0; day < 8; day++) await busyDay()
+  else {
+    await busyDay()
+    await b.admin.post(`/api/orders/order_list/${placed.id}/cancel/`, {})
+    await busyDay()
+  }
+  expect((await b.world.row(placed.id)).state).toBe(one.cancels ? 'cancelled' : 'timed_out')
+  expect(await outcomes(paid)).toEqual(['lines_missing'])
+  expect(await b.world.row(placed.id)).toMatchObject({ pendingFor: {} })
+})
+
+test('a part that a gift card took is open once the buyer has paid at another checkout', async () => {
+  const placed = await b.world.place(b.buyer)
+  const part = b.paymentFor(placed)
+  await readUnpaid(b, part, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  expect(await outcomes(part)).toEqual([])
+  expect(await b.tell('orders/paid', b.paymentFor(placed))).toBe('settled')
+  await busyDay()
+  expect(await outcomes(part)).toEqual(['lines_missing'])
+})
+
+test('a part of a renewal is open when its rest fails or does not come within a week, until it is paid', async () => {
+  const { order } = await b.delivered()
+  const failed = b.paymentFor(order, { renewal: true })
+  await readUnpaid(b, failed, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  expect(await outcomes(failed)).toEqual([])
+  await readUnpaid(b, failed, 'PARTIALLY_PAID', { transactions: [TAKEN, FAILED] })
+  expect(await outcomes(failed)).toEqual(['lines_missing'])
+  expect(await b.tell('orders/paid', failed)).toBe('settled')
+  expect(await outcomes(failed)).toEqual([])
+  const late = b.paymentFor(order, { renewal: true })
+  await readUnpaid(b, late, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  for (let day = 0; day < 8; day++) await busyDay()
+  expect(await outcomes(late)).toEqual(['lines_missing'])
+})
+
+test('a part of a renewal is open after its order and its grace have ended', async () => {
+  const { order } = await b.delivered()
+  await b.world.advance(29 * DAY)
+  const renewal = b.paymentFor(order, { renewal: true })
+  await readUnpaid(b, renewal, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  for (let day = 0; day < 10; day++) {
+    await expireOrders(b.world.shop.ctx)
+    await endGraces(b.world.shop.ctx)
+    await busyDay()
+  }
+  expect((await b.world.row(order.id)).state).toBe('expired')
+  expect(await outcomes(renewal)).toEqual(['lines_missing'])
 })

@@ -15,6 +15,7 @@ import {
   isUnsettled,
   lockOrderByPublicId,
   currentTerms,
+  PENDING_GRACE,
   type OrderRow,
   type UnpaidState
 } from '../orders/index.ts'
@@ -83,11 +84,16 @@ async function holdOrder(
 ): Promise<void> {
   const order = await lockOrderByPublicId(unit, publicId)
   if (!order) return
-  const hasEnded = order.paidAt === null && (order.state === 'timed_out' || order.state === 'cancelled')
-  if (received !== null && hasEnded) await storePartlyPaid(unit, order, { event, received })
   const isRenewal = !isUnsettled(order)
+  const isItsRenewal = isRenewal && readOrderReference(event)?.isRenewal === true
+  const since = new Date(event.created_at ?? unit.now)
+  const isLate = since.getTime() + PENDING_GRACE <= unit.now.getTime()
+  const canBePaid = order.state === 'placed' || (order.state === 'failed' && order.reservedUntil > unit.now)
+  const waits = isRenewal ? isItsRenewal && said === 'coming' && !isLate : canBePaid
+  if (received !== null && !waits && !(await paymentOf(unit.tx, event.id)))
+    await storePartlyPaid(unit, order, { event, received })
   // What a purchase left on the platform does not concern its renewal.
-  if (isRenewal && !readOrderReference(event)?.isRenewal) return
+  if (isRenewal && !isItsRenewal) return
   const sold = isRenewal ? await currentTerms(unit.tx, order) : null
   const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
   // A payment for less would be held, not settle the order.
@@ -95,11 +101,10 @@ async function holdOrder(
   const pending = { platformOrderId: event.id, untaken: covers || said === 'expired' ? said : 'gone' } as const
   if (!sold) return holdForPayment(unit, order, pending)
   const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)
-  const since = new Date(event.created_at ?? unit.now)
   await holdForRenewal(unit, order, pending, { since, days: sold.days, graceHours })
 }
 
-/** An order has ended, and the platform has a part of its money, of which no other report comes. */
+/** An order does not wait for the rest of a payment of which the platform has a part. No other report of it comes. */
 const storePartlyPaid = (
   unit: Unit,
   order: OrderRow,

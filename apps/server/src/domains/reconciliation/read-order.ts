@@ -21,6 +21,7 @@ import {
   openPlatform,
   storeEvent
 } from '../commerce/index.ts'
+import { forgetPending, formerlyPending } from '../orders/index.ts'
 import {
   MOST_PENDING,
   type RefundRow,
@@ -63,12 +64,18 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
     ctx.log.warn({ platformOrderId, reason: read.message }, 'the refunds of an order cannot be read')
     const isGone = read.reason === 'not_found'
     if (isGone || read.reason === 'unauthorized')
-      await command(ctx, SYSTEM, unit => endUnreadRefunds(unit, platformOrderId, isGone))
+      await command(ctx, SYSTEM, async unit => {
+        await endUnreadRefunds(unit, platformOrderId, isGone)
+        await forgetPending(unit, platformOrderId)
+      })
     return
   }
   const ours = await selectOurOrders(ctx, [read.value])
   if (ours.length === 0) {
-    await command(ctx, SYSTEM, unit => setAwaitsRead(unit, platformOrderId, false))
+    await command(ctx, SYSTEM, async unit => {
+      await setAwaitsRead(unit, platformOrderId, false)
+      await forgetPending(unit, platformOrderId)
+    })
     return
   }
   await holdPending(ctx, platform.data, ours)
@@ -82,6 +89,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
     await setAwaitsRead(unit, platformOrderId, false, isDispute)
     if (areHandled) await endAwaitedRefunds(unit, read.value, refunds)
     await judgeAgain(unit, read.value)
+    await forgetPending(unit, platformOrderId)
     unit.publish('platform_event')
   })
 }
@@ -117,14 +125,19 @@ function unreadOrders(db: Executor, now: Date) {
     .orderBy(asc(sql`min(${paymentRefunds.id})`))
 }
 
-/** Queues reads of at most `MOST_ORDERS` orders. Each run takes the next ones, so that no order blocks others. */
+/**
+ * Queues reads of at most `MOST_ORDERS` orders with a refund or dispute, and as many that may have taken a part of the
+ * money of ours that ended. Each run takes the next ones, so that no order blocks others.
+ */
 export async function queueUnreadOrders(ctx: AppContext): Promise<void> {
+  const past = await formerlyPending(ctx.db, ctx.now(), MOST_ORDERS)
   const unread = await unreadOrders(ctx.db, ctx.now())
-  if (unread.length === 0) return
+  if (past.length + unread.length === 0) return
   const start =
     unread.length <= MOST_ORDERS ? 0 : (Math.floor(ctx.now().getTime() / EVERY) * MOST_ORDERS) % unread.length
   const next = [...unread.slice(start), ...unread.slice(0, start)].slice(0, MOST_ORDERS)
   await command(ctx, SYSTEM, async unit => {
+    for (const platformOrderId of past) queueOrderRead(unit, platformOrderId)
     for (const { platformOrderId } of next) queueOrderRead(unit, platformOrderId)
   })
 }

@@ -52,7 +52,7 @@ export const countedFigures = sql`(
   select (created_at at time zone 'UTC')::date as day, 1 as orders, (paid_at is not null)::int as paid, 0::numeric as revenue
   from ${orders} where deleted_at is null
   union all
-  select (p.created_at at time zone 'UTC')::date, 0, 0, p.amount - p.refunded_amount
+  select (coalesce(p.paid_at, p.created_at) at time zone 'UTC')::date, 0, 0, p.amount - p.refunded_amount
   from ${payments} p join ${orders} o on o.id = p.order_id where p.accepted and o.deleted_at is null) counted`
 
 type Difference = { day: string; orders: number; paid: number; revenue: string }

@@ -55,7 +55,7 @@ const uncountedOf = (payment: PaymentRow): UncountedPayment => {
     state,
     kind: payment.kind,
     platform_order: payment.platformOrderNumber,
-    paid_at: iso(payment.createdAt),
+    paid_at: iso(payment.paidAt ?? payment.createdAt),
     currency: payment.currency,
     total: payment.charged
   }
@@ -80,7 +80,7 @@ function receiptOf(payment: PaymentRow, refunds: Refund[]): Receipt {
     id: payment.id,
     kind: payment.kind,
     platform_order: payment.platformOrderNumber,
-    paid_at: iso(payment.createdAt),
+    paid_at: iso(payment.paidAt ?? payment.createdAt),
     days: payment.days,
     lines: (payment.lines ?? []).map(lineOf),
     currency: payment.currency,
