@@ -8,17 +8,16 @@ import { echoTarget, tempFolder, tunnel, until } from './test-agent.ts'
 
 test.runIf(isLinux)('a worker that ends while the link names another release is started from its own', async () => {
   const folder = await tempFolder()
-  const { code } = await bundleAgent()
-  for (const [name, text] of [['one', code] as const, ['other', 'process.exit(9)\n'] as const]) {
+  const programs = { one: (await bundleAgent()).code, other: 'process.exit(9)\n' }
+  for (const [name, text] of Object.entries(programs)) {
     await mkdir(join(folder, name, 'bin'), { recursive: true })
     await writeFile(join(folder, name, 'bin/agent.mjs'), text)
     await writeFile(join(folder, name, 'package.json'), '{"version":"1.2.3"}')
     await symlink(name, join(folder, `to-${name}`))
   }
-  const current = join(folder, 'to-one')
-  const { agent, call, ip, workers } = await servingAgent({}, join(current, 'bin/agent.mjs'))
+  const { agent, call, ip, workers } = await servingAgent({}, join(folder, 'to-one/bin/agent.mjs'))
   const echo = await echoTarget()
-  await rename(join(folder, 'to-other'), current)
+  await rename(join(folder, 'to-other'), join(folder, 'to-one'))
   await until('the loss to show', async () => {
     // On a busy machine replacements start while this test waits, so they are killed, too.
     for (const pid of await workers()) kill(pid)

@@ -1,6 +1,5 @@
 // Installations that end between writing and starting, and those that fail before they have changed anything.
 import { exec } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -32,7 +31,7 @@ test('settings that were not started change nothing, and the next installation s
 
 test('an upgrade that broke off after the switch is finished by the next try, and leaves nothing', async () => {
   const bundle = await otherProgram(code => `// newer\n${code}`)
-  const [pid, good] = [await one.pid(), await one.release()]
+  const pid = await one.pid()
   const cancel = one.cancelAt("bin/control' restart")
   const halfWay = async (command: string) =>
     (await cancel(command)) === command ? command : command.replace(/'[^']*control' restart/, 'sleep 60')
@@ -42,7 +41,6 @@ test('an upgrade that broke off after the switch is finished by the next try, an
   expect(await one.install({ bundle, waitMs: 5000 })).toMatchObject({ status: 'done' })
   expect(await one.version()).toBe('9.9.9')
   expect(await readdir(join(one.layout.home, 'releases'))).toHaveLength(2)
-  expect(await one.release('previous')).toBe(good)
 })
 
 test('an upgrade of several servers writes the settings that were applied, and no others', async () => {
@@ -70,35 +68,37 @@ test('an installation that changed nothing leaves the agent that runs alone when
   expect(failed).toMatchObject({ status: 'failed', step: 'upload', said: [{ code: 'runtime_fails' }] })
   expect(await one.pid()).toBe(pid)
 
-  // Settings that were written but not started are none of the agent's.
+  // The settings of a release that was not started are not the agent's.
   await one.set({ agentSettings: { AGENT_IDLE_SECONDS: '72' } })
-  const written = await one.withoutForwarding(() =>
-    one.whileReplacing(broken('sysctl -e'), () => one.install({ bundle }))
-  )
+  const written = await one.whileReplacing(broken('sysctl -e'), () => one.install({ bundle }))
   expect(written).toMatchObject({ status: 'failed', step: 'configure', said: [{ code: 'machine_said' }] })
   expect(await readFile(one.layout.environment, 'utf8')).toContain('AGENT_IDLE_SECONDS=71')
   expect(await one.pid()).toBe(pid)
   await one.set({ agentSettings: { AGENT_IDLE_SECONDS: '71' } })
+  // Another installation takes the release for a leftover.
+  const removing = (command: string) =>
+    command.replace('sysctl -e', `rm -r ${one.layout.home}/releases/9.9.8.*; sysctl -e`)
+  const other = { bundle: await otherProgram(String, '9.9.8') }
+  expect(await one.whileReplacing(removing, () => one.install(other))).toMatchObject({ status: 'failed' })
+  expect(await one.pid()).toBe(pid)
 })
 
 test('nothing is copied if there is no room, and no half file stays', async () => {
   const bundle = await otherProgram(code => `// newest\n${code}`)
-  const leftover = join(one.layout.home, 'releases/half')
-  await mkdir(leftover)
+  await mkdir(join(one.layout.home, 'releases/half'))
   const full = (command: string) =>
     command.includes('df -Pk') ? 'echo $$ >&2; echo "/dev/sda1 100000 99999 1 100% /"' : command
   const failed = await one.whileReplacing(full, () => one.install({ bundle }))
   expect(failed).toMatchObject({ status: 'failed', step: 'upload', said: [{ code: 'no_room', params: { free: 0 } }] })
   // The runtime is there already, so this is the agent.
   expect(failed?.said?.[0]?.params['needed']).toBe(Math.ceil(bundle.code.length / 1024 / 1024))
-  expect(existsSync(leftover)).toBe(false)
+  expect(await readdir(join(one.layout.home, 'releases'))).not.toContain('half')
   // Nothing to copy needs no room.
   const same = await otherProgram(code => `// newer\n${code}`)
   expect(await one.whileReplacing(full, () => one.install({ bundle: same }))).toMatchObject({ status: 'done' })
 
   const cut = await one.install({ bundle: { ...bundle, sha256: '0'.repeat(64) } })
-  expect(cut).toMatchObject({ status: 'failed', step: 'upload' })
-  expect(cut?.message).toContain('did not arrive')
+  expect(cut).toMatchObject({ status: 'failed', message: expect.stringContaining('did not arrive') as string })
 })
 
 test('a server that an earlier console installed goes on over a failed upgrade, and gets the new layout', async () => {

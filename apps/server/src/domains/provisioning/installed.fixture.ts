@@ -65,13 +65,11 @@ export async function startInstalledMachine(range: string, { first = false } = {
   await install()
   return {
     world,
-    root,
     layout,
     id,
     row,
     set,
     install,
-    commands: machine.commands,
     /** While `work` runs, each command is replaced by what this returns, as in `startTestMachine`. */
     async whileReplacing<T>(replace: (typeof during)['replace'], work: () => Promise<T>): Promise<T> {
       during.replace = replace

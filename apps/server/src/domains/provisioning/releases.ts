@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises'
+import { posix } from 'node:path'
 import { LEVELS, type ProxyLevel } from '../convergence/index.ts'
 import { quote, type Layout } from './layout.ts'
 import { StepFailed, type Content, type Machine } from './machine.ts'
 
 /**
- * The release that last passed its check. `level`: how far a request through it got; null: unknown. `runs`: it is what
- * is started, and it runs.
+ * The release that last passed its check. `level`: how far a request through it got; null: unknown. `runs`: it is
+ * current, and its program runs.
  */
 export type GoodRelease = { folder: string; level: ProxyLevel | null; runs: boolean }
 
@@ -96,7 +97,11 @@ export async function fillRelease(machine: Machine, folder: string, files: reado
     needed += content.file === undefined ? Buffer.byteLength(content.text ?? '') : (await stat(content.file)).size
   }
   if (free < needed) {
-    throw new StepFailed('no_room', { folder, free: Math.floor(free / MB), needed: Math.ceil(needed / MB) })
+    throw new StepFailed('no_room', {
+      folder: posix.dirname(folder),
+      free: Math.floor(free / MB),
+      needed: Math.ceil(needed / MB)
+    })
   }
   for (const [path, mode, content] of changed) await machine.put(`${folder}/${path}`, mode, content)
   return changed.map(([path]) => path)
@@ -112,10 +117,8 @@ export async function switchTo(
     `cp -p current/netlet-agent.service ${quote(`${layout.unit}.new`)}`,
     `mv -f ${quote(`${layout.unit}.new`)} ${quote(layout.unit)}`
   ]
-  const files = ['bin/node', 'bin/agent.mjs', 'agent.env'].map(path => quote(`${folder}/${path}`))
   const steps = [
-    `ls ${files.join(' ')} > /dev/null`,
-    `switch ${quote(`releases/${folder.split('/').at(-1)}`)} current`,
+    `switch ${quote(`releases/${posix.basename(folder)}`)} current`,
     ...(systemd ? [...unit, 'systemctl daemon-reload', 'systemctl enable netlet-agent'] : []),
     ...(start === null ? [] : [systemd ? `systemctl ${start} netlet-agent` : `${quote(layout.control)} ${start}`])
   ]

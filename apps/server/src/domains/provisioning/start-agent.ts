@@ -36,6 +36,8 @@ export async function startAgent(
   // systemd fixes what a service may do when its first process starts.
   const handsOver = systemd && good?.runs && !isOtherService && canTakeOver && running?.program
   const runs = good?.runs && folder === good.folder
+  // Another installation may have taken the release for a leftover.
+  await machine.run(`cd ${quote(folder)} && ls bin/node bin/agent.mjs agent.env`)
   context.start.begun = !runs
   if (!runs) await updates.starting()
   await switchTo(machine, layout, { folder, systemd, start: runs ? null : handsOver ? 'reload' : 'restart' })
