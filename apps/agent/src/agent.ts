@@ -23,7 +23,6 @@ import { type HandingOver, HandOver, LineSink } from './takeover/hand-over.ts'
 import type { Handed, Predecessor } from './takeover/predecessor.ts'
 import type { Backend } from './workers/backend.ts'
 import { connectionsWithin, handleLimit, ProcessMeter } from './workers/process-figures.ts'
-import { copyProgram, removeOtherCopies } from './workers/program-copies.ts'
 import { localBackend, type PlaneConfig } from './workers/local.ts'
 import { ProxyTls } from './proxy-tls.ts'
 import { WorkerPool } from './workers/pool.ts'
@@ -140,18 +139,11 @@ export async function startAgent(
   const loadRoutes = async (): Promise<void> =>
     warnOfRoutes(log, await routes.load(await store.read(state => state.prefixes), []))
   const lines = new LineSink(null)
-  const program =
-    options.program === undefined || config.workers === 0
-      ? options.program
-      : await copyProgram(options.program, folder.path)
   const { connections, warning } = connectionsWithin(config.limits.connections, handleLimit())
   const limits = { ...config.limits, connections }
   const make = (port: number): Generations => {
     const made = new Generations(
-      makeBackend({ ...config, limits, port, sessionKey, restartMs }, proxyTls.pem, lines.write, {
-        ...options,
-        ...(program === undefined ? {} : { program })
-      })
+      makeBackend({ ...config, limits, port, sessionKey, restartMs }, proxyTls.pem, lines.write, options)
     )
     undo.push(() => made.close())
     return made
@@ -258,8 +250,6 @@ export async function startAgent(
     if (own === null) management?.done()
     made.mayLeave = notifyMainProcess(process.env, announcing.signal)
   } else if (before !== null) void notifyMainProcess(process.env, announcing.signal)
-  // The other copies belong to processes that start no more workers.
-  if (program !== undefined) await removeOtherCopies(program, folder.path).catch(() => {})
   ready.resolve()
   if (warning !== null) log.warn(warning)
 

@@ -13,7 +13,6 @@ import { joinParts, type LivePart } from '../proxy/live-connections.ts'
 import { addFigures, noFigures, type PlaneFigures } from '../proxy/plane-figures.ts'
 import type { Backend, BackendFigures, Lent, Started } from './backend.ts'
 import type { WriteLines } from '../log/access-log.ts'
-import { ownRuntime } from './program-copies.ts'
 import type { PlaneConfig } from './local.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { WORKER } from './program.ts'
@@ -41,7 +40,6 @@ export class WorkerPool implements Backend {
   readonly #wanted: number
   readonly #program: string
   readonly #restartMs: number
-  readonly #runtime = ownRuntime()
   readonly #log: WriteLines
   readonly #workers = new Set<WorkerProcess>()
   /** Counters not collected yet. */
@@ -175,7 +173,6 @@ export class WorkerPool implements Backend {
       child = withOriginalPriority(() =>
         fork(this.#program, [WORKER], {
           serialization: 'advanced',
-          execPath: this.#runtime(),
           execArgv: [...process.execArgv, YOUNG_GENERATION]
         })
       )

@@ -2,25 +2,34 @@ import { isIP, isIPv6 } from 'node:net'
 import type { ProvisioningSaid } from '@netlet/contract'
 import { startOf } from '../../infra/text.ts'
 import { rollBackInstallation } from './roll-back.ts'
-import { removeLeftovers, requireDiskSpace } from './disk-space.ts'
 import { bundleAgent, type Bundle } from '../../integrations/agent/index.ts'
-import type { ProxyLevel } from '../convergence/index.ts'
-import { requiredLevel, ensureKept, keepProgram, canReplaceKept, type Service } from './kept-program.ts'
 import {
   CLIENT_LIST,
   KERNEL_SETTINGS,
   type Layout,
   closedToOthers,
+  controlOf,
   environmentOf,
   layoutOf,
   localOf,
   quote,
+  serviceFileOf,
   shutsOut
 } from './layout.ts'
-import { namesInLocal, readOwner, serviceFingerprint, readKeptSettings } from './machine-settings.ts'
+import { namesInLocal, readOwner, serviceFingerprint, readReleaseSettings } from './machine-settings.ts'
 import type { Found, Installation, Installed, RowUpdates, InstallContext, Progress } from './installation-types.ts'
 import { contentOf, contentOfFile, StepFailed, type Machine } from './machine.ts'
-import { readFilesSinceStart, startAgent } from './start-agent.ts'
+import {
+  canReplaceGood,
+  fillRelease,
+  makeRelease,
+  markGood,
+  prepareReleases,
+  readGood,
+  requiredLevel,
+  type ReleaseFile
+} from './releases.ts'
+import { startAgent } from './start-agent.ts'
 
 /**
  * Installs and starts the agent: a Node runtime, the agent in one file, its settings, a service. Files that are there
@@ -38,48 +47,29 @@ export async function installAgent(
   const found = await examine(machine, installation.root)
   await refuseForeign(machine, layout, installation.console)
   if (installation.isUnapproved) throw new StepFailed('older_console')
-  await removeLeftovers(machine, layout)
-  const service: Service = found.systemd
-    ? { file: layout.unit, restart: 'systemctl daemon-reload && systemctl restart netlet-agent' }
-    : { file: layout.control, restart: `${quote(layout.control)} restart` }
-  const unstarted = await readFilesSinceStart(machine, layout)
-  const isStarted = unstarted.length === 0
-  const kept = await ensureKept(machine, layout, service, { before: installation.before, isStarted })
-  const runsKept = kept?.runs ?? false
-  const context: InstallContext = {
-    machine,
-    layout,
-    service,
-    installation,
-    progress,
-    unstarted,
-    runsKept,
-    start: { begun: false }
-  }
-  if (installation.settingsOnly && kept === null) throw new StepFailed('not_installed')
-  const applied = installation.asApplied ? await readKeptSettings(machine, layout) : null
-  const isFirst = kept === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
+  await prepareReleases(machine, layout)
+  const good = await readGood(machine, layout, found.systemd)
+  if (installation.settingsOnly && good === null) throw new StepFailed('not_installed')
+  const context: InstallContext = { machine, layout, found, installation, progress, good, start: { begun: false } }
+  const applied = installation.asApplied && good ? await readReleaseSettings(machine, good.folder) : null
+  const isFirst = good === null && (await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0
   const known = applied ?? installation.settings
   const settings = isFirst ? closedToOthers(known, found.consoleAddress, installation.consoleAddresses) : known
   const local = await namesInLocal(machine, layout)
   const { consoleAddress } = found
   await updates.seen({ local, consoleAddress, closed: settings === known ? null : (settings[CLIENT_LIST] ?? null) })
   refuseShutOut(found, settings, local)
-  const rollBack = async (reason: StepFailed): Promise<never> => {
-    if (kept) await rollBackInstallation(context, updates, reason)
-    throw reason
-  }
-  const keep = async (level: ProxyLevel | null): Promise<void> => {
-    if (canReplaceKept(kept, level)) await keepProgram(machine, layout, service, level)
-  }
+  const rollBack = (reason: StepFailed): Promise<never> => rollBackInstallation(context, updates, reason)
   try {
-    const said = await replace(context, found, settings, updates)
+    const said = await replace(context, settings, updates)
     return {
       said,
       settings,
-      service: await readServiceState(machine, found, service),
-      requiredLevel: requiredLevel(kept, installation.before),
-      keep,
+      service: await readServiceState(machine, layout, found),
+      requiredLevel: requiredLevel(good, installation.before),
+      keep: async level => {
+        if (canReplaceGood(good, level)) await markGood(machine, layout, level)
+      },
       rollBack
     }
   } catch (error) {
@@ -103,31 +93,35 @@ function refuseShutOut({ consoleAddress }: Found, settings: Installation['settin
 }
 
 /** How the agent is kept there now. */
-async function readServiceState(machine: Machine, { systemd }: Found, { file }: Service): Promise<string> {
-  const { stdout } = await machine.attempt(`sha256sum < ${quote(file)}`)
+async function readServiceState(machine: Machine, { unit, control }: Layout, { systemd }: Found): Promise<string> {
+  const { stdout } = await machine.attempt(`sha256sum < ${quote(systemd ? unit : control)}`)
   return serviceFingerprint(systemd, stdout.slice(0, 64))
 }
 
 async function replace(
   context: InstallContext,
-  found: Found,
   own: Installation['settings'],
   updates: RowUpdates
 ): Promise<ProvisioningSaid[]> {
-  const { machine, layout, installation, progress } = context
-  const changed: boolean[] = []
-  // The version of a program that stays is unknown.
+  const { machine, layout, found, installation, progress, good } = context
+  const service: ReleaseFile = found.systemd
+    ? ['netlet-agent.service', '644', contentOf(serviceFileOf(layout))]
+    : ['bin/control', '755', contentOf(controlOf(layout))]
+  let folder: string
+  // The version of a program that stays is unknown. Its service file belongs to it.
   let version: string | null = null
-  if (!installation.settingsOnly) {
+  const changed: string[] = []
+  if (installation.settingsOnly) folder = await makeRelease(machine, layout, 'settings')
+  else {
     await progress.step('upload', 'Copies the agent and its runtime')
     const bundle = installation.bundle ?? (await bundleAgent())
     ;({ version } = bundle)
-    changed.push(await upload(machine, layout, bundle))
+    folder = await makeRelease(machine, layout, version)
+    changed.push(...(await upload(machine, folder, bundle, service)))
   }
 
   await progress.step('configure', 'Writes certificate and settings')
   const certificate = found.openssl ? await makeCertificate(machine, layout) : null
-  await updates.remember(certificate)
   const { host, port, token } = installation.address
   const settings = {
     own,
@@ -138,7 +132,7 @@ async function replace(
     secure: certificate !== null
   }
   changed.push(
-    await machine.put(layout.environment, '600', contentOf(environmentOf(layout, settings)), layout.unstarted)
+    ...(await fillRelease(machine, folder, [['agent.env', '600', contentOf(environmentOf(layout, settings))]]))
   )
   if ((await machine.attempt(`test -e ${quote(layout.local)}`)).code !== 0) {
     await machine.put(layout.local, '600', contentOf(localOf(found.consoleAddress)))
@@ -146,7 +140,13 @@ async function replace(
   await setKernel(machine, layout, installation.root)
   await machine.run(`mkdir -p ${quote(layout.state)} ${quote(`${installation.root}/var/log`)}`)
 
-  const said = await startAgent(context, found, updates, { certificate, version, hasWritten: changed.includes(true) })
+  await updates.remember(certificate)
+  const said = await startAgent(context, updates, {
+    certificate,
+    version,
+    folder: good !== null && changed.length === 0 ? good.folder : folder,
+    isOtherService: changed.includes(service[0])
+  })
   return [...said, ...(certificate === null ? [{ code: 'no_tls', params: {} } as const] : [])]
 }
 
@@ -178,26 +178,19 @@ async function setKernel(machine: Machine, layout: Layout, root: string): Promis
   await machine.run(`sysctl -e ${names.join(' ')} 2> /dev/null || true`)
 }
 
-async function upload(machine: Machine, layout: Layout, bundle: Bundle): Promise<boolean> {
-  const node = await contentOfFile(process.execPath)
-  const agent = { sha256: bundle.sha256, text: bundle.code }
-  await requireDiskSpace(machine, layout.home, [
-    [layout.node, node],
-    [layout.agent, agent]
+/** @returns the paths of the files that changed */
+async function upload(machine: Machine, folder: string, bundle: Bundle, service: ReleaseFile): Promise<string[]> {
+  const manifest = { name: 'netlet-agent', version: bundle.version, type: 'module' }
+  const changed = await fillRelease(machine, folder, [
+    ['bin/node', '755', await contentOfFile(process.execPath)],
+    ['bin/agent.mjs', '644', { sha256: bundle.sha256, text: bundle.code }],
+    // The agent reads its version from it.
+    ['package.json', '644', contentOf(`${JSON.stringify(manifest)}\n`)],
+    service
   ])
-  const changed = [
-    await machine.put(layout.node, '755', node, layout.unstarted),
-    await machine.put(layout.agent, '644', agent, layout.unstarted),
-    await machine.put(
-      layout.manifest,
-      '644',
-      contentOf(`${JSON.stringify({ name: 'netlet-agent', version: bundle.version, type: 'module' })}\n`),
-      layout.unstarted
-    )
-  ]
-  const { code, stderr } = await machine.attempt(`${quote(layout.node)} --version`)
+  const { code, stderr } = await machine.attempt(`${quote(`${folder}/bin/node`)} --version`)
   if (code !== 0) throw new StepFailed('runtime_fails', { output: startOf(stderr.trim(), 500) })
-  return changed.includes(true)
+  return changed
 }
 
 /** The agent's own certificate, made once on its machine. The key never leaves it. */

@@ -3,10 +3,10 @@ import type { ProvisioningSaid, ProvisioningStep } from '@netlet/contract'
 import type { AgentAddress, AgentClient, Bundle } from '../../integrations/agent/index.ts'
 import type { ProxyLevel } from '../convergence/index.ts'
 import type { Program } from '../servers/index.ts'
-import type { Service } from './kept-program.ts'
 import type { Layout } from './layout.ts'
 import type { Machine, StepFailed } from './machine.ts'
 import type { Reached } from './machine-settings.ts'
+import type { GoodRelease } from './releases.ts'
 
 /** Reports which step begins, and what the machine prints in it. */
 export type Progress = {
@@ -75,7 +75,7 @@ export type Installed = {
   settings: Readonly<Record<string, string>>
   /** How far a request through its proxy must get; null: any level will do. */
   requiredLevel: ProxyLevel | null
-  /** Keeps what is installed for a rollback, unless it is silent and the kept program is not. */
+  /** Makes what is installed the release to go back to, unless it is silent and the good one is not. */
   keep: (level: ProxyLevel | null) => Promise<void>
   /** @throws StepFailed with this reason, once the previous program and settings run again, if there are any */
   rollBack: (reason: StepFailed) => Promise<never>
@@ -84,13 +84,11 @@ export type Installed = {
 export type InstallContext = {
   machine: Machine
   layout: Layout
-  service: Service
+  found: Found
   installation: Installation
   progress: Progress
-  /** Files that an earlier installation wrote without starting the agent. */
-  unstarted: readonly string[]
-  /** The kept program is the one that runs when the installation begins, judged by its files. */
-  runsKept: boolean
+  /** The release to go back to; null: none. */
+  good: GoodRelease | null
   /** `begun`: something began that may end the previous program. */
   start: { begun: boolean }
 }

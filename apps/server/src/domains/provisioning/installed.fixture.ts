@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { eq } from '../../infra/db/drizzle.ts'
 import { startTestMachine } from '../../integrations/ssh/machine.fixture.ts'
@@ -65,13 +65,11 @@ export async function startInstalledMachine(range: string, { first = false } = {
   await install()
   return {
     world,
-    root,
     layout,
     id,
     row,
     set,
     install,
-    commands: machine.commands,
     /** While `work` runs, each command is replaced by what this returns, as in `startTestMachine`. */
     async whileReplacing<T>(replace: (typeof during)['replace'], work: () => Promise<T>): Promise<T> {
       during.replace = replace
@@ -100,6 +98,8 @@ export async function startInstalledMachine(range: string, { first = false } = {
       const info = await agentOf(await row(), world.ctx.secrets).info()
       return info.ok && info.data.health?.version
     },
+    /** The name of the release that a link names. */
+    release: async (link = 'current') => basename(await readlink(join(layout.home, link))),
     pid: async () => (await readFile(layout.pid, 'utf8')).trim(),
     async close() {
       await promisify(execFile)(layout.control, ['stop']).catch(() => {})

@@ -10,22 +10,19 @@ export function layoutOf(root: string) {
   const home = `${root}/opt/netlet-agent`
   const settings = `${root}/etc/netlet-agent`
   return {
+    /** `releases/`, and the links `current` (what starts), `good` (what last passed its check) and `previous`. */
     home,
     settings,
+    // `bin` is a link to `current/bin`.
     node: `${home}/bin/node`,
     agent: `${home}/bin/agent.mjs`,
-    /** The agent reads its version from it. */
-    manifest: `${home}/package.json`,
     control: `${home}/bin/control`,
+    /** The console's settings: a link to the file of the current release. */
     environment: `${settings}/agent.env`,
     /** The operator's own settings: written once, never changed again, and read after ours. */
     local: `${settings}/local.env`,
     /** Kernel settings that a proxy needs. */
     kernel: `${root}/etc/sysctl.d/60-netlet-agent.conf`,
-    /** Names the files written since the agent was last started. */
-    unstarted: `${home}/unstarted`,
-    /** The program and settings that last worked. */
-    kept: `${home}/good`,
     certificate: `${settings}/cert.pem`,
     key: `${settings}/key.pem`,
     unit: `${root}/etc/systemd/system/netlet-agent.service`,
@@ -34,18 +31,6 @@ export function layoutOf(root: string) {
     pid: `${home}/agent.pid`
   }
 }
-
-/** Files that an installation writes as a whole. */
-export const layoutFiles = (layout: Layout): string[] => [
-  layout.node,
-  layout.agent,
-  layout.manifest,
-  layout.control,
-  layout.environment,
-  layout.local,
-  layout.kernel,
-  layout.unit
-]
 
 /** Quotes any text as one word of a shell command. */
 export const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -38,9 +38,9 @@ async function settingsThere(machine: Machine, layout: Layout): Promise<Map<stri
 export const namesInLocal = async (machine: Machine, layout: Layout): Promise<string[]> =>
   [...readLines(await textOf(machine, layout.local)).keys()].slice(0, 100)
 
-/** The operators' settings that last worked there; null if nothing was kept. */
-export async function readKeptSettings(machine: Machine, layout: Layout): Promise<Record<string, string> | null> {
-  const text = await textOf(machine, `${layout.kept}/agent.env`)
+/** The operators' settings of a release; null if it has none. */
+export async function readReleaseSettings(machine: Machine, folder: string): Promise<Record<string, string> | null> {
+  const text = await textOf(machine, `${folder}/agent.env`)
   if (text === '') return null
   const written = [...readLines(text)].flatMap(([key, value]) => {
     const name = AGENT_SETTING_NAMES.find(one => one === key)

@@ -88,18 +88,15 @@ export function machineOf(
     dial: (port: number, host?: string) => session.dial(port, { ...(host === undefined ? {} : { host }), signal }),
     /**
      * Replaces a file in one step, with this mode.
-     * @param mark a file that gets this one's name before it changes, see `readFilesSinceStart`
      * @returns whether it changed
      */
-    async put(path: string, mode: '600' | '644' | '755', content: Content, mark?: string): Promise<boolean> {
+    async put(path: string, mode: '600' | '644' | '755', content: Content): Promise<boolean> {
       if ((await hashOf(path)) === content.sha256) return false
       const fresh = quote(`${path}.new`)
-      const folders = [path, ...(mark === undefined ? [] : [mark])].map(file => quote(posix.dirname(file))).join(' ')
-      const named = mark === undefined ? '' : `echo ${quote(path)} >> ${quote(mark)} && `
       // If the upload breaks off, the old file stays until all of the new one has arrived.
-      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && ${named}mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; false;; esac`
+      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; false;; esac`
       const packed = content.file !== undefined
-      const command = `mkdir -p ${folders} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish} || { code=$?; rm -f ${fresh}; exit $code; }`
+      const command = `mkdir -p ${quote(posix.dirname(path))} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish} || { code=$?; rm -f ${fresh}; exit $code; }`
       const input = packed
         ? createReadStream(content.file ?? '').pipe(createGzip({ level: 1 }))
         : (content.text?.toString() ?? '')

@@ -148,7 +148,7 @@ describe.skipIf(!sshdPath || process.platform !== 'linux')('provisioning over SS
     await provision({ ranges: true })
     expect((await row()).provisioning).toMatchObject({
       status: 'done',
-      message: expect.stringMatching(/^2 ranges are loaded\. They went over SSH/) as string
+      message: expect.stringMatching(/^2 ranges are loaded\. The ranges were sent over SSH/) as string
     })
     const state = await agents.client.state()
     expect(state.ok && state.data.prefixes).toEqual(['127.95.0.0/24', '127.96.0.0/24'])

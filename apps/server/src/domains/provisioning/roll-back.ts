@@ -1,11 +1,10 @@
-import { removeLeftovers } from './disk-space.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgentClient } from '../../integrations/agent/index.ts'
-import { restoreKept } from './kept-program.ts'
 import type { RowUpdates, InstallContext } from './installation-types.ts'
 import { ConnectionLost, type Machine, StepFailed } from './machine.ts'
 import { readReached, type Reached } from './machine-settings.ts'
-import { TakeoverFailed, readFilesSinceStart, tailLog } from './start-agent.ts'
+import { switchTo, type GoodRelease } from './releases.ts'
+import { TakeoverFailed, tailLog } from './start-agent.ts'
 
 /** How long the previous agent may take to listen again. */
 const ANSWERS_AGAIN_MS = 30_000
@@ -14,8 +13,7 @@ const ANSWERS_AGAIN_MS = 30_000
 const REDIAL_S = [1, 3, 10, 30]
 
 /**
- * Restores what last worked. If nothing was started, the previous program keeps running with its tunnels. If nothing
- * was written either, everything stays as it is.
+ * Goes back to the release that last passed its check, if there is one and another one was started.
  * @throws StepFailed with the reason, and what runs now
  */
 export async function rollBackInstallation(
@@ -23,14 +21,16 @@ export async function rollBackInstallation(
   updates: RowUpdates,
   reason: StepFailed
 ): Promise<never> {
+  const { good, start } = context
+  if (good === null || !start.begun) throw reason
   const { message: problem } = reason
   try {
-    if (!(await onMachine(context, machine => restoreFiles(machine, context, updates, reason)))) throw reason
+    await onMachine(context, machine => goBack(machine, context, good, updates, reason))
   } catch (error) {
-    if (error === reason || !(error instanceof StepFailed)) throw error
+    if (!(error instanceof StepFailed)) throw error
     throw new StepFailed('rollback_failed', { problem, also: error.message })
   }
-  if (context.start.begun) await updates.servesAgain()
+  await updates.servesAgain()
   throw new StepFailed('rolled_back', { problem })
 }
 
@@ -58,28 +58,22 @@ async function onMachine<T>(
   return work(machine)
 }
 
-/** @returns false if there is nothing to restore */
-async function restoreFiles(
+async function goBack(
   machine: Machine,
   context: InstallContext,
+  { folder }: GoodRelease,
   { restored }: RowUpdates,
   reason: StepFailed
-): Promise<boolean> {
-  const { layout, service, progress, unstarted, runsKept, start } = context
-  const written = await readFilesSinceStart(machine, layout)
-  if (!start.begun && written.length === unstarted.length) return false
+): Promise<void> {
+  const { layout, found, progress } = context
   progress.print('Going back to the program and settings that worked before')
-  await removeLeftovers(machine, layout)
   // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
-  const restart = start.begun && !(reason instanceof TakeoverFailed)
-  await restoreKept(machine, layout, service, { restart, isStarted: restart || runsKept })
+  const start = reason instanceof TakeoverFailed ? null : 'restart'
+  await switchTo(machine, layout, { folder, systemd: found.systemd, start })
   const reached = await readReached(machine, layout)
   // At once, so that a cancellation from now on leaves a row that matches the agent.
   if (reached) await restored(reached)
-  // The previous program never stopped.
-  if (!start.begun) return true
   await waitUntilAnswers(machine, context, reached)
-  return true
 }
 
 /**
@@ -87,7 +81,7 @@ async function restoreFiles(
  * or the agent may listen on one address only, so a refused channel says nothing.
  */
 async function waitUntilAnswers(machine: Machine, context: InstallContext, reached: Reached | null): Promise<void> {
-  const { layout, service, installation, progress } = context
+  const { layout, found, installation, progress } = context
   const { host, port } = installation.address
   const agent = reached
     ? createAgentClient({ ...reached, host, port: reached.agentPort }, 3000)
@@ -102,7 +96,7 @@ async function waitUntilAnswers(machine: Machine, context: InstallContext, reach
     if (info?.ok || info?.kind === 'refused' || (await forwards())) return
     progress.signal.throwIfAborted()
     if (performance.now() < deadline) continue
-    const log = await tailLog(machine, layout, { systemd: service.file === layout.unit })
+    const log = await tailLog(machine, layout, found)
     throw new StepFailed('no_answer', { problem: info?.message ?? 'nothing listens', log })
   }
 }

@@ -10,7 +10,7 @@ const one = useStarted(() => startInstalledMachine('127.79.0.0/24'))
 
 test('a server whose check was silent sells nothing, even if it is installed again, until a request gets through', async () => {
   // Nothing is known of what served before, as in a first installation.
-  await rm(one.layout.kept, { recursive: true })
+  for (const name of ['good', 'current/level']) await rm(`${one.layout.home}/${name}`)
   await one.set({ connected: false })
   const unserved = { connected: true, offline: true, trouble: 'not_served', unservedSince: expect.any(Date) as Date }
   const deaf = await deafProgram()

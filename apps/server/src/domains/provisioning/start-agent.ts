@@ -3,23 +3,10 @@ import type { ProvisioningSaid } from '@netlet/contract'
 import { createAgentClient, type AgentAddress, type AgentClient } from '../../integrations/agent/index.ts'
 import { endOf, startOf } from '../../infra/text.ts'
 import type { Found, RowUpdates, InstallContext } from './installation-types.ts'
-import { type Layout, controlOf, quote, serviceFileOf } from './layout.ts'
-import { type Machine, StepFailed, contentOf } from './machine.ts'
+import { type Layout, quote } from './layout.ts'
+import { type Machine, StepFailed } from './machine.ts'
+import { switchTo } from './releases.ts'
 import { handsOverToOurs, programIn, type Program } from '../servers/index.ts'
-
-/**
- * The files written since the agent was last started, as `put` lists them. An installation that broke off leaves them,
- * and comparing files alone would take them for what runs.
- */
-export async function readFilesSinceStart(machine: Machine, { unstarted }: Layout): Promise<string[]> {
-  const { stdout } = await machine.attempt(`cat ${quote(unstarted)} 2> /dev/null`)
-  return stdout.split('\n').filter(line => line !== '')
-}
-
-/** Call it once what is installed has been started. */
-const forgetUnstarted = async (machine: Machine, { unstarted }: Layout): Promise<void> => {
-  await machine.run(`rm -f ${quote(unstarted)}`)
-}
 
 /** How long a running agent may take to hand over: 60 s until the new one is ready, and the hand-over itself. */
 const TAKEOVER_MS = 90_000
@@ -30,42 +17,33 @@ export class TakeoverFailed extends StepFailed {
 }
 
 /**
- * Starts what is installed, and waits until it answers. If something changed, the running agent hands its tunnels over
- * to the new program. One that cannot, because it is older or has another format, is restarted.
+ * Starts a release, and waits until it answers. If it is another one than runs, the running agent hands its tunnels over
+ * to it. One that cannot, because it is older or has another format, is restarted.
  * @returns how it runs
  */
 export async function startAgent(
   context: InstallContext,
-  found: Found,
   updates: Pick<RowUpdates, 'starting'>,
-  { certificate, version, hasWritten }: { certificate: string | null; version: string | null; hasWritten: boolean }
+  release: { folder: string; isOtherService: boolean; certificate: string | null; version: string | null }
 ): Promise<ProvisioningSaid[]> {
-  const { machine, layout, installation, service, progress, unstarted } = context
+  const { machine, layout, found, installation, progress, good } = context
+  const { folder, isOtherService, certificate, version } = release
+  const { systemd } = found
   await progress.step('start', 'Starts the agent')
-  // The service file belongs to the program. A change of settings alone leaves it as it is.
-  const isWritten =
-    !installation.settingsOnly &&
-    (found.systemd
-      ? await machine.put(layout.unit, '644', contentOf(serviceFileOf(layout)), layout.unstarted)
-      : await machine.put(layout.control, '755', contentOf(controlOf(layout)), layout.unstarted))
-  const isOtherService = isWritten || unstarted.includes(service.file)
-  if (found.systemd) await machine.run('systemctl daemon-reload && systemctl enable netlet-agent')
   const address = { ...installation.address, certificate }
   const { running } = installation
   const canTakeOver = installation.settingsOnly || handsOverToOurs(running?.program ?? null)
   // systemd fixes what a service may do when its first process starts.
-  const handsOver = found.systemd && !isOtherService && canTakeOver && running?.program
-  const hasChanged = hasWritten || isOtherService || unstarted.length > 0
-  // After an installation that broke off, an unchecked program runs. A rollback would not restore it either.
-  context.start.begun = hasChanged || !context.runsKept
-  if (context.start.begun) await updates.starting()
-  if (!hasChanged) {
-    await machine.run(found.systemd ? 'systemctl start netlet-agent' : `${quote(layout.control)} start`)
-  } else if (running && handsOver) {
-    await machine.run('systemctl reload netlet-agent')
+  const handsOver = systemd && good?.runs && !isOtherService && canTakeOver && running?.program
+  const runs = good?.runs && folder === good.folder
+  // Another installation may have taken the release for a leftover.
+  await machine.run(`cd ${quote(folder)} && ls bin/node bin/agent.mjs agent.env`)
+  context.start.begun = !runs
+  if (!runs) await updates.starting()
+  await switchTo(machine, layout, { folder, systemd, start: runs ? null : handsOver ? 'reload' : 'restart' })
+  if (!runs && running && handsOver) {
     await waitForTakeover(handsOver, [createAgentClient(address, 3000), running.agent], progress.signal)
-  } else await machine.run(service.restart)
-  if (hasChanged) await forgetUnstarted(machine, layout)
+  }
 
   await progress.step('wait', 'Waits for the agent to answer')
   await waitForAnswer(machine, address, {
@@ -74,12 +52,9 @@ export async function startAgent(
     signal: progress.signal,
     readLog: () => tailLog(machine, layout, found)
   })
-  const wasCut = running !== null && hasChanged
   return [
-    found.systemd
-      ? { code: 'runs_as_service', params: {} }
-      : { code: 'runs_alone', params: { command: layout.control } },
-    ...(wasCut ? [{ code: handsOver ? 'taken_over' : 'restarted', params: {} } as const] : [])
+    systemd ? { code: 'runs_as_service', params: {} } : { code: 'runs_alone', params: { command: layout.control } },
+    ...(running !== null && !runs ? [{ code: handsOver ? 'taken_over' : 'restarted', params: {} } as const] : [])
   ]
 }
 

@@ -167,7 +167,7 @@ describe.runIf(canBootSystemd)('under systemd', { timeout: 180_000 }, () => {
   test('a stop ends all of its processes', async () => {
     await machine.shell('systemctl stop netlet-agent')
     expect(await service()).toMatchObject({ ActiveState: 'inactive', Result: 'success' })
-    expect(await machine.shell(`pgrep -fc '^${layout.node}' || true`)).toBe('0\n')
+    expect(await machine.shell(`pgrep -fc '^${layout.home}' || true`)).toBe('0\n')
     await expect(tunnel()).rejects.toThrow()
   })
 })

@@ -1,6 +1,6 @@
 // A real installation on this machine, below a folder of its own: upgrades, an operator's settings, and rollbacks.
-import { execFile } from 'node:child_process'
-import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
+import { exec, execFile } from 'node:child_process'
+import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -47,10 +47,9 @@ test('an installation keeps what works, checks its proxy, and leaves no user beh
   const { data } = await admin.get<{ version: string }>('/api/servers/agent_version/')
   expect(data.version).toMatch(/^\d+\.\d+\.\d+\+[0-9a-f]{8}$/)
   expect((await running()).version).toBe(data.version)
-  expect(await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')).toBe(await readFile(one.layout.agent, 'utf8'))
-  expect((await stat(one.layout.kept)).mode & 0o777).toBe(0o700)
-  // One runtime file, although it is kept twice.
-  expect((await stat(join(one.layout.kept, 'node'))).ino).toBe((await stat(one.layout.node)).ino)
+  for (const link of ['current', 'good']) expect(await one.release(link)).toContain(data.version)
+  expect(await readFile(join(one.layout.home, 'good/level'), 'utf8')).toMatch(/^(serves|reaches)\n$/)
+  expect((await stat(join(one.layout.home, 'current'))).mode & 0o777).toBe(0o700)
   expect(await readFile(one.layout.kernel, 'utf8')).toContain('net.core.somaxconn')
   expect(provisioning?.steps.find(({ step }) => step === 'configure')?.output).toMatch(/net\.core\.somaxconn = \d+/)
 })
@@ -92,7 +91,7 @@ test('so does one that answers the console and serves no customer', async () => 
   const deaf = await deafProgram()
   const provisioning = await install(deaf)
   expect(provisioning).toMatchObject({ status: 'failed', step: 'check', said: [{ code: 'rolled_back' }] })
-  expect(provisioning?.message).toContain('and now: silent')
+  expect(provisioning?.message).toContain('Now the result is: silent')
   await expect.poll(running).toEqual(before)
 })
 
@@ -106,10 +105,9 @@ test('after a rollback the row names ports, token and certificate of the agent t
   expect(await rotateToken(one.world.ctx, SYSTEM, one.id)).toMatchObject({ ok: true })
   const [before, { users: held }] = [await reached(), await running()]
   const audits = await audited(one.world.ctx, 'server.agent_restored')
-  // An agent that was installed by hand has no certificate. This is a copy, so only the copy is edited.
-  const file = join(one.layout.kept, 'agent.env')
-  await writeFile(file, (await readFile(file, 'utf8')).replaceAll(/^AGENT_TLS_.*\n/gm, ''))
-  expect(await readFile(one.layout.environment, 'utf8')).toContain('AGENT_TLS_CERT=')
+  // An agent that was installed by hand has no certificate.
+  const settings = await readFile(one.layout.environment, 'utf8')
+  await writeFile(one.layout.environment, settings.replaceAll(/^AGENT_TLS_.*\n/gm, ''))
   await set({
     proxyPort: await freePort(),
     agentPort: await freePort(),
@@ -195,30 +193,23 @@ test('settings alone leave the program, do not override the operator’s file, a
   await set({ agentSettings: {} })
 })
 
-test('a silent program is not kept, even if the installation died before it was checked', async () => {
-  const before = await running()
-  const good = await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')
-  expect(await readFile(join(one.layout.kept, 'level'), 'utf8')).toMatch(/^(serves|reaches)\n$/)
-  const deaf = await deafProgram()
-  // As after a process died between start and check: the deaf program runs.
-  await writeFile(one.layout.agent, deaf.code)
-  await writeFile(
-    one.layout.manifest,
-    `${JSON.stringify({ name: 'netlet-agent', version: deaf.version, type: 'module' })}\n`
-  )
-  await promisify(execFile)(one.layout.control, ['restart'])
-  await expect.poll(async () => (await running()).version).toBe('9.9.9')
-  const provisioning = await install(deaf)
-  expect(provisioning).toMatchObject({ status: 'failed', step: 'check', said: [{ code: 'rolled_back' }] })
-  expect(await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')).toBe(good)
-  await expect.poll(running).toEqual(before)
-})
-
 test('a newer program replaces the older one, with all that it served', async () => {
+  const before = await one.release()
   const provisioning = await install(await otherProgram(code => `// newer\n${code}`))
   expect(provisioning).toMatchObject({ status: 'done' })
   expect(await running()).toEqual({ version: '9.9.9', users })
-  expect(await readFile(join(one.layout.kept, 'agent.mjs'), 'utf8')).toMatch(/^\/\/ newer/)
+  expect([await one.release('good'), await one.release('previous')]).toEqual([await one.release(), before])
+  // One runtime file, although it is kept twice.
+  expect((await stat(join(one.layout.home, 'previous/bin/node'))).ino).toBe((await stat(one.layout.node)).ino)
+})
+
+test('an operator goes back by switching the link, and the next installation goes on from there', async () => {
+  const [newer, older] = [await one.release(), await one.release('previous')]
+  await promisify(exec)(`ln -sfn releases/${older} current && bin/control restart`, { cwd: one.layout.home })
+  await expect.poll(async () => (await running()).version).not.toBe('9.9.9')
+  await install(await otherProgram(() => 'process.exit(3)'), 500)
+  expect([await one.release(), await one.release('good')]).toEqual([older, older])
+  expect(await readdir(join(one.layout.home, 'releases'))).not.toContain(newer)
 })
 
 const IPV6 = '2001:db8:7777::/64'
