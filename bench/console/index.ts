@@ -8,7 +8,7 @@ import { createUser, SESSION_COOKIE } from '../../apps/server/src/domains/accoun
 import { SYSTEM } from '../../apps/server/src/infra/actor.ts'
 import { readConfig } from '../../apps/server/src/infra/config.ts'
 import { openApp } from '../../apps/server/src/open-app.ts'
-import { sessionOf } from '../../apps/server/src/testing/session.ts'
+import { addSession } from '../../apps/server/src/testing/session.ts'
 import { findBrowser } from '../../e2e/browser.ts'
 import { openBenchDatabase } from '../database.ts'
 import { median, quantile, type Bench, type Figure } from '../figures.ts'
@@ -120,7 +120,7 @@ async function adminSession(env: Record<string, string>): Promise<string> {
     const user = { username: 'boss', email: 'boss@example.com', password: 'Harbour#2026', isSuperuser: true }
     const made = await createUser(ctx, SYSTEM, user)
     if (!made.ok) throw new Error(made.reason)
-    return await sessionOf(ctx, made.data.id)
+    return await addSession(ctx, made.data.id)
   } finally {
     await close()
   }

@@ -159,13 +159,13 @@ function agentUnit(): string {
   return `# Made from the console's own (layout.ts) by "npm run docs": do not edit.\n${serviceFileOf({ ...layoutOf(''), ...program })}`
 }
 
-/** All jobs, as workers.ts collects them. */
+/** All jobs, as apps/server/src/workers.ts collects them. */
 async function declaredJobs(): Promise<readonly Job[]> {
   const workers: Record<string, unknown> = await import('../../apps/server/src/workers.ts')
   return (workers['allJobs'] as readonly Job[] | undefined) ?? []
 }
 
-/** All retention entries, as retention.ts collects them. */
+/** All retention entries, as apps/server/src/retention.ts collects them. */
 async function declaredRetention(): Promise<readonly RetentionEntry[]> {
   const collected: Record<string, unknown> = await import('../../apps/server/src/retention.ts')
   return (collected['retention'] as readonly RetentionEntry[] | undefined) ?? []

@@ -48,7 +48,7 @@ export function sourcesIn(root: string): { file: string; path: string }[] {
   )
 }
 
-function commentsIn({ file, path }: { file: string; path: string }): Text[] {
+export function commentsIn({ file, path }: { file: string; path: string }): Text[] {
   const source = readFileSync(path, 'utf8')
   return parseSync(file, source).comments.map(({ value, start }) => ({
     where: `${file}:${source.slice(0, start).split('\n').length}`,

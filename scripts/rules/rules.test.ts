@@ -252,17 +252,22 @@ describe('files named by path', () => {
   const FILE = 'scripts/demo/a.ts'
   const violations = async (text: string) => namedFileViolations(await treeWith({ [FILE]: text }))
 
-  test.each(["run('scripts/demo/a.ts')", "new URL('./a.ts', import.meta.url)", "run('node_modules/apps/gone.js')"])(
-    'allowed: %s',
-    async text => {
-      expect(await violations(text)).toEqual([])
-    }
-  )
+  test.each([
+    "run('scripts/demo/a.ts')",
+    "new URL('./a.ts', import.meta.url)",
+    "run('node_modules/apps/gone.js')",
+    "run('gone.ts')",
+    '// As in a.ts, demo/a.ts, `*.gone.ts` and Node.js.'
+  ])('allowed: %s', async text => {
+    expect(await violations(text)).toEqual([])
+  })
 
   test.each([
     "run('scripts/demo/gone.ts')",
     "new URL('./gone.ts', import.meta.url)",
-    '// As in apps/web/src/gone.tsx.'
+    '// As in apps/web/src/gone.tsx.',
+    '// See gone.ts.',
+    '/** Filled by web/a.ts. */'
   ])('refused: %s', async text => {
     expect(await violations(text)).toMatchObject([{ rule: 'named-files', where: `${FILE}:1` }])
   })

@@ -5,7 +5,7 @@ import { TAKEOVER_FORMAT } from '@netlet/contract/agent-takeover'
 import { feedWatchdog } from '@netlet/contract/systemd'
 import { closeApi, listenApi, managementApi } from './api/server.ts'
 import { type AgentConfig, defaultTimes, type Times } from './config.ts'
-import { Certificate, endOf, namesOf, type Pem, readPem } from './certificate.ts'
+import { WatchedCertificate, endOf, namesOf, type Pem, readPem } from './certificate.ts'
 import { Collector } from './collector.ts'
 import { LogFollower, type WriteLines } from './log/access-log.ts'
 import { fits, type Listener } from './net/listen-handle.ts'
@@ -85,7 +85,7 @@ export async function startAgent(
   const certificate =
     config.proxyTls === null
       ? null
-      : await Certificate.open(
+      : await WatchedCertificate.open(
           config.proxyTls,
           pem => backend?.secure(pem),
           message => log.error(message),

@@ -6,6 +6,8 @@ import { certificateNames } from '@netlet/contract/proxy-tls'
 
 /** A certificate chain and its key, as PEM. */
 export type Pem = { cert: string; key: string }
+/** Paths of the files that hold them. */
+type PemFiles = Pem
 
 /** A disk is faster. A pipe or a network folder may never answer. */
 const READ_MS = 5000
@@ -21,7 +23,7 @@ export function requirePair(pem: Pem): void {
 }
 
 /** @throws Error if the files cannot be read or do not match */
-export async function readPem(files: Pem): Promise<Pem> {
+export async function readPem(files: PemFiles): Promise<Pem> {
   const [cert, key] = await Promise.all([readText(files.cert), readText(files.key)])
   requirePair({ cert, key })
   return { cert, key }
@@ -62,16 +64,16 @@ export function endOf(cert: string): string | null {
 export const namesOf = (cert: string): string[] => certificateNames(certificatesOf(cert)[0]?.subjectAltName)
 
 /** A certificate in files. It reads them again when they change, and keeps the last valid pair. */
-export class Certificate {
-  readonly #files: Pem
+export class WatchedCertificate {
+  readonly #files: PemFiles
   readonly #changed: (pem: Pem) => void
   readonly #tell: (message: string) => void
   #pem: Pem | null = null
   #fault: string | null = null
   #reading: Promise<void> = Promise.resolve()
-  readonly #look = (): void => void this.renew()
+  readonly #look = (): void => void this.reread()
 
-  private constructor(files: Pem, changed: (pem: Pem) => void, tell: (message: string) => void, lookMs: number) {
+  private constructor(files: PemFiles, changed: (pem: Pem) => void, tell: (message: string) => void, lookMs: number) {
     this.#files = files
     this.#changed = changed
     this.#tell = tell
@@ -82,18 +84,18 @@ export class Certificate {
   }
 
   /**
-   * @param files paths; unusable files are watched until they become usable
+   * @param files unusable files are watched until they become usable
    * @param changed receives each valid pair, also the first
    * @param lookMs polling interval
    */
   static async open(
-    files: Pem,
+    files: PemFiles,
     changed: (pem: Pem) => void,
     tell: (message: string) => void,
     lookMs: number
-  ): Promise<Certificate> {
-    const certificate = new Certificate(files, changed, tell, lookMs)
-    await certificate.renew()
+  ): Promise<WatchedCertificate> {
+    const certificate = new WatchedCertificate(files, changed, tell, lookMs)
+    await certificate.reread()
     return certificate
   }
 
@@ -108,7 +110,7 @@ export class Certificate {
   }
 
   /** Reads the files again. Calls run one after another. */
-  renew(): Promise<void> {
+  reread(): Promise<void> {
     return (this.#reading = this.#reading.then(() => this.#read()))
   }
 

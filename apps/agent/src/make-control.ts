@@ -10,7 +10,7 @@ import type { LogFollower } from './log/access-log.ts'
 import type { Routes } from './net/routes.ts'
 import type { ProxyTls } from './proxy-tls.ts'
 import { type DnsFigures, noFigures } from './proxy/plane-figures.ts'
-import { type Alarms } from './state/alarms.ts'
+import type { Alarms } from './state/alarms.ts'
 import { RefusalsOfDay } from './state/refusals.ts'
 import type { StateFiles } from './state/folder.ts'
 import type { Store } from './state/store.ts'
@@ -88,7 +88,7 @@ export function makeControl(parts: Parts): Control {
     accessLog,
     ready,
     proxyPort: 0,
-    traffic: async () => {
+    openTraffic: async () => {
       await collector.collect()
       return (await totals.trySave()) ? totals.report() : null
     },

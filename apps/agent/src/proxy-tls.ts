@@ -2,7 +2,7 @@ import { proxyTlsHash } from '@netlet/contract/agent-hashes'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AgentProxyTls, agentProxyTls, type AgentProxyTlsState } from '@netlet/contract/proxy-tls'
-import { Certificate, type Pem, requirePair } from './certificate.ts'
+import { WatchedCertificate, type Pem, requirePair } from './certificate.ts'
 import { SmallFile } from './state/replace-file.ts'
 
 export type SetResult =
@@ -18,7 +18,7 @@ type Hooks = {
 }
 
 /** `files` is set if the source is files, which are read again when they change. `fault`: why it cannot be used now. */
-type Opened = { files: Certificate | null; pem: Pem | null; fault: string | null }
+type Opened = { files: WatchedCertificate | null; pem: Pem | null; fault: string | null }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)
 
@@ -28,24 +28,24 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
  */
 export class ProxyTls {
   readonly #file: SmallFile
-  readonly #environment: Certificate | null
+  readonly #environment: WatchedCertificate | null
   readonly #hooks: Hooks
   #wanted: AgentProxyTls | null = null
   /** The file's text when it was last read or written. It differs if another process of this agent wrote it. */
   #text: string | null = null
-  #files: Certificate | null = null
+  #files: WatchedCertificate | null = null
   #pem: Pem | null = null
   #fault: string | null = null
   #working: Promise<unknown> = Promise.resolve()
 
-  private constructor(file: SmallFile, environment: Certificate | null, hooks: Hooks) {
+  private constructor(file: SmallFile, environment: WatchedCertificate | null, hooks: Hooks) {
     this.#file = file
     this.#environment = environment
     this.#hooks = hooks
   }
 
   /** @param environment the certificate of PROXY_TLS_CERT; null: the console decides */
-  static async open(folder: string, environment: Certificate | null, hooks: Hooks): Promise<ProxyTls> {
+  static async open(folder: string, environment: WatchedCertificate | null, hooks: Hooks): Promise<ProxyTls> {
     const tls = new ProxyTls(new SmallFile(join(folder, 'proxy-tls.json')), environment, hooks)
     await tls.reload()
     return tls
@@ -89,7 +89,7 @@ export class ProxyTls {
     return this.#queue(async (): Promise<SetResult> => {
       if (this.#environment !== null) return { ok: false, reason: 'proxyTlsByEnvironment' }
       if (this.#wanted && proxyTlsHash(wanted) === proxyTlsHash(this.#wanted)) {
-        await this.#files?.renew()
+        await this.#files?.reread()
         return { ok: true, state: this.state }
       }
       const opened = await this.#open(wanted)
@@ -119,7 +119,7 @@ export class ProxyTls {
 
   /** Reads certificate files again, if there are any. */
   async renew(): Promise<void> {
-    await (this.#environment ?? this.#files)?.renew()
+    await (this.#environment ?? this.#files)?.reread()
   }
 
   /** Resolves when no setting is being applied. */
@@ -137,7 +137,7 @@ export class ProxyTls {
     const pem = { cert: wanted.certificate, key: wanted.key }
     if (wanted.source === 'files') {
       const { tell, lookMs } = this.#hooks
-      const files = await Certificate.open(pem, read => this.#renewed(wanted, read), tell, lookMs)
+      const files = await WatchedCertificate.open(pem, read => this.#renewed(wanted, read), tell, lookMs)
       return { files, pem: null, fault: files.fault }
     }
     try {

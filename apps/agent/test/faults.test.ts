@@ -40,7 +40,7 @@ const MEGABYTES = Buffer.alloc(16 << 20)
 
 /** How a test triggers each callback of a stage. */
 const causes: Record<
-  Exclude<keyof Stage, 'endsWith' | 'judgeAgain'>,
+  Exclude<keyof Stage, 'setEndNote' | 'judgeAgain'>,
   (parts: { client: RawClient; far: () => Promise<Socket> }) => unknown
 > = {
   clientData: ({ client }) => client.send('x'),

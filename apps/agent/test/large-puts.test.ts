@@ -99,7 +99,7 @@ test('a user with many connections is cut off in pieces, and is gone from the fi
       tick: () => {},
       setSpeed: () => {},
       judgeAgain: () => {},
-      endWith: () => connection.destroy(),
+      endBecause: () => connection.destroy(),
       destroy: () => {
         open--
         plane.closed(connection)

@@ -5,12 +5,12 @@ import { message } from './form-messages.ts'
 import { route } from './route.ts'
 import { Id, IdParams, queryInt, Time } from './shapes.ts'
 
-const one = '/api/servers/servers/:id'
-const word = z
+const SERVER = '/api/servers/servers/:id'
+const shortText = z
   .string()
   .trim()
   .max(100, message('at_most_characters', { max: 100 }))
-const filter = word.optional().transform(value => value || undefined)
+const textFilter = shortText.optional().transform(value => value || undefined)
 
 /** With the order of each user that has one. */
 export const LiveConnections = agentConnections.extend({ orders: z.record(z.string(), z.number()) })
@@ -36,31 +36,31 @@ export const AbuseAlarm = z.object({
 export type AbuseAlarm = z.infer<typeof AbuseAlarm>
 
 export const fleetLive = {
-  live: route('GET', `${one}/live/`, {
+  live: route('GET', `${SERVER}/live/`, {
     summary: "A server's open connections by user, or those of one user, and today's refusals by reason",
     access: 'admin',
     permission: 'addresses.view',
     params: IdParams,
-    query: z.object({ user: filter }),
+    query: z.object({ user: textFilter }),
     reply: LiveConnections
   }),
-  endConnections: route('POST', `${one}/end_connections/`, {
+  endConnections: route('POST', `${SERVER}/end_connections/`, {
     summary: 'End the open connections of a proxy user on a server, or one of them',
     access: 'admin',
     permission: 'servers.change',
     params: IdParams,
-    body: z.object({ user: word.min(1, message('must_select')), connection: z.string().max(40).optional() }),
+    body: z.object({ user: shortText.min(1, message('must_select')), connection: z.string().max(40).optional() }),
     reply: agentEnded
   }),
-  followLog: route('GET', `${one}/follow_log/`, {
+  followLog: route('GET', `${SERVER}/follow_log/`, {
     summary: "The newest lines of a server's access log that match, after a number of an earlier reply",
     access: 'admin',
     permission: 'addresses.view',
     params: IdParams,
     query: z.object({
       after_line: queryInt(0, Number.MAX_SAFE_INTEGER, message('must_be_id')).default(0),
-      user: filter,
-      address: filter,
+      user: textFilter,
+      address: textFilter,
       http_status: z
         .string()
         .regex(/^\d{0,3}$/)

@@ -42,8 +42,8 @@ export const AclRule = z.object({
 export type AclRule = z.infer<typeof AclRule>
 
 /**
- * Who reaches a domain of one rule that is a subdomain of the other's. `narrow`: only buyers of the rule with the
- * subdomain. `broad`: buyers of both, and no address is leased under both to two orders.
+ * Which buyers reach a domain of one rule that is a subdomain of another rule's. `narrow`: only buyers of the rule with
+ * the subdomain. `broad`: buyers of either rule, so an address leased under one is not leased under the other to others.
  */
 export const OverlapWinner = z.enum(['narrow', 'broad'])
 export type OverlapWinner = z.output<typeof OverlapWinner>
@@ -113,7 +113,8 @@ const RuleConflicts = z.object({
   )
 })
 export type RuleConflicts = z.infer<typeof RuleConflicts>
-export type RuleCheck = RuleConflicts & { effect: RuleEffect }
+const RuleCheck = RuleConflicts.extend({ effect: RuleEffect })
+export type RuleCheck = z.infer<typeof RuleCheck>
 
 export const AclGroup = z.object({
   id: z.number(),
@@ -148,12 +149,17 @@ export const Cidr = z.object({
 })
 export type Cidr = z.infer<typeof Cidr>
 
+const RemovedCidrs = z.object({
+  deleted_count: z.number(),
+  cidr_details: z.array(z.object({ id: z.number(), cidr: z.string() }))
+})
+
 /** Only a range's excluded rules can be edited. */
 export const CidrForm = z.object({ exclude_acl: z.array(RuleId).max(500) })
 
-const count = z.union([z.string().regex(/^\d{1,9}$/), z.int().min(0)]).transform(Number)
+const countFilter = z.union([z.string().regex(/^\d{1,9}$/), z.int().min(0)]).transform(Number)
 
-const flag = z
+const flagFilter = z
   .enum(['true', 'false', '1', '0'])
   .optional()
   .transform(value => value === 'true' || value === '1')
@@ -162,25 +168,25 @@ const RuleParams = z.object({ id: RuleId })
 
 /** A rule's list of domains may have two million characters. */
 const RULE_BYTES = 4 * 1024 * 1024
-const S = '/api/servers'
+const SERVERS = '/api/servers'
 
 export const inventory = {
   ...addressRoutes,
-  rules: route('GET', `${S}/acls/`, {
+  rules: route('GET', `${SERVERS}/acls/`, {
     summary: 'Access rules',
     access: 'admin',
     permission: 'rules.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclRule)
   }),
-  ruleConflicts: route('GET', `${S}/acls/conflicts/`, {
+  ruleConflicts: route('GET', `${SERVERS}/acls/conflicts/`, {
     summary: 'Domains that access rules have in common, and what was decided of them',
     access: 'admin',
     permission: 'rules.view',
     reply: RuleConflicts
   }),
-  platformVariant: route('GET', `${S}/acls/platform_variant/`, {
-    summary: 'What the platform asks for a variant that a rule is to be sold as; refused where something is sold as it',
+  platformVariant: route('GET', `${SERVERS}/acls/platform_variant/`, {
+    summary: "The platform's price of a variant for a rule; refused if a plan or another rule is sold as it",
     access: 'admin',
     permission: 'rules.view',
     query: z.object({
@@ -191,7 +197,7 @@ export const inventory = {
     /** Null: no platform is configured, and the form's price applies. */
     reply: z.object({ price: Money.nullable() })
   }),
-  checkRule: route('POST', `${S}/acls/check/`, {
+  checkRule: route('POST', `${SERVERS}/acls/check/`, {
     summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
     access: 'admin',
     permission: 'rules.view',
@@ -202,9 +208,9 @@ export const inventory = {
       /** The name that sentences use for a new rule. */
       name: z.string().trim().min(1).max(255).optional()
     }),
-    reply: RuleConflicts.extend({ effect: RuleEffect })
+    reply: RuleCheck
   }),
-  createRule: route('POST', `${S}/acls/`, {
+  createRule: route('POST', `${SERVERS}/acls/`, {
     summary: 'Add an access rule',
     access: 'admin',
     permission: 'rules.change',
@@ -212,7 +218,7 @@ export const inventory = {
     body: AclRuleForm,
     reply: AclRule
   }),
-  updateRule: route('PUT', `${S}/acls/:id/`, {
+  updateRule: route('PUT', `${SERVERS}/acls/:id/`, {
     summary: 'Edit an access rule; the agents of every order concerned follow',
     access: 'admin',
     permission: 'rules.change',
@@ -221,28 +227,28 @@ export const inventory = {
     body: AclRuleForm.extend(formVersion),
     reply: AclRule
   }),
-  deleteRule: route('DELETE', `${S}/acls/:id/`, {
+  deleteRule: route('DELETE', `${SERVERS}/acls/:id/`, {
     summary: 'Delete an access rule without live leases',
     access: 'admin',
     permission: 'rules.change',
     params: RuleParams,
     reply: Done
   }),
-  groups: route('GET', `${S}/acl-groups/`, {
+  groups: route('GET', `${SERVERS}/acl-groups/`, {
     summary: 'Groups of access rules',
     access: 'admin',
     permission: 'rules.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
     reply: page(AclGroup)
   }),
-  createGroup: route('POST', `${S}/acl-groups/`, {
+  createGroup: route('POST', `${SERVERS}/acl-groups/`, {
     summary: 'Add a group',
     access: 'admin',
     permission: 'rules.change',
     body: AclGroupForm,
     reply: AclGroup
   }),
-  updateGroup: route('PUT', `${S}/acl-groups/:id/`, {
+  updateGroup: route('PUT', `${SERVERS}/acl-groups/:id/`, {
     summary: 'Edit a group',
     access: 'admin',
     permission: 'rules.change',
@@ -250,14 +256,14 @@ export const inventory = {
     body: AclGroupForm.extend(formVersion),
     reply: AclGroup
   }),
-  deleteGroup: route('DELETE', `${S}/acl-groups/:id/`, {
+  deleteGroup: route('DELETE', `${SERVERS}/acl-groups/:id/`, {
     summary: 'Delete a group',
     access: 'admin',
     permission: 'rules.change',
     params: IdParams,
     reply: Done
   }),
-  cidrs: route('GET', `${S}/cidrs/`, {
+  cidrs: route('GET', `${SERVERS}/cidrs/`, {
     summary: 'Address ranges',
     access: 'admin',
     permission: 'rules.view',
@@ -265,20 +271,20 @@ export const inventory = {
       sort: ['id', 'cidr', 'delivery_count'],
       order: 'asc',
       filters: {
-        delivery_count_exact: count.optional(),
-        delivery_count_min: count.optional(),
+        delivery_count_exact: countFilter.optional(),
+        delivery_count_min: countFilter.optional(),
         exclude_acl: RuleId.optional(),
         /** Ranges that are sold with this rule. */
         sold_with: RuleId.optional(),
         /** Ranges of this server group's servers. */
         group_id: Id.optional(),
-        unreferenced: flag,
+        unreferenced: flagFilter,
         server_id: Id.optional()
       }
     }),
     reply: page(Cidr)
   }),
-  updateCidr: route('PUT', `${S}/cidrs/:id/`, {
+  updateCidr: route('PUT', `${SERVERS}/cidrs/:id/`, {
     summary: 'Set the rules that this range is never sold with',
     access: 'admin',
     permission: 'rules.change',
@@ -286,11 +292,11 @@ export const inventory = {
     body: CidrForm.extend(formVersion),
     reply: Cidr
   }),
-  unusedCidrs: route('GET', `${S}/cidrs/unused/`, {
+  unusedCidrs: route('GET', `${SERVERS}/cidrs/unused/`, {
     summary: 'The ranges that cleaning would remove; nothing changes',
     access: 'admin',
     permission: 'rules.view',
-    query: z.object({ include_soft_deleted: flag }),
+    query: z.object({ include_soft_deleted: flagFilter }),
     reply: z.object({
       count: z.number(),
       /** The first 200. */
@@ -299,20 +305,13 @@ export const inventory = {
       plan: z.string()
     })
   }),
-  cleanUnusedCidrs: route('POST', `${S}/cidrs/clean_unused/`, {
+  cleanUnusedCidrs: route('POST', `${SERVERS}/cidrs/clean_unused/`, {
     summary: 'Remove ranges that belong to no server and hold no lease',
     access: 'admin',
     permission: 'rules.change',
     body: z
       .object({ include_soft_deleted: z.boolean().default(false), plan: z.string().max(64).optional() })
       .optional(),
-    reply: z.object({
-      results: z.object({
-        deleted_count: z.number(),
-        cidr_details: z.array(z.object({ id: z.number(), cidr: z.string() }))
-      }),
-      deleted_count: z.number(),
-      cidr_details: z.array(z.object({ id: z.number(), cidr: z.string() }))
-    })
+    reply: RemovedCidrs.extend({ results: RemovedCidrs })
   })
 }

@@ -4,8 +4,6 @@
 export const RESERVATION_MINUTES = 30
 
 export const LEVEL_NAMES = ['Newcomer', 'Member', 'Silver', 'Gold', 'Platinum', 'Diamond'] as const
-/** Means that there is no next level. */
-export const NO_NEXT_LEVEL = 99_999
 
 /** The scopes of a customer's API key. */
 export const API_KEY_SCOPES = ['read', 'renew', 'webhooks'] as const

@@ -208,7 +208,7 @@ export const mail = {
   sendgridEvents: route('POST', '/api/mail/sendgrid_events', {
     summary: "SendGrid's event webhook: bounces and complaints (signed)",
     access: 'public',
-    signed: true,
+    rawBody: true,
     bodyLimit: 1024 * 1024,
     body: z.unknown(),
     reply: Done

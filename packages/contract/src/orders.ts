@@ -95,7 +95,7 @@ export const orders = {
     summary:
       "The platform's webhooks about money: orders created, paid and cancelled, refunds, transactions, disputes (signed)",
     access: 'public',
-    signed: true,
+    rawBody: true,
     bodyLimit: WEBHOOK_BYTES,
     body: z.unknown(),
     reply: Done
@@ -103,7 +103,7 @@ export const orders = {
   productWebhook: route('POST', '/api/orders/product_webhook', {
     summary: "The platform's products/* webhooks (signed)",
     access: 'public',
-    signed: true,
+    rawBody: true,
     bodyLimit: WEBHOOK_BYTES,
     body: z.unknown(),
     reply: Done

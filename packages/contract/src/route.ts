@@ -46,7 +46,7 @@ export type RouteOptions<P extends Shape, Q extends Shape, B extends Shape, R ex
   /** It is about the session that calls, so no API token passes. */
   sessionOnly?: true
   /** The handler verifies the body's bytes before anything is parsed. */
-  signed?: true
+  rawBody?: true
   /** The shape of `data` in a success. */
   reply: R
   /** The reply has this content type instead of the envelope. */

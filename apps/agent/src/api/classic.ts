@@ -14,7 +14,8 @@ import {
 } from '../state/classic.ts'
 import { deleteUser, proxiesOf, proxyLine, type UserChange } from '../state/commands.ts'
 import type { Outcome } from '../state/store.ts'
-import { type Control, sendRefusal } from './control.ts'
+import type { Control } from './control.ts'
+import { sendRefusal } from './send-refusal.ts'
 
 const PASSWORD_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789'
 const newPassword = (): string =>

@@ -1,13 +1,5 @@
 import type { AgentProgram } from '@netlet/contract/agent-takeover'
-import {
-  type agentChangesQuery,
-  type AgentHealth,
-  type AgentLoad,
-  type AgentOwner,
-  type AgentReason,
-  agentTexts,
-  type AgentTrafficChanges
-} from '@netlet/contract/agent'
+import type { agentChangesQuery, AgentHealth, AgentLoad, AgentTrafficChanges } from '@netlet/contract/agent'
 import type { FileHandle } from 'node:fs/promises'
 import type { z } from 'zod'
 import type { AccessLog, LogFollower } from '../log/access-log.ts'
@@ -18,7 +10,6 @@ import type { OwnerFile } from '../state/owner.ts'
 import type { Alarms } from '../state/alarms.ts'
 import type { Measured } from './metrics.ts'
 import type { Store } from '../state/store.ts'
-import type { FastifyReply } from 'fastify'
 import type { TokenFile } from '../state/token.ts'
 
 /** The parts of the agent that the management API uses. */
@@ -34,7 +25,7 @@ export type Control = {
   /** The port of every proxy; 0 until ready. */
   proxyPort: number
   /** The figures as JSON (`AgentTraffic`). The caller closes the file. Null: they could not be saved. */
-  traffic: () => Promise<FileHandle | null>
+  openTraffic: () => Promise<FileHandle | null>
   /** The figures that changed since a cursor, one page at a time. Null as above. */
   trafficChanges: (query: z.output<typeof agentChangesQuery>) => Promise<AgentTrafficChanges | null>
   health: () => AgentHealth
@@ -54,49 +45,4 @@ export type Control = {
   flushLog: () => Promise<void>
   /** Reads name servers and the hosts file again, and sets the routes again. */
   reload: () => Promise<void>
-}
-
-const statusOf: Record<AgentReason, number> = {
-  badUser: 400,
-  badPrefix: 400,
-  badBody: 400,
-  badPassword: 400,
-  badDomain: 400,
-  badClientIp: 400,
-  badCount: 400,
-  noClientIps: 400,
-  wideClientIp: 400,
-  tooManyClientIps: 400,
-  egressNeedsIpv6: 400,
-  outsidePrefixes: 400,
-  prefixInUse: 409,
-  tooManyAddresses: 400,
-  noFreeAddresses: 409,
-  unknownUser: 404,
-  userExists: 409,
-  unknownDenySet: 409,
-  badToken: 401,
-  unknownPath: 404,
-  tooLarge: 413,
-  notDurable: 503,
-  notServing: 503,
-  takingOver: 503,
-  proxyTlsByEnvironment: 409,
-  proxyTlsNoPair: 409,
-  foreignConsole: 409,
-  olderConsole: 409,
-  internal: 500
-}
-
-/** Sends a refusal: HTTP status, stable reason, and a sentence followed by the offending value. */
-export function sendRefusal(
-  reply: FastifyReply,
-  refusal: { reason: AgentReason; detail?: string; owner?: AgentOwner }
-): FastifyReply {
-  const status = statusOf[refusal.reason]
-  const text = agentTexts[refusal.reason]
-  const msg = refusal.detail === undefined ? text : `${text} (${refusal.detail})`
-  const { reason, owner } = refusal
-  if (reason === 'takingOver') void reply.header('retry-after', '1').header('connection', 'close')
-  return reply.code(status).send({ status, reason, msg, ...(owner === undefined ? {} : { owner }) })
 }

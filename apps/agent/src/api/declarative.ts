@@ -13,7 +13,8 @@ import { agentProxyTls } from '@netlet/contract/proxy-tls'
 import { agentTokenBody } from '@netlet/contract/agent-token'
 import type { FastifyInstance } from 'fastify'
 import { deleteUser, hashOf, proxiesOf, putPrefixes, putUser } from '../state/commands.ts'
-import { type Control, sendRefusal } from './control.ts'
+import type { Control } from './control.ts'
+import { sendRefusal } from './send-refusal.ts'
 
 type UserPath = { Params: { user: string } }
 
@@ -122,7 +123,7 @@ export function declarativeRoutes(app: FastifyInstance, control: Control): void 
   })
 
   app.get('/api/traffic', async (_request, reply) => {
-    const file = await control.traffic()
+    const file = await control.openTraffic()
     if (file === null) return sendRefusal(reply, { reason: 'notDurable' })
     return reply.type('application/json; charset=utf-8').send(file.createReadStream())
   })

@@ -8,7 +8,8 @@ import {
 } from '@netlet/contract/agent-live'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { type Control, sendRefusal } from './control.ts'
+import type { Control } from './control.ts'
+import { sendRefusal } from './send-refusal.ts'
 import { metricsText } from './metrics.ts'
 import {
   agentExitCheck,

@@ -21,7 +21,7 @@ const CLIENT_HELLO = 1
 const SERVER_NAME = 0
 const ENCRYPTED_CLIENT_HELLO = 0xfe0d
 /** Far above real hellos: 2 KB with post-quantum keys, more with padding and tickets. */
-const MAX_HELLO = 65_536
+const MAX_TUNNEL_HELLO = 65_536
 /** Clients that evade filters split a hello into a few dozen records. Each record makes every check of the hello slower. */
 const MAX_RECORDS = 128
 
@@ -61,7 +61,7 @@ export function readClientHello(bytes: Buffer): Hello {
   if (looksLikeSsl2(bytes)) return { kind: 'hello', name: null, encrypted: false, length: bytes.length }
   const message = helloMessage(bytes)
   if (message === 'malformed') return malformed
-  if (message === 'more') return bytes.length > MAX_HELLO ? malformed : { kind: 'more' }
+  if (message === 'more') return bytes.length > MAX_TUNNEL_HELLO ? malformed : { kind: 'more' }
   return readBody(new Reader(message.body), message.length)
 }
 
@@ -74,30 +74,30 @@ export function helloState(bytes: Buffer): 'whole' | 'more' | 'malformed' {
 /** The first hello, joined from its records, without the message head; `length`: bytes of these records. */
 function helloMessage(bytes: Buffer): { body: Buffer; length: number } | 'more' | 'malformed' {
   const parts: Buffer[] = []
-  let have = 0
+  let received = 0
   /** Content length that the record heads announce. */
-  let said = 0
-  let whole = -1
-  let at = 0
+  let announced = 0
+  let messageLength = -1
+  let offset = 0
   for (;;) {
-    if (at < bytes.length && bytes[at] !== HANDSHAKE) return 'malformed'
-    if (bytes.length < at + RECORD_HEAD) break
-    const end = at + recordLength(bytes, at)
-    if (end === at + RECORD_HEAD || parts.length === MAX_RECORDS) return 'malformed'
-    const part = bytes.subarray(at + RECORD_HEAD, end)
+    if (offset < bytes.length && bytes[offset] !== HANDSHAKE) return 'malformed'
+    if (bytes.length < offset + RECORD_HEAD) break
+    const end = offset + recordLength(bytes, offset)
+    if (end === offset + RECORD_HEAD || parts.length === MAX_RECORDS) return 'malformed'
+    const part = bytes.subarray(offset + RECORD_HEAD, end)
     parts.push(part)
-    have += part.length
-    said += end - at - RECORD_HEAD
-    at = end
-    if (whole < 0 && have >= 4) whole = helloLength(parts)
-    if ((whole >= 0 && whole <= have) || bytes.length < end) break
+    received += part.length
+    announced += end - offset - RECORD_HEAD
+    offset = end
+    if (messageLength < 0 && received >= 4) messageLength = helloLength(parts)
+    if ((messageLength >= 0 && messageLength <= received) || bytes.length < end) break
   }
-  if (have > 0 && parts[0]?.[0] !== CLIENT_HELLO) return 'malformed'
-  if (whole < 0 || have < whole) return 'more'
+  if (received > 0 && parts[0]?.[0] !== CLIENT_HELLO) return 'malformed'
+  if (messageLength < 0 || received < messageLength) return 'more'
   // A client has nothing more to say before an answer, so extra bytes could be a second hello.
-  if (said > whole) return 'malformed'
+  if (announced > messageLength) return 'malformed'
   const message = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
-  return { body: message.subarray(4), length: at }
+  return { body: message.subarray(4), length: offset }
 }
 
 /** Length of the handshake message with its head, from its first four bytes. */
@@ -196,7 +196,7 @@ export class HelloRetry {
   asked: boolean | null = null
 
   /** How many bytes belong to records other than handshakes, up to the next handshake or incomplete record head. */
-  skip(bytes: Buffer): number {
+  skipOtherRecords(bytes: Buffer): number {
     let at = Math.min(this.#left, bytes.length)
     this.#left -= at
     while (at + RECORD_HEAD <= bytes.length && isOtherRecord(bytes[at])) {
@@ -207,17 +207,17 @@ export class HelloRetry {
     return at
   }
 
-  answered(chunk: Buffer): void {
+  readAnswer(chunk: Buffer): void {
     if (this.asked !== null) return
     let bytes = Buffer.concat([this.#answer, chunk])
     // Warnings of two bytes may come before the answer.
     while (bytes[0] === ALERT && bytes.length >= RECORD_HEAD + 2) bytes = bytes.subarray(RECORD_HEAD + 2)
     this.#answer = bytes.subarray(0, RANDOM_END)
-    this.asked = asksAgain(this.#answer)
+    this.asked = isRetryRequest(this.#answer)
   }
 }
 
-function asksAgain(answer: Buffer): boolean | null {
+function isRetryRequest(answer: Buffer): boolean | null {
   const [type = HANDSHAKE] = answer
   if (type !== HANDSHAKE) return type === ALERT ? null : false
   if (answer.length < RANDOM_END) return null

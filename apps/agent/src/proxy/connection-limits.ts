@@ -118,14 +118,14 @@ export class ConnectionLimits {
   }
 
   /** Counts a new connection, with its first connection to a target, or returns why it is refused. */
-  open(holder: Holder, lease: Lease): TooMany | null {
+  admitConnection(holder: Holder, lease: Lease): TooMany | null {
     for (const kind of KINDS) {
       const key = holder[kind]
       const elsewhere = this.#elsewhere.size === 0 ? 0 : (this.#elsewhere.get(`${kind} ${key}`) ?? 0)
       const open = (this.#open[kind].get(key) ?? 0) + elsewhere
       if (open >= this.#mostOpen(kind, lease)) return codes[kind][0]
     }
-    const tooFast = this.dial(holder, lease)
+    const tooFast = this.admitDial(holder, lease)
     if (tooFast !== null) return tooFast
     for (const kind of KINDS) {
       const open = (this.#open[kind].get(holder[kind]) ?? 0) + 1
@@ -138,7 +138,7 @@ export class ConnectionLimits {
   }
 
   /** Counts a further connection to a target like a login, or returns why it is refused. */
-  dial(holder: Holder, lease: Lease): TooMany | null {
+  admitDial(holder: Holder, lease: Lease): TooMany | null {
     const now = performance.now()
     const ofUser = this.#rateOf('user', holder.user, lease, now)
     if (ofUser !== null && ofUser.left < 1) return codes.user[1]
@@ -249,9 +249,9 @@ export class ConnectionLimits {
   }
 
   /**
-   * Takes the counts of other processes. If together they let in more than a limit allows, each keeps its share. Shares come
-   * from counts of one moment, so repeated reports give the same result. Older connections stay, and those from before a
-   * change of the limit: they were within it when they came.
+   * Takes the counts of other processes. If all processes together let in more than a limit allows, each keeps its share.
+   * Shares come from counts of one moment, so repeated reports give the same result. Connections older than `YOUNG_MS`
+   * or than the last change of the limit stay, because they were within the limit when they came.
    * @param isWhole keys that are not named have no connections elsewhere
    */
   setElsewhere(open: readonly Elsewhere[], leaseOf: (user: string) => Lease | undefined, isWhole: boolean): Surplus[] {

@@ -34,7 +34,7 @@ export type Stage = {
   /** The client is gone. The stage stops waiting and writes its log line. */
   closed(): void
   /** The note that the log gets for the end that follows. */
-  endsWith?(note: AgentCode): void
+  setEndNote?(note: AgentCode): void
   /** The rules changed. For stages with targets of their own. */
   judgeAgain?(): void
 }
@@ -131,7 +131,7 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     const { up } = this
     const { outcomes } = this.plane.figures
     const before = outcomes['internal-error']
-    this.endWith('internal-error')
+    this.endBecause('internal-error')
     // The stage already logged it.
     if (outcomes['internal-error'] !== before) return
     this.countRequest('internal-error')
@@ -330,11 +330,11 @@ export class ClientConnection implements TrackedConnection, RawSocketOwner {
     const { plane, target: asked, shownName: shown } = this
     const address = this.remote === null ? null : plainText(this.remote.peer.address)
     const denied = checkOpenTarget(plane, plane.present(this.lease), { asked, address, shown })
-    if (denied !== null) this.endWith(denied)
+    if (denied !== null) this.endBecause(denied)
   }
 
-  endWith(note: AgentCode): void {
-    this.guarded(() => this.stage.endsWith?.(note))
+  endBecause(note: AgentCode): void {
+    this.guarded(() => this.stage.setEndNote?.(note))
     this.destroy()
   }
 

@@ -294,7 +294,7 @@ const connect: Sockets['connect'] = (host, port, family, from, done, ports = nul
   const finish = (status: number): void => {
     if (rawSocket.destroyed) return
     done(status === 0 ? null : getSystemErrorName(status))
-    // No owner yet receives data.
+    // Without an owner, nothing receives data yet.
     if (rawSocket.owner === null) rawSocket.pause()
   }
   let handle = newTcp()

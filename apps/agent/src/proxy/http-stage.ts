@@ -393,7 +393,7 @@ export class HttpStage implements Stage {
     if (this.#line.head !== null && this.#phase !== 'head') this.#line.write(this.#connection, 499, this.#endNote)
   }
 
-  endsWith(note: AgentCode): void {
+  setEndNote(note: AgentCode): void {
     this.#endNote = note
   }
 }

@@ -106,7 +106,7 @@ class InspectedTunnel implements Stage {
 
   /** Passes records on. A second hello is inspected. */
   #followRecords(retry: HelloRetry, bytes: Buffer): void {
-    const open = retry.skip(bytes)
+    const open = retry.skipOtherRecords(bytes)
     if (open > 0) this.#tunnel.clientData(bytes.subarray(0, open))
     const rest = bytes.subarray(open)
     if (rest.length === 0) return
@@ -216,7 +216,7 @@ class InspectedTunnel implements Stage {
 
   remoteData(chunk: Buffer): void {
     this.#tunnel.remoteData(chunk)
-    this.#retry?.answered(chunk)
+    this.#retry?.readAnswer(chunk)
     if (this.#retry?.asked === false) this.#pass(this.#pending)
   }
 
@@ -236,7 +236,7 @@ class InspectedTunnel implements Stage {
     this.#tunnel.closed()
   }
 
-  endsWith(note: AgentCode): void {
-    this.#tunnel.endsWith(note)
+  setEndNote(note: AgentCode): void {
+    this.#tunnel.setEndNote(note)
   }
 }

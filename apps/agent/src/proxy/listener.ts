@@ -15,7 +15,7 @@ const SOCKS5 = 5
 /** First byte of a TLS handshake. */
 const TLS = 22
 /** Real hellos take about 2 KB. */
-const MAX_HELLO = 16_384
+const MAX_PROXY_HELLO = 16_384
 
 /** A new connection. Its first byte tells TLS, SOCKS5 and HTTP apart, and inside TLS the next first byte again. */
 class FirstByteStage implements Stage {
@@ -51,7 +51,7 @@ class FirstByteStage implements Stage {
     const state = helloState(bytes)
     // A copy, because the next read may overwrite the chunk (`zeroCopy`).
     this.#hello = state === 'more' ? Buffer.from(bytes) : Buffer.alloc(0)
-    if (state === 'malformed' || this.#hello.length > MAX_HELLO) return connection.destroy()
+    if (state === 'malformed' || this.#hello.length > MAX_PROXY_HELLO) return connection.destroy()
     if (state === 'more') return
     if (!handshakes.allows(connection.clientText)) {
       this.#note = 'tls-too-fast'
@@ -92,7 +92,7 @@ class FirstByteStage implements Stage {
     this.#connection.log({ what: 'TLS', target: '-', status, up: 0, down: 0, ms: 0, note: this.#note })
   }
 
-  endsWith(note: AgentCode): void {
+  setEndNote(note: AgentCode): void {
     this.#note = note
   }
 

@@ -59,7 +59,7 @@ export async function endConnections(plane: Plane, user: string, id: string | nu
   for (const connection of plane.open.of(user)) {
     if (id !== null && id !== `${process.pid}-${connection.id}`) continue
     if (++ended % 50 === 0) await nextTurn()
-    connection.endWith('killed')
+    connection.endBecause('killed')
   }
   return ended
 }

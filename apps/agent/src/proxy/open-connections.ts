@@ -36,7 +36,7 @@ export type TrackedConnection = {
   setSpeed(speed: UserSpeed | null): void
   destroy(): void
   /** Destroys it and logs the reason. */
-  endWith(note: AgentCode): void
+  endBecause(note: AgentCode): void
 }
 
 /** The open client connections of a process, oldest first, and those of each user. */

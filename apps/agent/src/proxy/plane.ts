@@ -224,7 +224,7 @@ export class Plane {
     const client = clientKey(connection.clientText)
     const holder: Holder = { user: lease.user, address, client, since: performance.now() }
     if (this.#speedOf(lease)?.isOverdrawn === true) return 'too-fast'
-    const refused = this.#counts.open(holder, lease)
+    const refused = this.#counts.admitConnection(holder, lease)
     if (refused !== null) return refused
     this.releaseSlot(connection)
     this.open.assign(connection, lease.user)
@@ -236,7 +236,7 @@ export class Plane {
 
   /** Counts another connection to a target, or returns why it is refused. */
   acquireDial({ holder, lease }: TrackedConnection): TooMany | null {
-    return holder === null || lease === null ? null : this.#counts.dial(holder, lease)
+    return holder === null || lease === null ? null : this.#counts.admitDial(holder, lease)
   }
 
   releaseSlot(connection: TrackedConnection): void {
@@ -318,7 +318,7 @@ export class Plane {
     for (const user of users) for (const connection of this.open.of(user)) if (which(connection)) cut.push(connection)
     await inTurns(cut, CUT_A_TURN, connection => {
       const lease = connection.lease && this.present(connection.lease)
-      if (lease !== null && this.isSpent(lease)) connection.endWith('quota')
+      if (lease !== null && this.isSpent(lease)) connection.endBecause('quota')
       else connection.destroy()
     })
   }
@@ -341,7 +341,7 @@ export class Plane {
     this.#speeds.close()
     for (const connection of this.open) {
       if (note === null) connection.destroy()
-      else connection.endWith(note)
+      else connection.endBecause(note)
     }
     this.turns.finish()
   }

@@ -84,7 +84,7 @@ export class SharedLimits {
       // Oldest first.
       const own = [...among].filter(connection => connection.holder?.[kind] === key)
       const young = own.slice(keep).filter(connection => (connection.holder?.since ?? 0) > since)
-      await inTurns(young, ENDED_A_TURN, connection => connection.endWith(note))
+      await inTurns(young, ENDED_A_TURN, connection => connection.endBecause(note))
     }
     this.#counts.onMany()
   }

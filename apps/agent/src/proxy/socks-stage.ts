@@ -227,7 +227,7 @@ export class SocksStage implements Stage {
     if (this.#step === 'dialing') this.#log(499, this.#endNote)
   }
 
-  endsWith(note: AgentCode): void {
+  setEndNote(note: AgentCode): void {
     this.#endNote = note
   }
 

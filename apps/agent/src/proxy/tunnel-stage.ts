@@ -73,11 +73,11 @@ export class TunnelStage implements Stage {
 
   /** Ends the tunnel with a reset and this log note. */
   break(note: AgentCode): void {
-    this.endsWith(note)
+    this.setEndNote(note)
     this.#connection.destroy()
   }
 
-  endsWith(note: AgentCode): void {
+  setEndNote(note: AgentCode): void {
     this.#note = note
   }
 

@@ -287,7 +287,7 @@ export class UdpStage implements Stage {
     }
   }
 
-  endsWith(note: AgentCode): void {
+  setEndNote(note: AgentCode): void {
     this.#note = note
   }
 

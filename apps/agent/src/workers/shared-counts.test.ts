@@ -51,9 +51,9 @@ describe('what workers learn of each other', () => {
     const limits = new ConnectionLimits({ ...defaultCaps, processes: 2 })
     const leaseOf = () => ({ limits: { connections: 4 } }) as never
     const holder = (n: number) => ({ user: `u${n}`, address: `127.0.0.${n}`, client: 'c' })
-    for (let n = 0; n < 100; n++) limits.open(holder(n), leaseOf())
+    for (let n = 0; n < 100; n++) limits.admitConnection(holder(n), leaseOf())
     expect(limits.takeChanges(leaseOf)).toHaveLength(100)
-    limits.open(holder(7), leaseOf())
+    limits.admitConnection(holder(7), leaseOf())
     limits.closed(holder(8))
     expect(limits.takeChanges(leaseOf)).toEqual([
       ['user u7', 2, 0.5],
@@ -84,7 +84,7 @@ const holder = { user: 'u', address: '127.0.0.1', client: '127.0.0.2' }
 
 function opened(count: number): ConnectionLimits {
   const limits = new ConnectionLimits({ ...defaultCaps, processes: 2 })
-  for (let n = 0; n < count; n++) expect(limits.open(holder, lease20)).toBeNull()
+  for (let n = 0; n < count; n++) expect(limits.admitConnection(holder, lease20)).toBeNull()
   return limits
 }
 const surplusOf = (limits: ConnectionLimits, elsewhere: number, told: number): unknown[] =>
@@ -107,7 +107,7 @@ describe('of connections that several workers let in at the same moment', () => 
     const limits = opened(2)
     const leaseOf = () => lease20
     expect(limits.toTell(leaseOf)).toEqual([])
-    limits.open(holder, lease20)
+    limits.admitConnection(holder, lease20)
     expect(limits.toTell(leaseOf)).toEqual([['user u', 3, 3 / 20]])
     limits.closed(holder)
     expect(limits.toTell(leaseOf)).toEqual([])
@@ -118,7 +118,7 @@ describe('of connections that several workers let in at the same moment', () => 
   test('no worker loses all, or ends more while the others still end theirs', () => {
     const small = { limits: { connections: 4 } } as never
     const limits = new ConnectionLimits({ ...defaultCaps, processes: 4 })
-    for (let n = 0; n < 4; n++) expect(limits.open(holder, small)).toBeNull()
+    for (let n = 0; n < 4; n++) expect(limits.admitConnection(holder, small)).toBeNull()
     expect(limits.setElsewhere([['user u', 30, 4]], () => small, false)).toMatchObject([{ keep: 1 }])
     for (let n = 0; n < 2; n++) limits.closed(holder)
     // Earlier counts again: two are open here, and one of them would end.
@@ -131,7 +131,7 @@ describe('of connections that several workers let in at the same moment', () => 
     limits.onMany = () => (told += 1)
     limits.closed(holder)
     expect(told).toBe(0)
-    for (let n = 0; n < 5; n++) limits.open(holder, lease20)
+    for (let n = 0; n < 5; n++) limits.admitConnection(holder, lease20)
     told = 0
     limits.closed(holder)
     expect(told).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
-import { sessionOf } from '../testing/session.ts'
+import { addSession } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
 import { exampleOf } from './schemas.ts'
 import type { Buyer, StockedShop } from './stocked-shop.fixture.ts'
@@ -23,7 +23,7 @@ export async function send(
     method: call.method,
     url: path.replace(':id', '1').replace(':key', 'columns'),
     headers: {
-      ...(by ? { cookie: `${SESSION_COOKIE}=${await sessionOf(ctx, by.user.id)}` } : {}),
+      ...(by ? { cookie: `${SESSION_COOKIE}=${await addSession(ctx, by.user.id)}` } : {}),
       ...(call.idempotencyKey ? { 'idempotency-key': 'the same' } : {}),
       ...(call.body ? { 'content-type': 'application/json' } : {})
     },

@@ -2,7 +2,7 @@ import { SUCCESS, type Route } from '@netlet/contract'
 import * as contract from '@netlet/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SESSION_COOKIE } from '../domains/accounts/index.ts'
-import { sessionOf } from '../testing/session.ts'
+import { addSession } from '../testing/session.ts'
 import { isDeeperThan } from '../infra/http/json-depth.ts'
 import { MAX_REPORTED_FIELDS, validate } from '../infra/http/mount.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
@@ -144,7 +144,7 @@ async function send(attempt: Attempt): Promise<Outcome> {
 
 const userOf = (role: Role) => (role === 'admin' ? admin : customer)
 const cookieOf = (role: Role) => userOf(role).cookies.get(SESSION_COOKIE) ?? ''
-const newSession = (role: Role) => sessionOf(shop.ctx, userOf(role).user.id)
+const newSession = (role: Role) => addSession(shop.ctx, userOf(role).user.id)
 
 /** What is wrong with a reply; empty where nothing is. */
 function faultOf({ call, refused }: Attempt, { status, text, location }: Outcome): string {

@@ -4,8 +4,8 @@
  * Webhooks answer 401 to everyone, because nothing here is signed.
  *
  * Programs call with keys of the customer and of an administrator; each has one that may `read` and one that may `renew`.
- * An administrator's key has a customer's rights. The owner may do everything; the contract's permissions.ts lists what
- * the other roles may do.
+ * An administrator's key has a customer's rights. The owner may do everything; packages/contract/src/permissions.ts
+ * lists what the other roles may do.
  */
 export const MATRIX = `
                                                               visitor

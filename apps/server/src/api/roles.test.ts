@@ -7,7 +7,7 @@ import { SESSION_COOKIE } from '../domains/accounts/index.ts'
 import { sessions, users } from '../domains/accounts/tables.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../domains/webhooks/tables.ts'
 import { MINUTE } from '../infra/clock.ts'
-import { sessionOf } from '../testing/session.ts'
+import { addSession } from '../testing/session.ts'
 import { describeCalls, type ApiCall } from './calls.ts'
 import { injectEndless, textOf } from './endless.fixture.ts'
 import { exampleOf } from './schemas.ts'
@@ -107,7 +107,7 @@ describe('who gets past authorisation', () => {
   async function headersOf(role: Role): Promise<Record<string, string>> {
     if (role === 'visitor') return {}
     if (isKey(role)) return { authorization: `Bearer ${keys[role]}` }
-    const token = tokens.get(role) ?? (await sessionOf(shop.ctx, people[role].user.id))
+    const token = tokens.get(role) ?? (await addSession(shop.ctx, people[role].user.id))
     tokens.set(role, token)
     return { cookie: `${SESSION_COOKIE}=${token}` }
   }
@@ -123,7 +123,7 @@ describe('who gets past authorisation', () => {
       return call.path.replace(':id', String(id))
     }
     if (OWNED.session.includes(name)) {
-      await sessionOf(shop.ctx, people.customer.user.id)
+      await addSession(shop.ctx, people.customer.user.id)
       const list = await people.customer.get<{ id: number; is_current: boolean }[]>('/api/users/sessions/')
       return call.path.replace(':id', String(list.data.find(one => !one.is_current)?.id))
     }

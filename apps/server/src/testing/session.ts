@@ -3,7 +3,7 @@ import { SYSTEM, type UserActor } from '../infra/actor.ts'
 import { command } from '../infra/command.ts'
 import type { AppContext } from '../infra/context.ts'
 
-export const sessionOf = (ctx: AppContext, userId: number): Promise<string> =>
+export const addSession = (ctx: AppContext, userId: number): Promise<string> =>
   command(ctx, SYSTEM, unit => insertSession(unit, { userId, ip: '127.0.0.1', userAgent: 'test' }))
 
 export const userActor = (id: number, more: Partial<UserActor> = {}): UserActor => ({

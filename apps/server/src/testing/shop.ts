@@ -21,7 +21,7 @@ import type { AppContext } from '../infra/context.ts'
 import { createTestClient, type TestClient } from './client.ts'
 import { createTestDatabase } from './database.ts'
 import { createJobRunner } from './drain.ts'
-import { sessionOf } from './session.ts'
+import { addSession } from './session.ts'
 import { startTestOutbox, type TestOutbox } from './outbox.ts'
 
 export type TestUser = { id: number; username: string; email: string; password: string }
@@ -132,7 +132,7 @@ export async function startTestShop(options: TestShopOptions): Promise<TestShop>
       const passwordHash = await hashOf(user.password)
       const id = await command(ctx, SYSTEM, unit => insertUser(unit, { ...user, passwordHash, isSuperuser }))
       const client = createTestClient(url)
-      client.cookies.set(SESSION_COOKIE, await sessionOf(ctx, id))
+      client.cookies.set(SESSION_COOKIE, await addSession(ctx, id))
       return { ...client, user: { id, ...user } }
     }
 

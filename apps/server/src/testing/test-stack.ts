@@ -27,7 +27,7 @@ import { createTestDatabase } from './database.ts'
 import { createJobRunner } from './drain.ts'
 import { freePort } from './free-ports.ts'
 import { allJobs } from '../workers.ts'
-import { sessionOf } from './session.ts'
+import { addSession } from './session.ts'
 import { addRow } from './rows.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -302,7 +302,7 @@ async function signedIn(ctx: AppContext, url: string, name: string, isSuperuser:
   const made = await createUser(ctx, SYSTEM, user)
   if (!made.ok) throw new Error(made.reason)
   const client = createTestClient(url)
-  client.cookies.set(SESSION_COOKIE, await sessionOf(ctx, made.data.id))
+  client.cookies.set(SESSION_COOKIE, await addSession(ctx, made.data.id))
   return client
 }
 

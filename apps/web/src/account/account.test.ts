@@ -48,7 +48,7 @@ describe('levels', () => {
   ])('%d points are level %d, with %d to go', (points, level, missing) => {
     expect(standingOf(points, thresholds)).toMatchObject({ level, missing })
   })
-  it('has no next level above the fifth', () => expect(standingOf(60_000, thresholds).next).toBe(99_999))
+  it('misses nothing above the fifth level', () => expect(standingOf(60_000, thresholds).missing).toBe(0))
   it('fills the bar stretch by stretch', () => {
     expect(fillOf(2550, thresholds)).toEqual([1, 0.5, 0, 0, 0])
     expect(fillOf(0, [])).toEqual([])

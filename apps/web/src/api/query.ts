@@ -37,7 +37,7 @@ export function read<T extends Endpoint>(route: T, ...[input, options]: CallArgu
 
 /**
  * Invalidates every cached answer of these calls. We do not cancel a read in flight, because in a busy shop it would
- * never finish. It may predate the change, so one more read follows it.
+ * never finish. It may have started before the change, so another read follows it.
  */
 export const refresh = (...routes: Endpoint[]) => Promise.all(routes.map(route => refreshMatching(keyOf(route))))
 

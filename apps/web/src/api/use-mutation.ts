@@ -8,7 +8,7 @@ export const QUESTION = 'data-question'
 /**
  * A mutation that runs once at a time: `mutate` does nothing while a call is in flight. `isPending` renders too late to
  * stop a double click; `isOut()` is true from the first call. A pending button is disabled and loses the focus; we give
- * the focus back unless the user has moved it. `data-going` marks the button until it renders as pending (global.css).
+ * the focus back unless the user has moved it. `data-going` marks the button until it renders as pending (app/styles/global.css).
  */
 export function useMutation<D, V = void>(options: UseMutationOptions<D, Error, V>) {
   const { mutateAsync, isPending, isSuccess, error, variables } = useAny<D, Error, V>(options)

@@ -158,7 +158,7 @@ const place = () => {
   return pathname.startsWith('/dashboard') ? pathname : pathname + search
 }
 
-/** Marks the body from a click until the new page shows, because the router renders it later (global.css). */
+/** Marks the body from a click until the new page shows, because the router renders it later (app/styles/global.css). */
 export function useNavigationIndicator(): void {
   const location = useLocation()
   const shown = useRef('')

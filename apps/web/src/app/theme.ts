@@ -39,7 +39,7 @@ const dark: MantineColorsTuple = [
   '#0a0a0a'
 ]
 
-/** Netlet's visual language: one accent, neutral greys, small radii, the type of tokens.css. */
+/** Netlet's visual language: one accent, neutral greys, small radii, the type of styles/tokens.css. */
 export const theme = createTheme({
   primaryColor: 'lagoon',
   primaryShade: { light: 7, dark: 6 },

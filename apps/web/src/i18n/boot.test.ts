@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 let runs = 0
-/** Runs boot.js as index.html does before the first paint. */
+/** Runs public/boot.js as index.html does before the first paint. */
 async function boot(languages: string[], chosen?: string) {
   vi.stubGlobal('navigator', { languages })
   if (chosen) localStorage.setItem('netlet-language', chosen)

@@ -4,7 +4,7 @@ export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
 const KEY = 'netlet-language'
 
-// boot.js has set it before the first paint, from the user's choice or the browser's preference.
+// public/boot.js has set it before the first paint, from the user's choice or the browser's preference.
 let language: Language = document.documentElement.lang === 'zh-CN' ? 'zh-CN' : 'en'
 const listeners = new Set<() => void>()
 const loaders = new Set<(language: Language) => Promise<unknown>>()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call } from '../api/client.ts'
 import { catalog, orders, settings } from '../api/routes.ts'
-import { answer, answerRefused, requestsOf, resetAnswers } from './answers.ts'
+import { answer, answerRefused, hold, requestsOf, resetAnswers } from './answers.ts'
 import { order, pageOf } from './shapes.ts'
 
 describe('the answers of the test kit', () => {
@@ -23,6 +23,13 @@ describe('the answers of the test kit', () => {
     await expect(call(orders.list, { query: { limit: 0 } })).rejects.toMatchObject({ status: 400, code: 400 })
     answerRefused(orders.list, 'too_many')
     await expect(call(orders.list)).rejects.toMatchObject({ status: 429, data: { reason: 'too_many' } })
+  })
+
+  it('reach every call that was held', async () => {
+    const release = hold(orders.list)
+    const calls = [call(orders.list), call(orders.list)]
+    release(pageOf(order))
+    expect(await Promise.all(calls)).toEqual([pageOf(order), pageOf(order)])
   })
 
   it('tell which calls had none', async () => {

@@ -63,21 +63,24 @@ export function answerLost(route: Endpoint): void {
 
 /** Holds a call until the returned function is called with its answer. */
 export function hold<T extends Endpoint>(route: T): (data: ReplyOf<T>) => void {
-  const contract = contractOf(route)
-  const { promise, resolve } = Promise.withResolvers<Response>()
-  answers.set(keyOf(route), () => promise)
+  const release = holdUntil(route)
   return data => {
     answer(route, data)
-    resolve(success(contract, checked(contract, data)))
+    release(() => success(contractOf(route), data))
   }
 }
 
 /** Holds a call until the returned function refuses it. */
 export function holdRefused(route: Endpoint, reason: Reason, more: Details = {}): () => void {
-  contractOf(route)
-  const { promise, resolve } = Promise.withResolvers<Response>()
-  answers.set(keyOf(route), () => promise)
-  return () => resolve(refusal(refuse(reason, more)))
+  const release = holdUntil(route)
+  return () => release(() => refusal(refuse(reason, more)))
+}
+
+/** Each waiting call gets a response of its own, because a body is read once. */
+function holdUntil(route: Endpoint): (respond: () => Response) => void {
+  const { promise, resolve } = Promise.withResolvers<() => Response>()
+  answers.set(keyOf(contractOf(route)), async () => (await promise)())
+  return resolve
 }
 
 /** The requests of a call so far, oldest first. */

@@ -2,7 +2,7 @@ import { eq, sql } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { closeDatabase, openDatabase } from '../../infra/db/client.ts'
 import { lock } from '../../infra/db/locks.ts'
-import { sessionOf } from '../../testing/session.ts'
+import { addSession } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import { nameKey } from './attempts.ts'
 import { loginFailures, sessions, users } from './tables.ts'
@@ -306,7 +306,7 @@ test('an account keeps its newest 50 sessions, and is logged in to 100 times in 
   const right = { username: user.username, password: TEST_PASSWORD }
   const first = visitorFromAnywhere(shop)
   expect((await first.post(LOGIN, right)).code).toBe(2000)
-  for (let nth = 1; nth < 50; nth++) await sessionOf(shop.ctx, user.id)
+  for (let nth = 1; nth < 50; nth++) await addSession(shop.ctx, user.id)
   expect((await visitorFromAnywhere(shop).post(LOGIN, right)).code).toBe(2000)
   expect((await first.get(LOGIN)).code).toBe(401)
   expect(await shop.ctx.db.$count(sessions, eq(sessions.userId, user.id))).toBe(50)

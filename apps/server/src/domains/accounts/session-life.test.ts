@@ -2,7 +2,7 @@ import { eq } from '../../infra/db/drizzle.ts'
 import { expect, test } from 'vitest'
 import { DAY, HOUR } from '../../infra/clock.ts'
 import { hashToken } from '../../infra/secrets.ts'
-import { sessionOf } from '../../testing/session.ts'
+import { addSession } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import { useStarted } from '../../testing/use-started.ts'
 import { writeSettings } from '../settings/index.ts'
@@ -61,7 +61,7 @@ test('over https the cookies are bound to the host, and sessions from before sta
   const { user } = await shop.customer()
   // As an older version made it.
   const old = 'a-token-without-a-mark'
-  const made = await sessionOf(shop.ctx, user.id)
+  const made = await addSession(shop.ctx, user.id)
   await shop.ctx.db
     .update(sessions)
     .set({ tokenHash: hashToken(old) })

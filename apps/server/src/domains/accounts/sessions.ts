@@ -7,7 +7,7 @@ import { hashToken, randomToken } from '../../infra/secrets.ts'
 import { readSome } from '../settings/index.ts'
 import { sessions, users } from './tables.ts'
 
-/** Over https with a prefix, see cookies.ts. */
+/** Over https with the prefix `HOST`. */
 export const SESSION_COOKIE = 'netlet_session'
 const COOKIE = { name: SESSION_COOKIE, path: '/' } as const
 /** Tells tokens from those of versions before the prefix. */

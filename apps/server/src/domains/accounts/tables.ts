@@ -211,7 +211,7 @@ export const apiKeys = pgTable(
     /** When its owner was told that it ends soon. */
     warnedAt: instant(),
     lastUsedAt: instant(),
-    /** The client's network at the last use, see client-address.ts. */
+    /** The client's network at the last use, see infra/http/client-address.ts. */
     lastNetwork: inet(),
     revokedAt: instant(),
     /** The counted minute, and the calls in it. */
@@ -228,7 +228,7 @@ export const apiKeyNetworks = pgTable(
     keyId: ref()
       .notNull()
       .references(() => apiKeys.id, { onDelete: 'cascade' }),
-    /** A client's network, see client-network.ts. */
+    /** A client's network, see infra/http/client-address.ts. */
     network: inet().notNull(),
     firstUsedAt: instant().notNull(),
     lastUsedOn: date({ mode: 'string' }).notNull(),

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from '../../infra/db/drizzle.ts'
 import { beforeEach, expect, test, describe } from 'vitest'
-import { sessionOf } from '../../testing/session.ts'
+import { addSession } from '../../testing/session.ts'
 import { startTestShop, TEST_PASSWORD } from '../../testing/shop.ts'
 import { auditNames } from '../../order-names.ts'
 import { auditRoutes } from '../audit/index.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
     sql`update users set is_superuser = (id = ${admin.user.id}) where is_superuser and deleted_at is null`
   )
   // The demotion signed the administrator out.
-  admin.cookies.set(SESSION_COOKIE, await sessionOf(shop.ctx, admin.user.id))
+  admin.cookies.set(SESSION_COOKIE, await addSession(shop.ctx, admin.user.id))
 })
 
 type Row = Record<string, unknown> & { id: number; username: string }

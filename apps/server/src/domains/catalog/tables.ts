@@ -28,7 +28,7 @@ export const tags = pgTable(
     name: text().notNull(),
     description: text().notNull().default(''),
     translations: translations(),
-    /** The few platform products that carried it at the last sync; empty if there are many. See internal.ts. */
+    /** The few platform products that carried it at the last sync; empty if there are many. See `carriersOf`. */
     carriers: text()
       .array()
       .notNull()

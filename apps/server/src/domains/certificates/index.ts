@@ -1,7 +1,8 @@
 import { routes } from '@netlet/contract'
 import type { AppContext } from '../../infra/context.ts'
 import type { Mount } from '../../infra/http/mount.ts'
-import { checkProxyTls, readProxyTls, setProxyTls } from './set-proxy-tls.ts'
+import { readProxyTls, setProxyTls } from './set-proxy-tls.ts'
+import { checkProxyTls } from './check-proxy-tls.ts'
 import { job, type Job } from '../../infra/job.ts'
 import { proxyNamesQueue, resolveAllProxyNames, resolveProxyNames } from './proxy-names.ts'
 import { readPublicCertificate } from './ending-certificates.ts'
@@ -12,7 +13,7 @@ import { queue } from '../../infra/jobs.ts'
  * certificates end, the shop's own among them. It owns public_certificate. The wanted TLS of a server is kept in its row,
  * through commands of servers.
  */
-export { repairTls, sendTls } from './send-tls.ts'
+export { resendTls, sendTls } from './send-tls.ts'
 export { groupsWithTls, httpsHost, readOffers } from './tls-offer.ts'
 export { certificateFinder } from './ending-certificates.ts'
 

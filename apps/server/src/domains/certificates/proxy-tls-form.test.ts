@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { certificateMaker } from '../../testing/certificates.ts'
 import { httpsHost, wildcardLabel, nameToResolve } from './tls-offer.ts'
-import { checkPair, describeChain } from './set-proxy-tls.ts'
+import { checkPair, describeChain } from './chain.ts'
 
 const make = certificateMaker()
 afterAll(() => make.remove())

@@ -19,9 +19,6 @@ import {
 } from '../servers/index.ts'
 import { proxyNamesQueue } from './proxy-names.ts'
 
-/** `nothing`: there is nothing to send, or it was sent already. */
-export type Sent = { kind: 'nothing' | 'applied' | 'refused' } | { kind: 'failed'; message: string }
-
 type Refused = { reason: Reason; params: Params }
 
 /** Whether a key would leave this machine without TLS. Many servers may share it, so that is refused. */
@@ -30,53 +27,50 @@ export const isInClear = ({ ip, agentCertificate }: Pick<ServerRow, 'ip' | 'agen
 
 /**
  * Sends an agent the wanted TLS, unless it was sent already. The caller holds the server's lock.
- * @param agent that takes changes of this console
+ * @param agent one that accepts changes from this console
  */
-export async function sendTls(ctx: SyncContext, agent: AgentClient, serverId: number): Promise<Sent> {
+export async function sendTls(ctx: SyncContext, agent: AgentClient, serverId: number): Promise<void> {
   // Read here, because it may have been saved since the caller read the row.
   const server = await readServerRow(ctx.db, serverId)
-  const kept = server && tlsOf(server)
-  if (!server || !kept || kept.sent?.hash === kept.hash) return { kind: 'nothing' }
-  return send(ctx, agent, server, kept)
+  const wish = server && tlsOf(server)
+  if (server && wish && wish.sent?.hash !== wish.hash) await send(ctx, agent, server, wish)
 }
 
 /**
- * The same, compared with what the agent says it holds. A refused wish is sent again too, because files and settings of
- * its machine change without notice.
+ * Sends the wanted TLS unless the agent reports that it has it. What the agent refused is sent again, because files and
+ * settings of its machine change without notice.
  */
-export async function repairTls(
+export async function resendTls(
   ctx: SyncContext,
   agent: AgentClient,
   serverId: number,
-  held: AgentProxyTlsState | undefined
-): Promise<Sent> {
+  reported: AgentProxyTlsState | undefined
+): Promise<void> {
   const server = await readServerRow(ctx.db, serverId)
-  const kept = server && tlsOf(server)
-  if (!server || !kept) return { kind: 'nothing' }
-  const isTold = kept.sent?.hash === kept.hash
-  if (held === undefined && isTold && kept.sent?.refusal) return { kind: 'nothing' }
-  if (held?.hash === kept.hash && held.source !== 'environment' && isTold && !kept.sent?.refusal)
-    return { kind: 'nothing' }
+  const wish = server && tlsOf(server)
+  if (!server || !wish) return
+  const sent = wish.sent?.hash === wish.hash ? wish.sent : null
+  if (reported === undefined && sent?.refusal) return
   // The machine's environment decides, as the agent said before. The key need not travel again.
-  if (held?.source === 'environment' && isTold && kept.sent?.refusal?.reason === 'tls_by_environment')
-    return { kind: 'nothing' }
-  return send(ctx, agent, server, kept)
+  if (reported?.source === 'environment' && sent?.refusal?.reason === 'tls_by_environment') return
+  const isTaken = reported?.hash === wish.hash && reported.source !== 'environment'
+  if (!isTaken || !sent || sent.refusal) await send(ctx, agent, server, wish)
 }
 
-async function send(ctx: SyncContext, agent: AgentClient, server: ServerRow, kept: KeptTls): Promise<Sent> {
-  const refused = (reason: Reason, params: Params = {}): Promise<Sent> =>
-    record(ctx, server.id, kept, { reason, params })
+/** An agent that does not answer gets it by the next repair. */
+async function send(ctx: SyncContext, agent: AgentClient, server: ServerRow, wish: KeptTls): Promise<void> {
+  const refused = (reason: Reason, params: Params = {}): Promise<void> =>
+    record(ctx, server.id, wish, { reason, params })
   let wanted
   try {
-    wanted = openTls(kept, ctx.secrets)
+    wanted = openTls(wish, ctx.secrets)
   } catch {
     return refused('tls_secret_unreadable')
   }
   if (wanted.source === 'pasted' && isInClear(server)) return refused('tls_in_clear')
   const reply = await agent.putProxyTls(wanted)
-  if (!reply.ok && reply.kind === 'failed') return { kind: 'failed', message: reply.message }
-  if (!reply.ok) return refused(...reasonOf(reply))
-  const sent = await record(ctx, server.id, kept, null)
+  if (!reply.ok) return reply.kind === 'failed' ? undefined : refused(...reasonOf(reply))
+  await record(ctx, server.id, wish, null)
   // Customers are shown what the agent reports, so do not wait for its next health check.
   const askedAt = ctx.now()
   const info = await agent.info()
@@ -87,7 +81,6 @@ async function send(ctx: SyncContext, agent: AgentClient, server: ServerRow, kep
       unit.jobs.send(proxyNamesQueue, { serverId }, { key: String(serverId) })
     })
   }
-  return sent
 }
 
 function reasonOf({ status, reason, message }: { status: number; reason: string; message: string }): [Reason, Params] {
@@ -97,16 +90,15 @@ function reasonOf({ status, reason, message }: { status: number; reason: string;
 }
 
 /** Records the result, unless something else is wanted now. */
-async function record(ctx: SyncContext, id: number, { hash }: KeptTls, refusal: Refused | null): Promise<Sent> {
+async function record(ctx: SyncContext, id: number, { hash }: KeptTls, refusal: Refused | null): Promise<void> {
   await command(ctx, SYSTEM, async unit => {
     const row = await lockServer(unit, id)
-    const kept = row && tlsOf(row)
-    if (!row || kept?.hash !== hash) return
+    const wish = row && tlsOf(row)
+    if (!row || wish?.hash !== hash) return
     const sent = { hash, refusal }
-    if (isDeepStrictEqual(kept.sent, sent)) return
-    await saveAgentSettings(unit, id, withTls(row, { ...kept, sent }))
+    if (isDeepStrictEqual(wish.sent, sent)) return
+    await saveAgentSettings(unit, id, withTls(row, { ...wish, sent }))
     unit.publish('server', id)
     if (refusal) ctx.log.warn({ server: id, reason: refusal.reason }, 'agent did not take its TLS settings')
   })
-  return { kind: refusal ? 'refused' : 'applied' }
 }

@@ -2,7 +2,7 @@ import { sql } from '../../infra/db/drizzle.ts'
 import { boolean, check, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from '../../infra/db/columns.ts'
 
-/** The certificate that PUBLIC_URL showed at the last check: one row, see public-certificate.ts. */
+/** The certificate that PUBLIC_URL showed at the last check: one row, see ending-certificates.ts. */
 export const publicCertificate = pgTable(
   'public_certificate',
   {

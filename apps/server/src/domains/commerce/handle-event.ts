@@ -80,7 +80,7 @@ async function handleOnce(ctx: AppContext, handlers: EventHandlers, eventId: str
   if (attention !== null) ctx.log.warn({ event: eventId, outcome: attention }, 'payment needs a look')
 }
 
-/** Events with the same cause share one notice, which inbox/notice-finders.ts finds by `sharedNotice`. */
+/** Events with the same cause share one notice, which `sharedNotice` in inbox/index.ts finds. */
 const causeOf = ({ customer, outcome }: EventResult, eventId: string, now: Date): string =>
   typeof customer === 'number' ? `${outcome}:${customer}:${Math.floor(now.getTime() / HOUR)}` : eventId
 

@@ -101,7 +101,7 @@ export const webhookAddresses = pgTable(
   t => [primaryKey({ columns: [t.shop, t.address] })]
 )
 
-/** The latest result of each check of the platform: see checks.ts. */
+/** The latest result of each check of the platform: see check-platform.ts. */
 export const platformChecks = pgTable('platform_checks', {
   name: text().primaryKey(),
   at: instant().notNull(),

@@ -110,7 +110,6 @@ export async function syncAgent(
       const failure = answers.find(({ outcome }) => outcome.kind === 'failed')?.outcome
       if (failure?.kind === 'failed') throw new AgentCallFailed(failure.message)
     }
-    // An agent that does not answer this call still takes users. The next repair sends it again.
     await sendTls(ctx, agent, server.id)
     // Remove the old ranges only after their users are gone.
     if (ranges?.kind === 'with_old_ranges')

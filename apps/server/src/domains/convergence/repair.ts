@@ -24,7 +24,7 @@ import {
 } from '../servers/index.ts'
 import { planRepair, readPlan, requestApproval } from './ownership/plan.ts'
 import { claimAgent } from './ownership/claim-agent.ts'
-import { repairTls } from '../certificates/index.ts'
+import { resendTls } from '../certificates/index.ts'
 import { agentUsers, servers } from '../servers/tables.ts'
 
 /** If there are more unknown users than both of these, an administrator must approve their removal. */
@@ -126,8 +126,7 @@ async function compareWith(ctx: SyncContext, agent: AgentClient, server: ServerR
   const renewed = rows.filter(row => row.wanted && row.inStep && !isAsWanted(row)).map(row => row.username)
   const unknownUsers = [...held.keys()].filter(user => !known.has(user))
   const prefixesRenewed = await hasOtherRanges(ctx, server, state.data)
-  // If the agent does not answer this call, the next repair sends it again.
-  await repairTls(ctx, agent, server.id, state.data.proxy_tls)
+  await resendTls(ctx, agent, server.id, state.data.proxy_tls)
   const users = held.size
   const mayRemove = isSafe(unknownUsers.length, users) || server.removalsAllowed || LEAVING.includes(server.status)
   const removed = mayRemove ? await removeUsers(agent, unknownUsers) : []

@@ -17,7 +17,7 @@ import { planAction } from './servers/commands.ts'
 import { proxies } from './tables.ts'
 import { runTask } from './tasks.ts'
 import { inTransaction } from '../inventory/inventory.fixture.ts'
-import { leaseMissing } from './holdings.ts'
+import { leaseMissing } from './lease-more.ts'
 
 /** Two servers of one group, each with 32 IPv4 addresses and 32 IPv6 /64s; a plan of each family. */
 let open: OrderShop

@@ -6,7 +6,7 @@ import { command, type Unit } from '../../infra/command.ts'
 import { type Outcomes, type Result, countOutcomes, ok } from '../../infra/result.ts'
 import type { AppContext } from '../../infra/context.ts'
 import { randomCode } from '../../infra/secrets.ts'
-import { activate, markReplaced, reserveOther, reserveUnknown, quarantineEnd } from '../inventory/index.ts'
+import { activate, markReplaced, reserveOther, reserveNotHeldSince, quarantineEnd } from '../inventory/index.ts'
 import {
   type FailedTask,
   type OrderRow,
@@ -30,7 +30,8 @@ import { orders } from '../orders/tables.ts'
 import { advance } from './advance.ts'
 import { hasClientList, checkProxies, countChecked } from './checks/index.ts'
 import { CHECK_SLICE_MS, enqueueTask, groupOf, type TaskJob } from './queues.ts'
-import { holdingsOf, isRetired, leaseMissing } from './holdings.ts'
+import { holdingsOf, isRetired } from './holdings.ts'
+import { leaseMissing } from './lease-more.ts'
 import { createProxies, reservationOf, servedShares, startDelivery, usersOf, setOrderUsers } from './start.ts'
 import type { Executor } from '../../infra/db/client.ts'
 
@@ -208,7 +209,7 @@ async function changeAddresses(unit: Unit, order: OrderRow): Promise<FailedTask 
     const wanted = reservationOf(order)
     // A customer's change never returns addresses that the order has just given away.
     const lease = order.taskCounted
-      ? await reserveUnknown(tx, wanted, addDays(unit.now, -order.proxyTime))
+      ? await reserveNotHeldSince(tx, wanted, addDays(unit.now, -order.proxyTime))
       : await reserveOther(tx, wanted)
     if (!lease.ok) return { code: 'out_of_stock' }
     await markReplaced(

@@ -39,7 +39,7 @@ import {
 import { payments } from '../payments/tables.ts'
 import { readSettings } from '../settings/index.ts'
 import { findEntry } from './inbox.ts'
-import { storeLinesOver } from './settle-paid-order.ts'
+import { storeLinesMore } from './settle-paid-order.ts'
 
 /** Versions of the event and the plan that the administrator saw, and the order or the reason. */
 type Form = {
@@ -68,7 +68,7 @@ const DECISIONS: Record<PaymentDecision, (unit: Unit, decided: Decided) => Promi
   async apply(unit, { ctx, open, form: { order: publicId = '' } }) {
     const applied = await applyToNamedOrder(unit, ctx, open, publicId)
     if (!applied.ok) return applied
-    if (open.paid) await storeLinesOver(unit, open.paid)
+    if (open.paid) await storeLinesMore(unit, open.paid)
     return ok({ resolution: 'applied', note: null, orderPublicId: applied.data.publicId })
   },
   /** Records that a payment was refunded outside the platform. */

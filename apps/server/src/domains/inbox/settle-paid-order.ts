@@ -19,10 +19,10 @@ export async function settlePaidOrder(unit: Unit, paid: PaidOrder, ctx: AppConte
   const payment = await paymentOf(unit.tx, paid.id)
   if (before?.refundedAt || (before?.accepted && before.charged === payment?.charged)) return result
   if (result.outcome !== 'settled' && result.outcome !== 'ignored') {
-    await storeLinesOver(unit, paid)
+    await storeLinesMore(unit, paid)
     return result
   }
-  const detail = payment && (await unorderedLines(unit, paid, payment))
+  const detail = payment && (await findLinesMore(unit, paid, payment))
   return detail ? { ...result, outcome: 'lines_more', detail } : result
 }
 
@@ -40,9 +40,9 @@ export const unlessForOthers =
   }
 
 /** Stores an event for paid lines that the order does not have, once, beside another outcome or a decision. */
-export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void> {
+export async function storeLinesMore(unit: Unit, paid: PaidOrder): Promise<void> {
   const payment = await paymentOf(unit.tx, paid.id)
-  const detail = payment && (await unorderedLines(unit, paid, payment))
+  const detail = payment && (await findLinesMore(unit, paid, payment))
   if (detail)
     await storeFurther(unit, `lines:${paid.id}:${payment.charged}`, {
       order_id: paid.id,
@@ -52,7 +52,7 @@ export async function storeLinesOver(unit: Unit, paid: PaidOrder): Promise<void>
 }
 
 /** The lines for plans and rules of ours that are left after edits of the platform's order, if they are too many. */
-async function unorderedLines(unit: Unit, paid: PaidOrder, payment: PaymentRow): Promise<Params | null> {
+async function findLinesMore(unit: Unit, paid: PaidOrder, payment: PaymentRow): Promise<Params | null> {
   const order = payment.accepted && payment.orderId ? await lockOrder(unit, payment.orderId) : undefined
   if (!order) return null
   const ours = await ourVariants(

@@ -1,5 +1,5 @@
 -- The current functions of this domain. They are applied after the migrations when this file has changed. If a function's arguments or
--- result change, a migration drops it first.
+-- result change, a migration drops it first. The trigger `occupy` is what keeps an address from being leased twice.
 
 -- ---------------------------------------------------------------- time
 -- When a lease begins and ends: the database's clock, read while the locks are held, so that of two leases of one address the second

@@ -22,7 +22,7 @@ export {
   leasesOf,
   quarantineEnd,
   addressHolders
-} from './holdings.ts'
+} from './read-leases.ts'
 export {
   activate,
   forgetLeases,
@@ -34,7 +34,7 @@ export {
   reserveOther,
   reservePart,
   reserveThese,
-  reserveUnknown,
+  reserveNotHeldSince,
   splitLease,
   splitByRanges
 } from './leasing.ts'

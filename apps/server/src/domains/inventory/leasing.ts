@@ -42,22 +42,22 @@ export function reserveOther(tx: Executor, wanted: Reservation): Promise<Reserve
  * Like `reserveOther`, but without addresses that the order gave back at or after `since`. If there are no others, it
  * is out of stock and nothing has changed.
  */
-export async function reserveUnknown(tx: Transaction, wanted: Reservation, since: Date): Promise<Reserved> {
+export async function reserveNotHeldSince(tx: Transaction, wanted: Reservation, since: Date): Promise<Reserved> {
   const { orderId } = wanted
   try {
     return await tx.transaction(async attempt => {
       const made = await reserveOther(attempt, wanted)
-      if (made.ok && (await gaveBack(attempt, { orderId, leaseId: made.leaseId, since }))) throw new KnownAddresses()
+      if (made.ok && (await gaveBack(attempt, { orderId, leaseId: made.leaseId, since }))) throw new HeldSinceError()
       return made
     })
   } catch (error) {
-    if (error instanceof KnownAddresses) return { ok: false, reason: 'out_of_stock' }
+    if (error instanceof HeldSinceError) return { ok: false, reason: 'out_of_stock' }
     throw error
   }
 }
 
 /** Rolls back the savepoint of a reservation. */
-class KnownAddresses extends Error {}
+class HeldSinceError extends Error {}
 
 const NOT_FREE = new Set(['23P01', '23514'])
 

@@ -17,7 +17,7 @@ import { aclRules, leases, ruleIntersections, ruleOverlaps } from './tables.ts'
 
 export type NamedListing = Listing & { name: string }
 
-/** Rules that would share a site, and the orders that hold the same addresses under one and the other. */
+/** Rules that would share a site, and the orders whose leases hold the same addresses under both. */
 export type SharedAddresses = { rules: [number, number]; orders: number[] }
 
 /** How all rules on sale relate to each other once one of them is saved. */
@@ -76,7 +76,7 @@ export async function newlyShared(db: Executor, plan: RulesPlan): Promise<Shared
   return sharedAddresses(db, added)
 }
 
-/** The pairs of rules under which two different orders lease the same address. */
+/** The pairs of rules under which two leases hold the same address, with the orders of these leases. */
 export async function sharedAddresses(db: Executor, pairs: [number, number][]): Promise<SharedAddresses[]> {
   const found: SharedAddresses[] = []
   for (const [one, other] of pairs) {

@@ -213,17 +213,16 @@ export async function ruleVariantsOf(db: Executor, platformProductId: string): P
   return rows.map(row => row.id)
 }
 
-/** Sets a rule's price to the platform's, as an administrator asked. @returns the old price; undefined: no such rule */
-export async function setRulePrice(unit: Unit, ruleId: number, price: string): Promise<string | undefined> {
+/** Sets a rule's price to the platform's, as an administrator asked. */
+export async function setRulePrice(unit: Unit, ruleId: number, price: string): Promise<void> {
   const [rule] = await unit.tx
     .select({ price: aclRules.price })
     .from(aclRules)
     .where(and(eq(aclRules.id, ruleId), isNull(aclRules.deletedAt)))
     .for('update')
-  if (!rule) return undefined
+  if (!rule) return
   await unit.tx.update(aclRules).set({ price }).where(eq(aclRules.id, ruleId))
   unit.audit('acl_rule.take_price', ruleId, { before: { price: rule.price }, after: { price } })
-  return rule.price
 }
 
 /** Stores the platform's product of each rule that has none yet. @param products by variant, the platform's ids */

@@ -129,7 +129,7 @@ export const cidrs = pgTable(
   {
     id: id(),
     cidr: cidr().notNull(),
-    /** References `servers` (0000_initial.sql). Not declared here, because the domain `servers` is above the inventory. */
+    /** References `servers` (migrations/0000_initial.sql). Not declared here, because the domain `servers` is above the inventory. */
     serverId: ref(),
     /** Rules that this range can never be sold with, ascending. */
     excludedRules: integer()
@@ -149,7 +149,7 @@ export const leases = pgTable(
   'leases',
   {
     id: id(),
-    /** References `orders` (0000_initial.sql). Not declared here, because orders are above the inventory. */
+    /** References `orders` (migrations/0000_initial.sql). Not declared here, because orders are above the inventory. */
     orderId: ref().notNull(),
     groupId: ref().notNull(),
     step: integer().notNull(),

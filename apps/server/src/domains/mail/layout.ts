@@ -56,7 +56,7 @@ const DOCTYPE =
   '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">'
 
 /** Renders a mail as HTML for old and new mail programs, and its text part from the same elements. */
-export function renderMail(content: Content, language: Language): RenderedMail {
+export function renderLayout(content: Content, language: Language): RenderedMail {
   const subject = oneLine(content.subject)
   const html = DOCTYPE + renderToStaticMarkup(mail(subject, content, language))
   return { subject, html, text: `${toText(html)}\n` }

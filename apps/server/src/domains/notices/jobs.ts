@@ -48,20 +48,20 @@ export async function openRaisedNotice(ctx: AppContext, { at, ...raised }: Raise
         or(eq(notices.key, key), and(eq(notices.cause, cause), eq(notices.subject, subject), isNull(notices.closedAt)))
       )
     if (known.some(notice => notice.key === key)) return
-    const lastTelling = { toldCount: 1, toldSeverity: severity, toldAt: now, changedAt: now, seenAt: now }
+    const toldNow = { toldCount: 1, toldSeverity: severity, toldAt: now, changedAt: now, seenAt: now }
     // The search of each minute sends it when the mute ends.
-    const untold = { ...lastTelling, toldSeverity: null }
-    const says = { key, severity, words, params }
+    const toldLater = { ...toldNow, toldSeverity: null }
+    const content = { key, severity, words, params }
     const [open] = known
     const [row] = open
       ? await tx
           .update(notices)
-          .set({ ...says, ...(isMuted(open, now) ? untold : lastTelling) })
+          .set({ ...content, ...(isMuted(open, now) ? toldLater : toldNow) })
           .where(eq(notices.id, open.id))
           .returning()
       : await tx
           .insert(notices)
-          .values({ cause, subject, ...says, ...lastTelling, since: new Date(raised.since ?? at), createdAt: now })
+          .values({ cause, subject, ...content, ...toldNow, since: new Date(raised.since ?? at), createdAt: now })
           .returning()
     if (!row) throw new Error('the notice was not written')
     // If a search has just opened the notice, the command only adds better words.

@@ -177,7 +177,7 @@ export const noticeSends = pgTable(
 export type NoticeRow = typeof notices.$inferSelect
 export type ChannelRow = typeof noticeChannels.$inferSelect
 
-/** The last refused credentials of other services, one row for each service, see refused-tokens.ts. */
+/** The last refused credentials of other services, one row for each service, see found.ts. */
 export const refusedTokens = pgTable('refused_tokens', {
   /** The subject of the cause `token`. */
   service: text().primaryKey(),

@@ -7,9 +7,8 @@ import { NOTHING_USED } from './task-states.ts'
 import { recordEvent, transition, updateOrder, type OrderRow } from './transition.ts'
 
 /** Takes the order's addresses from another server group from now on. */
-export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number): Promise<OrderRow> {
-  if (order.serverGroupId === serverGroupId) return order
-  return (await updateOrder(unit, order.id, { serverGroupId })) ?? order
+export async function regroup(unit: Unit, order: OrderRow, serverGroupId: number): Promise<void> {
+  if (order.serverGroupId !== serverGroupId) await updateOrder(unit, order.id, { serverGroupId })
 }
 
 type Credited = { seconds: number } & Record<string, unknown>

@@ -46,7 +46,7 @@ export function orderTranslations(order: Bought & { rules: number[] }, product: 
 }
 
 /** The recipient of a mail about an order, and the data that all these mails share. */
-export type OrderMail = {
+export type OrderMailBase = {
   to: string
   language: Language
   data: { username: string; order_id: string; product_name: string }
@@ -65,7 +65,7 @@ export const orderMailColumns = {
 }
 type Columns = Buyer & { publicId: string; productName: string; variantName: string; product: ProductName }
 
-export function orderMailFrom({ username, to, language, publicId, product, ...bought }: Columns): OrderMail {
+export function orderMailFrom({ username, to, language, publicId, product, ...bought }: Columns): OrderMailBase {
   return {
     to,
     language,
@@ -74,7 +74,7 @@ export function orderMailFrom({ username, to, language, publicId, product, ...bo
 }
 
 /** The same for one order; null if the user was deleted. */
-export async function orderMail(db: Executor, orderId: number): Promise<OrderMail | null> {
+export async function orderMail(db: Executor, orderId: number): Promise<OrderMailBase | null> {
   const [row] = await db
     .select(orderMailColumns)
     .from(orders)

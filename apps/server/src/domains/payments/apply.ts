@@ -85,15 +85,15 @@ async function applyToOrder(
   }
   if (decision.do === 'record') return { outcome: decision.outcome }
   if (!order) throw new Error(`payment ${payment.id} has no order`)
-  const settling = { order, payment }
+  const on = { order, payment }
   const { amount } = payment
   switch (decision.do) {
     case 'deliver':
-      if (await deliver(unit, ctx, settling, decision)) return settled(settling)
-      return outOfStock(unit, ctx, settling)
+      if (await deliver(unit, ctx, on, decision)) return settled(on)
+      return outOfStock(unit, ctx, on)
     case 'renew':
-      if (await renew(unit, ctx, settling, decision)) return settled(settling)
-      return hold(unit, ctx, settling, { code: 'out_of_stock' })
+      if (await renew(unit, ctx, on, decision)) return settled(on)
+      return hold(unit, ctx, on, { code: 'out_of_stock' })
     case 'fail': {
       const paidOrder = await markPaid(unit, order, { ...payment, days: decision.days })
       return fail(unit, ctx, { order: paidOrder, payment }, decision.problem)
@@ -103,7 +103,7 @@ async function applyToOrder(
       await failOrder(unit, order, decision.problem)
       return { outcome: 'ignored' }
     case 'hold':
-      return hold(unit, ctx, settling, decision.reason)
+      return hold(unit, ctx, on, decision.reason)
   }
 }
 
@@ -118,19 +118,19 @@ export async function deliver(
   unit: Unit,
   ctx: Settling,
   { order, payment }: OnOrder,
-  { as, days, receiptDate: paidAt }: Delivery
+  { as, days, receiptDate }: Delivery
 ): Promise<boolean> {
   if (as === 'first') {
     const paidOrder = await markPaid(unit, order, { ...payment, days })
     await accept(unit, ctx, { order: paidOrder, payment })
     if (!(await startDelivery(unit, paidOrder))) return false
-    await mailReceipt(unit, ctx, paidOrder, { ...payment, paidAt })
+    await mailReceipt(unit, ctx, paidOrder, { ...payment, paidAt: receiptDate })
     return true
   }
   const failed = as === 'instead' ? await replacePayment(unit, order, { ...payment, days }) : order
   if (!(await startDelivery(unit, failed))) return false
   await accept(unit, ctx, { order: failed, payment })
-  await mailReceipt(unit, ctx, failed, { ...payment, paidAt })
+  await mailReceipt(unit, ctx, failed, { ...payment, paidAt: receiptDate })
   return true
 }
 

@@ -10,7 +10,7 @@ import type { AppContext } from '../../infra/context.ts'
 import { ok, type Result } from '../../infra/result.ts'
 import { openPlatform, platformRefusal } from '../commerce/index.ts'
 import { lockOrder, recordEvent } from '../orders/index.ts'
-import { queueOrderRead } from './jobs.ts'
+import { enqueueOrderRead } from './queues.ts'
 import { selectPaymentToRefund, planOf, type PaymentToRefund } from './refund-plan.ts'
 import {
   addRefund,
@@ -29,13 +29,13 @@ import { refusedByApplication, refusedByRequest } from './refusals.ts'
 import { paymentOf } from './rows.ts'
 import { paymentRefunds } from './tables.ts'
 
-export type RefundAsked = {
+export type RefundForm = {
   /** Undefined: all that is left. */
   amount?: string | undefined
   /** The plan that the administrator confirmed. If the plan has changed since, the request is refused as stale. */
   version: string
 }
-type Started = { amount: string; platform_order: string; by_hand: string | null }
+type RefundReply = { amount: string; platform_order: string; by_hand: string | null }
 
 /**
  * Asks the platform to refund a payment, all that is left or a part. The effects here follow from the platform's own
@@ -45,14 +45,14 @@ export async function refundOnPlatform(
   ctx: AppContext,
   by: UserActor,
   meant: PaymentToRefund,
-  form: RefundAsked
-): Promise<Result<Started>> {
+  form: RefundForm
+): Promise<Result<RefundReply>> {
   const opened = await openPlatform(ctx)
   if (!opened.ok) return opened
   const platform = opened.data
-  const failed = await failedRefunds(ctx, by, platform, meant)
+  const failed = await settleEarlierRefunds(ctx, by, platform, meant)
   if (!failed.ok) return failed
-  const asked = await command(ctx, by, unit => startRequest(unit, ctx, { by, meant, form, failed: failed.data }))
+  const asked = await command(ctx, by, unit => requestRefund(unit, ctx, { by, meant, form, failed: failed.data }))
   if (!asked.ok && asked.reason === 'refund_unanswered' && (await endUnmade(ctx, by, platform, meant)))
     return refundOnPlatform(ctx, by, meant, form)
   if (!asked.ok) return asked
@@ -65,14 +65,14 @@ export async function refundOnPlatform(
     await command(ctx, by, unit => recordRefused(unit, row))
     return isRepeated ? refundOnPlatform(ctx, by, meant, form) : platformRefusal(made)
   }
-  if (!made.ok && NOT_MADE.has(made.reason)) {
-    await command(ctx, by, unit => notMade(unit, asked.data))
+  if (!made.ok && FAILED_BEFORE_REFUND.has(made.reason)) {
+    await command(ctx, by, unit => recordFailure(unit, asked.data))
     return platformRefusal(made)
   }
   const refundId = made.ok ? made.value : null
   await command(ctx, by, async unit => {
-    await recordAnswered(unit, row, refundId)
-    // Until another refund takes their place, reading the order tells an administrator that they failed.
+    await (refundId ? recordAnswer(unit, row, refundId) : recordLostAnswer(unit, row))
+    // The failed ones end only now: while they are open, reading the order notifies administrators that they failed.
     if (refundId && !isRepeated) for (const one of failed.data) await recordRefused(unit, one)
   })
   // The platform answers a repeat as it answered the first request. That refund may have failed since.
@@ -86,7 +86,7 @@ export async function refundOnPlatform(
 }
 
 /** Failures after which the platform has certainly refunded nothing. */
-const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
+const FAILED_BEFORE_REFUND: ReadonlySet<ShopifyFailure['reason']> = new Set([
   'not_configured',
   'unauthorized',
   'throttled',
@@ -96,12 +96,12 @@ const NOT_MADE: ReadonlySet<ShopifyFailure['reason']> = new Set([
 ])
 
 /** The input to send: made from the order's payments the first time, and the same in every repeat. */
-async function inputOf(ctx: AppContext, by: UserActor, platform: Shopify, requested: Requested) {
+async function inputOf(ctx: AppContext, by: UserActor, platform: Shopify, requested: RefundRequest) {
   const { row, amount } = requested
   if (row.input) return ok(row.input)
   const read = await platform.refundInput(row.platformOrderId, { amount, note: `Refund by ${by.username}` })
   if (read.ok) return command(ctx, by, unit => keepInput(unit, row, read.value))
-  await command(ctx, by, unit => notMade(unit, requested))
+  await command(ctx, by, unit => recordFailure(unit, requested))
   return platformRefusal(read)
 }
 
@@ -110,7 +110,7 @@ async function inputOf(ctx: AppContext, by: UserActor, platform: Shopify, reques
  * unknown, another request is refused.
  * @returns their rows if all have failed
  */
-async function failedRefunds(ctx: AppContext, by: UserActor, platform: Shopify, meant: PaymentToRefund) {
+async function settleEarlierRefunds(ctx: AppContext, by: UserActor, platform: Shopify, meant: PaymentToRefund) {
   const payment = await selectPaymentToRefund(ctx.db, meant)
   if (!payment) return ok([])
   const begun = (await refundRowsOf(ctx.db, payment.platformOrderId)).filter(({ state }) => state === 'answered')
@@ -123,7 +123,7 @@ async function failedRefunds(ctx: AppContext, by: UserActor, platform: Shopify, 
     if (read.value.outcome !== 'made') return refuse('refund_pending', { params })
     await command(ctx, by, async unit => {
       await recordRead(unit, row, true)
-      queueOrderRead(unit, payment.platformOrderId)
+      enqueueOrderRead(unit, payment.platformOrderId)
     })
     return refuse('refund_uncounted', { params })
   }
@@ -131,7 +131,7 @@ async function failedRefunds(ctx: AppContext, by: UserActor, platform: Shopify, 
 }
 
 /** The platform lists at most this many refunds of an order. */
-const LISTED = 20
+const MOST_LISTED = 20
 
 /**
  * Ends the request without an answer if the platform did not make it: it lists only refunds of the order that are known.
@@ -147,22 +147,22 @@ async function endUnmade(ctx: AppContext, by: UserActor, platform: Shopify, mean
     const rows = await refundRowsOf(unit.tx, platformOrderId)
     const isKnown = refunds.every(({ id }) => rows.some(row => refundIdOf(row) === id))
     // It may have been repeated meanwhile.
-    if (!isKnown || refunds.length >= LISTED || blockingRefundOf(rows, unit.now)) return false
+    if (!isKnown || refunds.length >= MOST_LISTED || blockingRefundOf(rows, unit.now)) return false
     for (const row of rows) if (hasNoResult(row) && row.state !== 'answered') await moveRefund(unit, row, 'refuse')
     return true
   })
 }
 
-/** `failed`: see `failedRefunds`. They block nothing. */
-type Request = { by: UserActor; meant: PaymentToRefund; form: RefundAsked; failed: readonly RefundRow[] }
-type Requested = { row: RefundRow; amount: string; platform_order: string; isRepeated: boolean }
+type RefundRequest = { row: RefundRow; amount: string; platform_order: string; isRepeated: boolean }
 
-async function startRequest(
+/** @param failed see `settleEarlierRefunds`. They block nothing. */
+async function requestRefund(
   unit: Unit,
   { secrets }: Pick<AppContext, 'secrets'>,
-  { by: { username: askedBy }, meant, form, failed }: Request
-): Promise<Result<Requested>> {
+  { by, meant, form, failed }: { by: UserActor; meant: PaymentToRefund; form: RefundForm; failed: readonly RefundRow[] }
+): Promise<Result<RefundRequest>> {
   const { tx, now } = unit
+  const { username: askedBy } = by
   const known = await selectPaymentToRefund(tx, meant)
   if (!known) return refuse('order_without_payment')
   const { platformOrderId, orderId } = known
@@ -184,7 +184,7 @@ async function startRequest(
   const { amount, version, platform_order } = planned.data
   if (form.version !== version) return refuse('stale')
   const askedPart = !sumRefunds(counted([...refunds, { state: 'counted', amount }]), payment.charged).all
-  const row = await askFor(unit, refunds, { platformOrderId, amount, askedBy, askedPart })
+  const row = await addOrRepeatRequest(unit, refunds, { platformOrderId, amount, askedBy, askedPart })
   if (!row.ok) return row
   const detail = { platform_order, amount }
   if (order) await recordEvent(unit, order.id, 'refund_requested', detail)
@@ -196,17 +196,17 @@ async function startRequest(
 type Wanted = { platformOrderId: string; amount: string; askedBy: string; askedPart: boolean }
 
 /** How long the platform remembers an idempotency key after it was first sent. The reconciliation finds a refund within that time. */
-const KEY_KEPT = DAY
+const KEY_KEPT_MS = DAY
 
 /** Adds a request, or repeats the unanswered one. Refuses another amount than the unanswered one. */
-async function askFor(
+async function addOrRepeatRequest(
   unit: Unit,
   refunds: readonly RefundRow[],
   wanted: Wanted
-): Promise<Result<Pick<Requested, 'row' | 'isRepeated'>>> {
+): Promise<Result<Pick<RefundRequest, 'row' | 'isRepeated'>>> {
   const last = refunds.findLast(row => hasNoResult(row) && row.state !== 'answered')
   // One that was never sent was not made: its process ended before.
-  const isOver = last && (!last.sentAt || last.sentAt.getTime() <= unit.now.getTime() - KEY_KEPT)
+  const isOver = last && (!last.sentAt || last.sentAt.getTime() <= unit.now.getTime() - KEY_KEPT_MS)
   if (isOver) await moveRefund(unit, last, 'refuse')
   const open = isOver ? undefined : last
   if (open && open.amount !== wanted.amount)
@@ -241,23 +241,22 @@ async function keepInput(unit: Unit, asked: RefundRow, input: RefundInput): Prom
 }
 
 /** The platform was not asked, or refused. A repeat stays open, because the first request may have succeeded. */
-const notMade = (unit: Unit, { row, isRepeated }: Requested): Promise<void> =>
-  isRepeated ? recordAnswered(unit, row, null) : recordRefused(unit, row)
+const recordFailure = (unit: Unit, { row, isRepeated }: RefundRequest): Promise<void> =>
+  isRepeated ? recordLostAnswer(unit, row) : recordRefused(unit, row)
 
-/**
- * Stores the refund id that the platform's report will carry. If that report came first, it replaces the request.
- * @param refundId null: the answer was lost, or names no refund
- */
-async function recordAnswered(unit: Unit, asked: RefundRow, refundId: string | null): Promise<void> {
+/** The answer was lost, or names no refund. */
+async function recordLostAnswer(unit: Unit, asked: RefundRow): Promise<void> {
+  const row = await openRow(unit, asked)
+  if (row?.state === 'asked') await moveRefund(unit, row, 'lose_answer')
+}
+
+/** Stores the refund id that the platform's report will carry. If that report came first, it replaces the request. */
+async function recordAnswer(unit: Unit, asked: RefundRow, refundId: string): Promise<void> {
   const row = await openRow(unit, asked)
   if (!row || row.state === 'answered') return
-  if (refundId === null) {
-    if (row.state === 'asked') await moveRefund(unit, row, 'lose_answer')
-    return
-  }
   const key = `refund:${refundId}`
-  const isTold = (await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))) > 0
-  if (isTold) await moveRefund(unit, row, 'refuse')
+  const isReported = (await unit.tx.$count(paymentRefunds, eq(paymentRefunds.key, key))) > 0
+  if (isReported) await moveRefund(unit, row, 'refuse')
   else await moveRefund(unit, row, 'answer', { key, awaitsRead: true })
 }
 

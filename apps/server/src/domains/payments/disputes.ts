@@ -7,7 +7,7 @@ import type { EventResult } from '../commerce/index.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import { atOwnInstant, applyReturn } from './apply-return.ts'
 import { countCodes, gatherBalance, recordRefund, paymentAndOrderOf, type Refunding } from './refund-reports.ts'
-import { queueOrderRead } from './jobs.ts'
+import { enqueueOrderRead } from './queues.ts'
 import { reportedMoney, timeOf } from './rows.ts'
 import { addRefund, counted, isUnconverted, keyAfter, moveRefund, refundRowsOf, rowsOf } from './refund-rows.ts'
 import { paymentRefunds } from './tables.ts'
@@ -94,7 +94,7 @@ async function winBack(
   const back = { reversedAt: own.now, awaitsRead: true, foreignAmount: null }
   if (last) await moveRefund(own, last, 'return', back)
   else await addRefund(own, { ...back, key: keyOf(dispute), platformOrderId, amount: '0.00', state: 'returned' })
-  queueOrderRead(unit, platformOrderId)
+  enqueueOrderRead(unit, platformOrderId)
   return applyReturn(own, ctx, platformOrderId, 'dispute_won')
 }
 

@@ -14,16 +14,16 @@ export { applyReturn, atOwnInstant } from './apply-return.ts'
 export { disputePayment, stageOf } from './disputes.ts'
 export { cancelPayment, recordRefund, paymentAndOrderOf, type Refunding, recordRefundReport } from './refund-reports.ts'
 export { holdsUnsettledMoney, ordersPaidBy, paidBy } from './figures.ts'
-export { queueOrderRead, readOrderQueue } from './jobs.ts'
+export { enqueueOrderRead, readOrderQueue } from './queues.ts'
 export { compareLines, downToCents, lineOf, linesOf, missing, titleOf } from './paid-order.ts'
 export {
-  CONVERTED,
+  ROUNDING_CENTS,
   addRefund,
   convertRefunds,
   counted,
   hasNoResult,
   isMarked,
-  MOST_PENDING,
+  PENDING_MS,
   keyAfter,
   toPaymentCurrency,
   isPlatformRefund,

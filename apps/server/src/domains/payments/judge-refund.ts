@@ -2,7 +2,7 @@ import type { Params } from '@netlet/contract'
 import { fromCents, toCents } from '@netlet/contract/money'
 import { endsAtOnce } from '../delivery/index.ts'
 import { graceAfter, heldUntil, termWithout, type OrderRow } from '../orders/index.ts'
-import { CONVERTED, counted, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
+import { ROUNDING_CENTS, counted, sumRefunds, totalOf, type RefundRow } from './refund-rows.ts'
 import { refundedPartOf, minus, type PaymentRow } from './rows.ts'
 
 /** The facts for judging refunded or returned money of a payment, read and locked once by `gatherBalance`. */
@@ -62,7 +62,7 @@ type Given = Pick<Balance, 'payment' | 'refunds'>
 export function refundedTwice({ payment: { charged }, refunds }: Given, row?: RefundRow): Params | null {
   const known = counted(refunds).filter(({ key, amount }) => !key.startsWith('reported:') && amount !== '0.00')
   const more = totalOf(known, charged) - toCents(charged)
-  const isMore = more > CONVERTED * BigInt(known.length) && known.length > 1
+  const isMore = more > ROUNDING_CENTS * BigInt(known.length) && known.length > 1
   return isMore && (!row || known.some(({ id }) => id === row.id)) ? { amount: fromCents(more), charged } : null
 }
 

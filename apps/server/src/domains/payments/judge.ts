@@ -157,8 +157,8 @@ function judgeRenewal(facts: Facts, about: OrderFacts): Decision {
 }
 
 /** The renewal of an order; null if it could not be renewed when it was paid, or the new term would have been over. */
-function renewalOf({ order, terms: { days }, paidAt, renewableBefore: graceUntil }: OrderFacts): Renewal | null {
-  const isPossible = renewable({ ...order, graceUntil }, paidAt).ok && !isOverWith(order, days, paidAt)
+function renewalOf({ order, terms: { days }, paidAt, renewableBefore }: OrderFacts): Renewal | null {
+  const isPossible = renewable({ ...order, graceUntil: renewableBefore }, paidAt).ok && !isOverWith(order, days, paidAt)
   return isPossible ? { do: 'renew', days, paidAt } : null
 }
 

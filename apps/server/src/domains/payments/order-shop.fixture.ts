@@ -5,7 +5,7 @@ import { command } from '../../infra/command.ts'
 import { PaidOrder } from '../../integrations/shopify/index.ts'
 import { paidEvent } from '../../testing/buying.ts'
 import type { TestClient } from '../../testing/client.ts'
-import { sessionOf, userActor } from '../../testing/session.ts'
+import { addSession, userActor } from '../../testing/session.ts'
 import { startTestShop, type TestShop } from '../../testing/shop.ts'
 import { SESSION_COOKIE, SESSION_LIFE } from '../accounts/index.ts'
 import { products, variants } from '../catalog/tables.ts'
@@ -140,7 +140,7 @@ export async function startOrderShop({
       const time = ctx.now().getTime()
       if (time - signedInAt < SESSION_LIFE / 2) return
       signedInAt = time
-      for (const { cookies, user } of people) cookies.set(SESSION_COOKIE, await sessionOf(ctx, user.id))
+      for (const { cookies, user } of people) cookies.set(SESSION_COOKIE, await addSession(ctx, user.id))
     },
     async endAll() {
       const past = sql`${new Date(ctx.now().getTime() - 1000)}`

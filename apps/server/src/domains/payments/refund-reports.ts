@@ -26,11 +26,11 @@ import { readSettings } from '../settings/index.ts'
 import { judgeRefund, refundedTwice, type Balance, type RefundDecision } from './judge-refund.ts'
 import type { RefundEffect } from '../mail/index.ts'
 import { isRefundedOrVoided } from './paid-order.ts'
-import { queueOrderRead } from './jobs.ts'
+import { enqueueOrderRead } from './queues.ts'
 import {
   addRefund,
   blockingRefundOf,
-  CONVERTED,
+  ROUNDING_CENTS,
   counted,
   isRefundedForGood,
   isPlatformRefund,
@@ -183,7 +183,7 @@ export async function recordRefund(unit: Unit, ctx: Refunding, report: RefundRep
   const { about, detail } = subjectIn(payment, order, platformOrderId)
   if (reason === 'chargeback') await noticeDispute(unit, facts, row)
   if (isUnconverted(row)) {
-    queueOrderRead(unit, platformOrderId)
+    enqueueOrderRead(unit, platformOrderId)
     return { outcome: 'refunded', about }
   }
   const decision = judgeRefund(facts)
@@ -218,7 +218,7 @@ async function countRefund(unit: Unit, report: RefundReport): Promise<RefundRow 
   const asked = refundIdOf(report) && !isMark(key) ? requestOf(rows, { key, amount, now: unit.now }) : undefined
   if (!asked) return addRefund(unit, { ...columns, platformOrderId, state: 'counted' })
   await moveRefund(unit, asked, 'count', columns)
-  const isLess = toCents(columns.amount ?? '0') + CONVERTED < toCents(asked.amount ?? '0')
+  const isLess = toCents(columns.amount ?? '0') + ROUNDING_CENTS < toCents(asked.amount ?? '0')
   return { ...asked, ...columns, askedPart: asked.askedPart && !isLess, state: 'counted' }
 }
 
@@ -240,7 +240,7 @@ function requestOf(
     throw new EventWaits('the platform has yet to answer a request for a refund')
   return open.find(row => {
     const difference = toCents(row.amount ?? '0') - toCents(amount ?? '0')
-    return difference <= CONVERTED && difference >= -CONVERTED
+    return difference <= ROUNDING_CENTS && difference >= -ROUNDING_CENTS
   })
 }
 

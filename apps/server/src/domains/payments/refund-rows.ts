@@ -15,7 +15,7 @@ export const isUnconverted = ({ amount, foreignAmount }: Pick<RefundRow, 'amount
   foreignAmount !== null && amount === '0.00'
 
 /** A report may differ by this many cents, because the platform converts to the buyer's currency and back. */
-export const CONVERTED = 2n
+export const ROUNDING_CENTS = 2n
 
 /** All known refunds and disputes of a platform order, oldest first. */
 export const refundRowsOf = (db: Executor, platformOrderId: string): Promise<RefundRow[]> =>
@@ -83,19 +83,19 @@ export const keyAfter = (rows: readonly Pick<RefundRow, 'key'>[], key: string): 
   rows.length === 0 ? key : `${key}:${rows.length + 1}`
 
 /** How long a request for a refund blocks other changes to its payment while the platform has not reported it. */
-export const UNDERWAY = 10 * MINUTE
+export const UNDERWAY_MS = 10 * MINUTE
 
 /** How long a pending refund is asked about. Then an administrator is told, and decides. */
-export const MOST_PENDING = 14 * DAY
+export const PENDING_MS = 14 * DAY
 
 /** The request for which a report of the payment waits. */
 export const recentRequestOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
-  rows.find(row => hasNoResult(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY)
+  rows.find(row => hasNoResult(row) && row.createdAt.getTime() > now.getTime() - UNDERWAY_MS)
 
 /** The request that blocks decisions about a payment, also while the platform has the refund as pending. */
 export const blockingRefundOf = (rows: readonly RefundRow[], now: Date): RefundRow | undefined =>
   recentRequestOf(rows, now) ??
-  rows.find(row => row.state === 'answered' && row.awaitsRead && row.createdAt.getTime() > now.getTime() - MOST_PENDING)
+  rows.find(row => row.state === 'answered' && row.awaitsRead && row.createdAt.getTime() > now.getTime() - PENDING_MS)
 
 /** Was it requested, and is the platform's result still unknown? */
 export const hasNoResult = ({ state }: Pick<RefundRow, 'state'>): boolean =>
@@ -106,11 +106,11 @@ export const isBlocking = (now: Date) =>
   and(
     inArray(paymentRefunds.state, [...STATES_WITHOUT_RESULT]),
     or(
-      gt(paymentRefunds.createdAt, new Date(now.getTime() - UNDERWAY)),
+      gt(paymentRefunds.createdAt, new Date(now.getTime() - UNDERWAY_MS)),
       and(
         eq(paymentRefunds.state, 'answered'),
         paymentRefunds.awaitsRead,
-        gt(paymentRefunds.createdAt, new Date(now.getTime() - MOST_PENDING))
+        gt(paymentRefunds.createdAt, new Date(now.getTime() - PENDING_MS))
       )
     )
   )

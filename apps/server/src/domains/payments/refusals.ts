@@ -8,7 +8,7 @@ import { users } from '../accounts/tables.ts'
 import { platformEvents } from '../commerce/tables.ts'
 import type { OrderRow } from '../orders/index.ts'
 import { orders } from '../orders/tables.ts'
-import { blockingRefundOf, isBlocking, refundRowsOf, UNDERWAY, type RefundRow } from './refund-rows.ts'
+import { blockingRefundOf, isBlocking, refundRowsOf, UNDERWAY_MS, type RefundRow } from './refund-rows.ts'
 import { paymentOf, type PaymentRow } from './rows.ts'
 import { paymentRefunds, payments } from './tables.ts'
 
@@ -65,7 +65,7 @@ export async function refusedByApplication(
       and(
         eq(platformEvents.platformOrderId, platformOrderId),
         eq(platformEvents.resolution, 'applied'),
-        gt(platformEvents.resolvedAt, new Date(now.getTime() - UNDERWAY)),
+        gt(platformEvents.resolvedAt, new Date(now.getTime() - UNDERWAY_MS)),
         ne(platformEvents.resolvedBy, username)
       )
     )

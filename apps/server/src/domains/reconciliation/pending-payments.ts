@@ -19,7 +19,7 @@ import {
   type OrderRow,
   type UnpaidState
 } from '../orders/index.ts'
-import { compareLines, downToCents, missing, paymentOf, queueOrderRead } from '../payments/index.ts'
+import { compareLines, downToCents, missing, paymentOf, enqueueOrderRead } from '../payments/index.ts'
 import { readSettings } from '../settings/index.ts'
 import { toEvent } from './refund-differences.ts'
 
@@ -130,6 +130,6 @@ export async function holdCreated(unit: Unit, created: PaidOrder, ctx: AppContex
   if ((await paymentOf(unit.tx, created.id)) || (await isCancelledThere(unit.tx, created.id)))
     return { outcome: 'ignored' }
   await holdOrder(unit, ctx, named.order, { event: created, untaken: 'unproven', received: null })
-  queueOrderRead(unit, created.id)
+  enqueueOrderRead(unit, created.id)
   return { outcome: 'not_paid' }
 }

@@ -23,7 +23,7 @@ import {
 } from '../commerce/index.ts'
 import { forgetPending, formerlyPending } from '../orders/index.ts'
 import {
-  MOST_PENDING,
+  PENDING_MS,
   type RefundRow,
   downToCents,
   hasNoResult,
@@ -32,7 +32,7 @@ import {
   paymentOf,
   paymentStateOf,
   pendingKey,
-  queueOrderRead,
+  enqueueOrderRead,
   recordRead,
   refundIdOf,
   refundRowsOf,
@@ -137,8 +137,8 @@ export async function queueUnreadOrders(ctx: AppContext): Promise<void> {
     unread.length <= MOST_ORDERS ? 0 : (Math.floor(ctx.now().getTime() / EVERY) * MOST_ORDERS) % unread.length
   const next = [...unread.slice(start), ...unread.slice(0, start)].slice(0, MOST_ORDERS)
   await command(ctx, SYSTEM, async unit => {
-    for (const platformOrderId of past) queueOrderRead(unit, platformOrderId)
-    for (const { platformOrderId } of next) queueOrderRead(unit, platformOrderId)
+    for (const platformOrderId of past) enqueueOrderRead(unit, platformOrderId)
+    for (const { platformOrderId } of next) enqueueOrderRead(unit, platformOrderId)
   })
 }
 
@@ -187,7 +187,7 @@ export async function readTransaction(unit: Unit, event: TransactionEvent): Prom
   if (status !== 'success') await setAwaitsRead(unit, platformOrderId, true, isCountedRefund)
   const rows = await refundRowsOf(unit.tx, platformOrderId)
   if (!rows.some(row => row.awaitsRead || row.state === 'answered')) return { outcome: 'ignored' }
-  queueOrderRead(unit, platformOrderId)
+  enqueueOrderRead(unit, platformOrderId)
   // An order that cannot be read does not tell, so that `reportedResult` looks for this.
   return { outcome: 'ignored', about: { platformOrderId }, detail: { status } }
 }
@@ -223,10 +223,10 @@ async function endFailed(unit: Unit, row: RefundRow, name: string): Promise<void
 }
 
 async function awaitResult(unit: Unit, row: RefundRow, { name, isOpen }: { name: string; isOpen: boolean }) {
-  const isOver = row.createdAt <= before(unit.now, MOST_PENDING)
+  const isOver = row.createdAt <= before(unit.now, PENDING_MS)
   await recordRead(unit, row, isOpen && !isOver)
   if (isOpen && isOver && row.state === 'answered')
-    await tellOf(unit, row, { name, status: 'PENDING', days: MOST_PENDING / DAY })
+    await tellOf(unit, row, { name, status: 'PENDING', days: PENDING_MS / DAY })
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   type PaymentRow,
   type RefundRow,
   type ReportedMoney,
-  CONVERTED,
+  ROUNDING_CENTS,
   counted,
   downToCents,
   isPlatformRefund,
@@ -50,7 +50,7 @@ export function differences(order: ShopifyOrder, compared: Compared): Difference
     const marked = totalOf(own.filter(isMarked), payment.charged)
     const twice = (says < known ? says : known) - known + marked
     const doubts =
-      marked > 0n && twice > CONVERTED ? [refundedAgain(order, { key, twice, charged: payment.charged })] : []
+      marked > 0n && twice > ROUNDING_CENTS ? [refundedAgain(order, { key, twice, charged: payment.charged })] : []
     if (says <= known && says >= known - marked) return doubts
     // The platform's list may lag, so a smaller amount counts only after some time.
     if (says < known && !own.every(row => isSettled(row, now))) return []
@@ -113,7 +113,7 @@ export function amountOf(listed: Listed, payment: PaymentRow | undefined): strin
 /** The cents of a pending refund that are not made yet, if the platform made only this much of it. */
 export function pendingRest(awaited: Pick<RefundRow, 'amount'> | undefined, made: bigint): bigint {
   const rest = toCents(awaited?.amount ?? '0') - made
-  return rest > CONVERTED ? rest : 0n
+  return rest > ROUNDING_CENTS ? rest : 0n
 }
 
 type Change = { key: string; known: bigint; amount: string | null; foreign?: string | undefined }

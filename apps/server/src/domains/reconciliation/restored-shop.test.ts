@@ -30,7 +30,7 @@ import {
 } from '../../testing/buying.ts'
 import { createJobRunner, type JobRunner } from '../../testing/drain.ts'
 import { databaseUrl, withClient } from '../../testing/server.ts'
-import { sessionOf } from '../../testing/session.ts'
+import { addSession } from '../../testing/session.ts'
 import { control } from '../../../../sandbox/src/testing/harness.ts'
 import { allJobs } from '../../workers.ts'
 import { eventHandlers } from '../../event-handlers.ts'
@@ -100,7 +100,7 @@ async function backedUp(): Promise<() => Promise<void>> {
 async function signedIn(email: string): Promise<TestClient> {
   const { rows } = await restored.ctx.db.execute<{ id: number }>(sql`select id from users where email = ${email}`)
   const client = createTestClient(url)
-  client.cookies.set(SESSION_COOKIE, await sessionOf(restored.ctx, rows[0]?.id ?? 0))
+  client.cookies.set(SESSION_COOKIE, await addSession(restored.ctx, rows[0]?.id ?? 0))
   return client
 }
 

@@ -117,21 +117,17 @@ export async function markConverged(unit: Unit, serverId: number): Promise<void>
 /** Since when a server has not answered or has failed to take changes; null if neither. */
 export const troubledSince = sql<Date | null>`least(${servers.unreachableSince}, ${servers.failingSince})`
 
-/**
- * Takes a server out of stock if it has been in trouble since before `deadline`. It sells again when the trouble ends.
- * @returns whether it sold until now
- */
-export async function markOffline(unit: Unit, serverId: number, deadline: Date): Promise<boolean> {
+/** Takes a server out of stock if it has been in trouble since before `deadline`, until the trouble ends. */
+export async function markOffline(unit: Unit, serverId: number, deadline: Date): Promise<void> {
   const gone = await unit.tx
     .update(servers)
     .set({ offline: true })
     .where(and(eq(servers.id, serverId), eq(servers.offline, false), lte(troubledSince, deadline)))
     .returning({ id: servers.id })
-  if (gone.length === 0) return false
+  if (gone.length === 0) return
   await notifyWebhooks(unit, 'server.down', serverId)
   unit.publish('server', serverId)
   publishSelling(unit)
-  return true
 }
 
 /** Tells the operators' webhooks that a server went out of stock because it does not serve, or that it sells again. */

@@ -32,7 +32,7 @@ export const programIn = (info: unknown): Program => {
   return read.success ? read.data : null
 }
 
-/** The settings format that it knows (`agent-settings.ts` of the contract). */
+/** The settings format that it knows (packages/contract/src/agent-settings.ts). */
 const settingsFormatIn = (info: unknown): number => programIn(info)?.settings_format ?? 1
 
 /** Whether this program can hand over to ours. One of another format refuses, and must be restarted. */

@@ -14,7 +14,8 @@ import {
   linkIncident,
   updateIncident
 } from './incidents.ts'
-import { type ReadDeliveryTimes, readFigures, readStatusPage } from './page.ts'
+import { readStatusPage } from './page.ts'
+import { type ReadDeliveryTimes, readFigures } from './shop-figures.ts'
 import { incidentList, readIncident, readPublicIncident } from './present.ts'
 import type { ReadProxyChecks } from './states.ts'
 import { confirmSubscriber, countSubscribers, subscribe, unsubscribeStatus } from './subscribers.ts'

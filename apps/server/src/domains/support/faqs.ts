@@ -71,8 +71,8 @@ export async function deleteFaq(ctx: AppContext, by: Actor, id: number): Promise
 }
 
 /**
- * Restores a deleted question from the audit log with its id, and so in its place. An existing one stays as it is;
- * 'not_found' if the log has no deletion.
+ * Restores a deleted question from the audit log with its former id, which also is its position in the list. An existing
+ * question stays as it is. 'not_found' if the log has no deletion of it.
  */
 export const restoreFaq = (ctx: AppContext, by: Actor, id: number): Promise<Result<Faq>> =>
   command(ctx, by, async unit => {

@@ -3,15 +3,15 @@ import type { Executor } from './client.ts'
 
 /** First numbers of advisory locks, one for each purpose. The second is a row's id or the hash of a text. */
 export const LOCKS = {
-  /** Talks to a server's agent. Key: the server. A session lock, see fleet/lock.ts. */
+  /** Talks to a server's agent. Key: the server. A session lock, see domains/servers/server-row.ts. */
   serverAgent: 7300,
-  /** Shared by leases, exclusive for changes of ranges or rules. Taken by inventory.share and own (migrations). */
+  /** Shared by leases, exclusive for changes of ranges or rules. Taken by `inventory.share` and `inventory.own`. */
   inventory: 7301,
-  /** Fills a chunk of addresses. Key: the chunk. Taken by inventory.reserve (migrations). */
+  /** Fills a chunk of addresses. Key: the chunk. Taken by `inventory.reserve`. */
   inventoryChunk: 7302,
   /** Counts a customer's unpaid orders and looks up its checkout keys. Key: the user. */
   customerOrders: 7303,
-  /** Installs a server over SSH. Key: the server. A session lock, see fleet/lock.ts. */
+  /** Installs a server over SSH. Key: the server. A session lock, see domains/servers/server-row.ts. */
   serverProvisioning: 7304,
   /** Compares an order's clients with those of other orders, and writes them or their addresses. */
   clientLists: 7316,
@@ -45,7 +45,7 @@ export const LOCKS = {
   platformPrices: 7321,
   /** Makes a platform variant a rule or a plan. Key: the variant. */
   platformVariant: 7324,
-  /** Requests the next access token of the platform. A session lock, see commerce/token.ts. */
+  /** Requests the next access token of the platform. A session lock, see domains/commerce/token.ts. */
   platformToken: 7322,
   /** Starts syncs with the platform. Key: what is synced. */
   syncRuns: 7323,

@@ -22,7 +22,7 @@ declare module 'fastify' {
   // oxlint-disable-next-line typescript/consistent-type-definitions
   interface FastifyContextConfig {
     /** Only the handler parses the body. */
-    signed?: boolean
+    rawBody?: boolean
   }
 }
 
@@ -94,7 +94,7 @@ export async function createApp(options: {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser(['application/json'], { parseAs: 'buffer' }, (request, body, next) => {
     request.rawBody = body as Buffer
-    if (body.length === 0 || request.routeOptions.config.signed) return next(null, undefined)
+    if (body.length === 0 || request.routeOptions.config.rawBody) return next(null, undefined)
     let text: string
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer)

@@ -69,7 +69,7 @@ export function mounter(app: FastifyInstance, authenticator: Authenticator): Mou
       method: route.method,
       url: route.path.replace(/(.)\/$/, '$1'),
       bodyLimit: route.bodyLimit ?? (route.access === 'public' ? 64 * 1024 : 1024 * 1024),
-      config: { signed: route.signed === true },
+      config: { rawBody: route.rawBody === true },
       // Before the body is read: one that is refused anyway costs nothing.
       onRequest: async (request, reply) => {
         if (!authenticator.fromOurOrigin(request)) return sendRefusal(reply, refuse('bad_origin'))

@@ -59,7 +59,7 @@ export type AgentAddress = {
 
 export type AgentResult<T> =
   | { ok: true; data: T }
-  /** No answer, one that is not an agent's, or a refusal of this console whatever it asks. */
+  /** No answer; an answer that is not an agent's; an HTTP 5xx; or the agent refuses this console altogether. */
   | { ok: false; kind: 'failed'; message: string }
   /** The agent declined: `status` is its HTTP status, `reason` its stable code. */
   | { ok: false; kind: 'refused'; status: number; reason: string; message: string }

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { startOf } from '../../infra/text.ts'
-import { failed, messageId, parseFrom, type Mail, type MailReason, type MailResult } from './http-senders.ts'
+import { failed, messageId, parseFrom, type Mail, type MailReason, type MailResult } from './mail.ts'
 
 type Smtp = { host: string; port: number; secure?: boolean; username?: string; password?: string }
 

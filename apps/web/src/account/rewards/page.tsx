@@ -15,12 +15,9 @@ import { Day } from '../../kit/time.tsx'
 import { useAddressPaging } from '../../kit/use-paging.ts'
 import { ExchangeList } from './exchange-list.tsx'
 import classes from './rewards.module.css'
-import { NO_NEXT_LEVEL } from '@netlet/contract/limits'
 
 type Standing = {
   level: number
-  /** The next level's threshold, or NO_NEXT_LEVEL. */
-  next: number
   /** Level points to the next level; 0 at the highest. */
   missing: number
 }
@@ -29,8 +26,7 @@ type Standing = {
 export function standingOf(points: number, thresholds: readonly number[]): Standing {
   const sorted = thresholds.toSorted((one, other) => one - other).slice(0, 5)
   const level = sorted.filter(threshold => points >= threshold).length
-  const next = sorted[level] ?? NO_NEXT_LEVEL
-  return { level, next, missing: next === NO_NEXT_LEVEL ? 0 : next - points }
+  return { level, missing: (sorted[level] ?? points) - points }
 }
 
 /** The filled part of each level's section, from 0 to 1. */

@@ -201,7 +201,7 @@ export type Spec<K extends string, L, R, S extends FormSchema> = {
   /** The call that `dialog` or `editAt` makes. */
   edits?: Endpoint
   /** A permission that changing this row needs besides those of the calls; undefined: none. */
-  takes?: (row: R, me: CurrentUser | null) => Permission | undefined
+  permissionToChange?: (row: R, me: CurrentUser | null) => Permission | undefined
   /** Loads one row that is not on the page. By default the list is queried by id. */
   find?: (id: number) => Promise<R>
   remove?: { route: Endpoint; whyNot?: WhyNot<R>; confirm?: (t: T, row: R) => Asking; undo?: Undoing<R> }

@@ -27,7 +27,7 @@ import type { FormSchema, Named, Resource, Row, RowOf, Selected, Spec, Tools } f
 import { useOpenEdit, useRowActions } from './row-actions.tsx'
 import { RowActions } from './row-menu.tsx'
 import { SelectionBar } from './selection-bar.tsx'
-import { Cards, Grid } from './table.tsx'
+import { ResourceCards, ResourceTable } from './table.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useListPage } from './use-list.ts'
 import type { Endpoint } from '../../api/client.ts'
@@ -253,9 +253,9 @@ function ListPart<R extends Row>(props: ListPartProps<R>) {
         ) : rows.length === 0 ? (
           <Nothing words={words} asked={Object.keys(queryOf({ ...list, sort: null })).length > 0} />
         ) : narrow ? (
-          <Cards {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
+          <ResourceCards {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
         ) : (
-          <Grid {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
+          <ResourceTable {...{ resource, list, rows, arranged, selection, all, onSelect, actions }} />
         )}
         {page.data && rows && rows.length > 0 && <Pager list={list} page={page.data} sizes={resource.sizes ?? SIZES} />}
       </div>

@@ -102,7 +102,7 @@ type ListTable<R extends Row> = ReturnType<typeof useListTable<R>>
 
 const lookOf = <R,>(column: { columnDef: { meta?: unknown } }) => column.columnDef.meta as Column<R>
 
-export function Grid<R extends Row>(props: Props<R>) {
+export function ResourceTable<R extends Row>(props: Props<R>) {
   const { resource, list, all, actions } = props
   const t = useT()
   const words = useWords(resource.key)
@@ -179,7 +179,7 @@ export function Grid<R extends Row>(props: Props<R>) {
   )
 }
 
-export function Cards<R extends Row>(props: Props<R>) {
+export function ResourceCards<R extends Row>(props: Props<R>) {
   const { resource, list, all, actions } = props
   const t = useT()
   const words = useWords(resource.key)

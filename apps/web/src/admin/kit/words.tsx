@@ -31,9 +31,10 @@ export function May({ make, children }: { make: Endpoint; children: ReactNode })
 }
 
 /** What the role may do with a resource's rows, in any state. Buttons, shortcuts and addresses offer nothing else. */
-export function useMayChange<R extends Row>({ form, edits, remove, takes }: Resource<R>) {
+export function useMayChange<R extends Row>({ form, edits, remove, permissionToChange }: Resource<R>) {
   const { me, may, mayCall } = useMay()
-  const change = (row: R, route: Endpoint | undefined) => route !== undefined && mayCall(route) && may(takes?.(row, me))
+  const change = (row: R, route: Endpoint | undefined) =>
+    route !== undefined && mayCall(route) && may(permissionToChange?.(row, me))
   return {
     create: form?.create !== undefined && mayCall(form.create),
     edit: (row: R) => change(row, form?.update ?? edits),

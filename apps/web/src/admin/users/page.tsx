@@ -26,7 +26,7 @@ import { useState } from 'react'
 import { Dialog } from '../../kit/dialog.tsx'
 import { UserForm } from './user-form.tsx'
 import '../../kit/styles/forms.ts'
-import { takes } from './sessions-tab.tsx'
+import { permissionToChange } from './sessions-tab.tsx'
 
 /** The Edit dialog. A click outside does not close it, to protect what is entered. */
 function EditDialog({ task, onClose, onSaved }: DialogProps<User>) {
@@ -117,7 +117,7 @@ const Users = defineResource({
   find: id => call(accounts.user, { params: { id } }),
   dialog: EditDialog,
   edits: accounts.updateUser,
-  takes,
+  permissionToChange,
   columns: [
     integer('id', { optional: true }),
     column('user', (user: User) => <UserCell user={user} />, { lead: true }),

@@ -11,7 +11,7 @@ import { type Column, DataTable, risky, useCommand, WorkButton } from '../kit/in
 import { Address } from './cells.tsx'
 
 /** The permission for changing this user: only owners change other administrators. */
-export const takes = (user: User, me: CurrentUser | null) =>
+export const permissionToChange = (user: User, me: CurrentUser | null) =>
   user.is_superuser && user.id !== me?.id ? ('operators.change' as const) : undefined
 
 /** A user's sessions. One or all can be ended. */
@@ -21,9 +21,9 @@ export function SessionsTab({ user }: { user: UserDetail }) {
   const params = { id: user.id }
   const { data, isPending, error, refetch } = useQuery(read(accounts.userSessions, { params }))
   const { me, may, mayCall } = useMay()
-  const mayEnd = mayCall(accounts.endUserSessions) && may(takes(user, me))
+  const mayEnd = mayCall(accounts.endUserSessions) && may(permissionToChange(user, me))
   const count = data?.filter(session => !session.is_current).length ?? 0
-  const all = useCommand(accounts.endUserSessions, {
+  const endAll = useCommand(accounts.endUserSessions, {
     confirm: risky(
       {
         title: t('users.endAllTitle'),
@@ -69,8 +69,8 @@ export function SessionsTab({ user }: { user: UserDetail }) {
               variant="default"
               size="sm"
               className="bad"
-              working={all.running}
-              onClick={() => void all.run({ params })}
+              working={endAll.running}
+              onClick={() => void endAll.run({ params })}
             >
               {t('users.endAll')}
             </WorkButton>

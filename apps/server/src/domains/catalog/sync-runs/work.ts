@@ -20,7 +20,8 @@ import { presentPlan, versionOfPlan } from '../plan-sync.ts'
 import { type PlatformSource, readSource, type Report } from '../read-source.ts'
 import { planCatalogue, importCatalogue } from '../sync-catalogue.ts'
 import { planOf, importCollections, importTags } from '../sync-groupings.ts'
-import { findRun, isOld, presentRun, SMALL, transition } from './list-runs.ts'
+import { findRun, isOld, presentRun, SMALL } from './list-runs.ts'
+import { transition } from './states.ts'
 import { syncRuns } from './tables.ts'
 
 /** One hour: the platform limits how fast a shop with thousands of products can be read. */

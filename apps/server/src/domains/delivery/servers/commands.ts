@@ -39,7 +39,8 @@ import {
 } from '../../servers/index.ts'
 import { agentUsers, servers } from '../../servers/tables.ts'
 import { advance } from '../advance.ts'
-import { holdingsOf, leaseMissing, retireProxies } from '../holdings.ts'
+import { holdingsOf, retireProxies } from '../holdings.ts'
+import { leaseMissing } from '../lease-more.ts'
 import type { MayDeliver } from '../tasks.ts'
 import { type Target, moveOffServer, moveLive, findPlace } from './move-off-server.ts'
 

@@ -48,7 +48,7 @@ async function change(id: number): Promise<void> {
   const asked = await stack.admin.post(`/api/orders/order_list/${id}/reset_proxy/`, {})
   expect(asked.code).toBe(2000)
   const { taskId } = await stack.order(id)
-  await runTask(stack.ctx, { acceptPayment: () => async () => false } as never, { orderId: id, taskId: taskId ?? '' })
+  await runTask(stack.ctx, { acceptPayment: () => async () => undefined }, { orderId: id, taskId: taskId ?? '' })
 }
 
 test.for([
@@ -58,7 +58,7 @@ test.for([
   'a server that answers and whose changes %s sells nothing, and its waiting orders get other addresses',
   { timeout: 120_000 },
   async ([, answer]) => {
-    const away = await standBefore(stack, first, answer)
+    const bringBack = await standBefore(stack, first, answer)
     const told = (await notices()).length
     await setStatus(second, 'paused')
     const id = await stack.paid(8)
@@ -76,7 +76,7 @@ test.for([
     expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8, failCode: null })
     expect(await stack.live(id)).toEqual({ [second.id]: 8 })
 
-    await away()
+    await bringBack()
     await stack.settle()
     expect(await shown()).toMatchObject({ sells: true, failing_since: null, trouble: null, step: 'in step' })
     expect(await stack.usersOn(first.id)).toEqual([])
@@ -90,7 +90,7 @@ test('a change of addresses to a server whose changes fail gets others, or ends 
   expect(await stack.live(id)).toEqual({ [second.id]: 8 })
   await setStatus(first, 'active')
   await setStatus(second, 'paused')
-  const away = await standBefore(stack, first, diskFull)
+  const bringBack = await standBefore(stack, first, diskFull)
   await change(id)
   await stack.converge(first.id)
   await pass(45)
@@ -104,13 +104,13 @@ test('a change of addresses to a server whose changes fail gets others, or ends 
   })
   expect(await stack.live(id)).toEqual({ [second.id]: 8 })
 
-  await away()
+  await bringBack()
   await stack.settle()
   const third = await stack.addNamed('127.62.2.0/27')
   await stack.health()
   await stack.settle()
   await setStatus(third, 'paused')
-  const again = await standBefore(stack, first, diskFull)
+  const bringBackAgain = await standBefore(stack, first, diskFull)
   await change(id)
   await stack.converge(first.id)
   await setStatus(third, 'active')
@@ -118,7 +118,7 @@ test('a change of addresses to a server whose changes fail gets others, or ends 
   await stack.settle()
   expect(await stack.order(id)).toMatchObject({ state: 'delivered', deliveryNum: 8, task: null, taskErrorCode: null })
   expect(await stack.live(id)).toEqual({ [third.id]: 8 })
-  await again()
+  await bringBackAgain()
   await stack.settle()
   expect(await wrongNow(stack.ctx.db)).toEqual([])
 }, 120_000)
@@ -136,14 +136,14 @@ test('a password reset that waits for a failing server says so, and is done when
     await shownTo(admin, '/api/orders/order_list/')
   ]
   const { password: before } = await credentialsOf(id)
-  const away = await standBefore(stack, first, diskFull)
+  const bringBack = await standBefore(stack, first, diskFull)
   expect(await buyer.post(`/api/orders/order_list/${id}/reset_proxy_password/`)).toMatchObject({ code: 2000 })
   const { taskId } = await stack.order(id)
   await runTask(ctx, { acceptPayment: () => async () => undefined }, { orderId: id, taskId: taskId ?? '' })
   await stack.converge(first.id)
   for (const order of await shown()) expect(order).toMatchObject({ task: 'reset', task_waits: true, task_fail: null })
 
-  await away()
+  await bringBack()
   stack.pass(10 * MINUTE)
   await stack.health()
   await stack.settle()

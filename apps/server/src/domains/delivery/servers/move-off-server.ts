@@ -8,7 +8,8 @@ import { lockInventory, release, reserve, splitLease } from '../../inventory/ind
 import { type OrderRow, isServed, lockOrder, orderMail, regroup, taskStateOf } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import { moveOffLostServer, replaceOnServer, sharesOnServer } from './replace.ts'
-import { type LeaseSource, holdingsOf, sumOf } from '../holdings.ts'
+import { holdingsOf, sumOf } from '../holdings.ts'
+import type { LeaseSource } from '../lease-more.ts'
 import { reservationOf } from '../start.ts'
 import { proxies } from '../tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
@@ -78,7 +79,7 @@ export async function moveLive(
   const place = await findPlace(tx, order, from, target)
   if (!place.ok) return place
   if (taskStateOf(order) !== 'none') return refuse('order_busy')
-  // What was never delivered is replaced at once. Other addresses on their way must arrive first.
+  // Addresses that these servers have not delivered yet are replaced at once. Other servers must deliver theirs first.
   const waiting = await serversWaitedFor(tx, order.id)
   if (waiting.some(id => !from.includes(id))) return refuse('order_busy')
   // Several reservations in one transaction.
@@ -86,7 +87,7 @@ export async function moveLive(
   let moved = 0
   for (const serverId of from.toSorted((a, b) => a - b)) {
     const isWaited = waiting.includes(serverId)
-    const how = { place: place.data, atOnce: isWaited, cause: 'move', amount: 'all' } as const
+    const how = { place: place.data, atOnce: isWaited, cause: 'move', extent: 'all' } as const
     const { given, left } = await replaceOnServer(unit, order, serverId, how)
     if (left > 0) return refuse('out_of_stock')
     moved += given

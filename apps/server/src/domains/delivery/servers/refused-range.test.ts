@@ -46,7 +46,7 @@ test('a range that an agent refuses holds up only the orders that need it, is no
   const { ctx, first } = stack
   await stack.health()
   await stack.settle()
-  const away = await standBefore(stack, first, refuses(REFUSED))
+  const bringBack = await standBefore(stack, first, refuses(REFUSED))
   await assign(['127.63.0.0/28', REFUSED, '127.63.1.0/29', '127.63.2.0/29'])
   // Sold before its agent was asked.
   const early = await stack.paid(48)
@@ -74,7 +74,7 @@ test('a range that an agent refuses holds up only the orders that need it, is no
   ])
   expect(await stack.stock()).toBe(8)
 
-  await away()
+  await bringBack()
   await stack.settle()
   expect(await stack.order(early)).toMatchObject({ state: 'delivered', deliveryNum: 48 })
   const [mended] = await ctx.db.select().from(servers).where(eq(servers.id, first.id))
@@ -83,7 +83,7 @@ test('a range that an agent refuses holds up only the orders that need it, is no
 
 test('an order that waits for a refused range gets other addresses for those alone, after rescue_after', async () => {
   const { ctx, first } = stack
-  const away = await standBefore(stack, first, refuses('127.63.8.0/28'))
+  const bringBack = await standBefore(stack, first, refuses('127.63.8.0/28'))
   await assign(['127.63.0.0/28', REFUSED, '127.63.1.0/29', '127.63.2.0/29', '127.63.3.0/28', '127.63.8.0/28'])
   const free = await stack.stock()
   // All that there is, sold before its agent was asked.
@@ -112,5 +112,5 @@ test('an order that waits for a refused range gets other addresses for those alo
   expect(now.filter(ip => ip.startsWith('127.63.8.'))).toEqual([])
   expect(now).toEqual(expect.arrayContaining(held.filter(ip => !refused.includes(ip))))
   expect(await wrongNow(ctx.db)).toEqual([])
-  await away()
+  await bringBack()
 }, 120_000)

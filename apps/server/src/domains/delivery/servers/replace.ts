@@ -16,18 +16,15 @@ import {
 import { failTask, isServed, recordEvent, taskStateOf, emitOrderEvent, type OrderRow } from '../../orders/index.ts'
 import { advance } from '../advance.ts'
 import {
-  type Amount,
-  type LeaseSource,
-  type Leased,
   moveProxiesToLease,
   holdingsOf,
   keepPendingReturns,
-  leaseMore,
   countMissing,
   retireProxies,
   splitOff,
   sumOf
 } from '../holdings.ts'
+import { type Extent, type LeaseSource, type Leased, leaseMore } from '../lease-more.ts'
 import { servedShares, usersOf, setOrderUsers } from '../start.ts'
 import { proxies } from '../tables.ts'
 
@@ -45,7 +42,7 @@ export async function sharesOnServer(db: Executor, orderId: number, serverId: nu
  * @param place where the new ones come from
  * @param only the leases to replace; by default all that it holds there
  * @param atOnce takes those that wait for the agent off it now
- * @param amount for a part, those that wait are replaced before those that work
+ * @param extent for a part, those that wait are replaced before those that work
  * @returns how many were replaced, how many of these the customer had been given, and how many are left there
  */
 export async function replaceOnServer(
@@ -56,15 +53,15 @@ export async function replaceOnServer(
     place,
     atOnce,
     cause,
-    amount,
+    extent,
     only
-  }: { place: LeaseSource; atOnce: boolean; cause: MoveCause; amount: Amount; only?: number[] }
+  }: { place: LeaseSource; atOnce: boolean; cause: MoveCause; extent: Extent; only?: number[] }
 ): Promise<{ moved: number; given: number; left: number }> {
   const { tx } = unit
   const shares = (await sharesOnServer(tx, order.id, serverId)).filter(({ leaseId }) => only?.includes(leaseId) ?? true)
   const addresses = sumOf(shares, share => share.addresses)
   if (addresses === 0) return { moved: 0, given: 0, left: 0 }
-  const to = await leaseMore(unit, order, addresses, place, amount)
+  const to = await leaseMore(unit, order, addresses, place, extent)
   if (!to) return { moved: 0, given: 0, left: addresses }
   const held = await holdingsOf(tx, order.id)
   const worksOf = (leaseId: number) => held.find(holding => holding.leaseId === leaseId)?.live ?? 0

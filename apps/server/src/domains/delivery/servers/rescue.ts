@@ -28,7 +28,8 @@ import { advance } from '../advance.ts'
 import { proxies } from '../tables.ts'
 import { announceMove, moveOffServer } from './move-off-server.ts'
 import { replaceOnServer, serverNames, splitOffRefused } from './replace.ts'
-import { holdingsOf, isRetired, keepPendingReturns, leaseMissing, retireProxies, sumOf } from '../holdings.ts'
+import { holdingsOf, isRetired, keepPendingReturns, retireProxies, sumOf } from '../holdings.ts'
+import { leaseMissing } from '../lease-more.ts'
 import { users } from '../../accounts/tables.ts'
 import { enqueueMail } from '../../mail/index.ts'
 import { servedShares, usersOf, setOrderUsers } from '../start.ts'
@@ -235,7 +236,7 @@ async function rescueOrder(unit: Unit, orderId: number, before: Date): Promise<v
   let moved = 0
   let given = 0
   for (const { id, silent } of troubled) {
-    const how = { place, atOnce: true, cause: 'rescue', amount: 'part' } as const
+    const how = { place, atOnce: true, cause: 'rescue', extent: 'part' } as const
     const only = silent ? undefined : await splitOffRefused(unit, orderId, id)
     const done = await replaceOnServer(unit, order, id, only ? { ...how, only } : how)
     if (done.left > 0) stuck.set(id, done.left)

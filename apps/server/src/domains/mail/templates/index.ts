@@ -1,5 +1,5 @@
 import type { Language } from '@netlet/contract'
-import { type RenderedMail, renderMail } from '../layout.ts'
+import { type RenderedMail, renderLayout } from '../layout.ts'
 import { accessTemplates, codeTemplates } from './account.ts'
 import type { MailTemplate, TemplateContext } from './define.ts'
 import { operatorTemplates } from './operators.ts'
@@ -39,5 +39,5 @@ export function renderTemplate<T extends Template>(
   unsubscribeUrl?: string
 ): RenderedMail {
   const { content } = TEMPLATES[name] as unknown as MailTemplate<TemplateData<T>>
-  return renderMail({ ...content[language](data, shop), unsubscribeUrl }, language)
+  return renderLayout({ ...content[language](data, shop), unsubscribeUrl }, language)
 }

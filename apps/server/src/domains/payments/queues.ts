@@ -8,5 +8,5 @@ export const readOrderQueue = queue<{ platformOrderId: string }>('read-platform-
 })
 
 /** Queues a read of the platform's order. Repeated calls before it runs queue it once. */
-export const queueOrderRead = (unit: Unit, platformOrderId: string): void =>
+export const enqueueOrderRead = (unit: Unit, platformOrderId: string): void =>
   unit.jobs.send(readOrderQueue, { platformOrderId }, { key: platformOrderId })
