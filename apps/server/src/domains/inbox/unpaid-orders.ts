@@ -3,13 +3,13 @@ import { countRows, type RetentionEntry } from '../../infra/retention.ts'
 import { proxies } from '../delivery/tables.ts'
 import { leases } from '../inventory/tables.ts'
 import { removeUnpaidOrders } from '../orders/index.ts'
-import { orders } from '../orders/tables.ts'
+import { isPending, orders } from '../orders/tables.ts'
 import { payments } from '../payments/tables.ts'
 import { hasOpenMoney } from './inbox.ts'
 
 const isNeverPaid = and(sql`${orders.state} in ('timed_out', 'cancelled')`, isNull(orders.paidAt))
 
-const isUnused = sql`not exists (select 1 from ${payments} where ${payments.orderId} = ${orders.id})
+const isUnused = sql`not ${isPending(orders)} and not exists (select 1 from ${payments} where ${payments.orderId} = ${orders.id})
   and not exists (select 1 from ${proxies} where ${proxies.orderId} = ${orders.id})
   and not exists (select 1 from ${leases} where ${leases.orderId} = ${orders.id} and ${leases.state} <> 'released')`
 

@@ -3,7 +3,7 @@ import { RESERVATION_MINUTES } from '@netlet/contract'
 import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import type { Unit } from '../../infra/command.ts'
 import type { Executor } from '../../infra/db/client.ts'
-import { and, inArray, isNull, lte, or, sql } from '../../infra/db/drizzle.ts'
+import { and, inArray, isNull, lte, ne, or, sql } from '../../infra/db/drizzle.ts'
 import { hasPaid } from './unpaid-limits.ts'
 import { heldUntil, isUnsettled, NOT_PENDING, PENDING_GRACE, renewable } from './renew.ts'
 import { isPending, orders } from './tables.ts'
@@ -85,25 +85,31 @@ const holding = ({ now }: Unit, { pendingFor }: OrderRow): [string, string][] =>
 
 /** The order is held for this payment, too. A doubt about one shortens nothing. */
 function addHold(unit: Unit, order: OrderRow, { platformOrderId }: Pending, until: Date) {
-  const before = Object.fromEntries(holding(unit, order))
-  const known = before[platformOrderId]
+  const known = Object.fromEntries(holding(unit, order))[platformOrderId]
   const own = later(until, known === undefined ? null : new Date(known))
-  const pendingFor = { ...before, [platformOrderId]: own.toISOString() }
+  const pendingFor = { ...order.pendingFor, [platformOrderId]: own.toISOString() }
   return { pendingUntil: later(own, order.pendingUntil), pendingFor } satisfies Holding
 }
 
-/** This payment is not on its way any more. Others hold the order as long as each of them may. */
+/**
+ * This payment is not on its way any more. Others hold the order as long as each of them may. Its checkout stays named
+ * until it is read once more.
+ */
 function releaseHold(unit: Unit, order: OrderRow, { platformOrderId }: Pending): Holding {
   const left = holding(unit, order).filter(([id]) => id !== platformOrderId)
-  if (left.length === 0) return { ...NOT_PENDING, pendingFor: {} }
-  const pendingUntil = new Date(Math.max(...left.map(([, until]) => Date.parse(until))))
-  return { pendingUntil, pendingFor: Object.fromEntries(left) }
+  const known = order.pendingFor[platformOrderId]
+  const over = known === undefined ? {} : { [platformOrderId]: earlier(new Date(known), unit.now).toISOString() }
+  const pendingFor = { ...order.pendingFor, ...over }
+  if (left.length === 0) return { ...NOT_PENDING, pendingFor }
+  return { pendingUntil: new Date(Math.max(...left.map(([, until]) => Date.parse(until)))), pendingFor }
 }
 
 /** On orders that wait for no payment any more: their time is over, or they have ended or were paid. */
 const isPast = (now: Date) =>
   and(
     isPending(orders),
+    ne(orders.state, 'placed'),
+    or(ne(orders.state, 'failed'), lte(orders.reservedUntil, now)),
     or(isNull(orders.pendingUntil), lte(orders.pendingUntil, now), inArray(orders.state, ['timed_out', 'cancelled']))
   )
 

@@ -4,7 +4,8 @@ import { DAY, HOUR, MINUTE } from '../../infra/clock.ts'
 import { command } from '../../infra/command.ts'
 import { unpaidRetention } from '../inbox/index.ts'
 import { endGraces, expireOrders } from '../delivery/index.ts'
-import { timeOutOrders } from '../orders/index.ts'
+import { sql } from '../../infra/db/drizzle.ts'
+import { type OrderRow, timeOutOrders } from '../orders/index.ts'
 import { startBooks, type Books, type Paid } from '../payments/books.fixture.ts'
 import { work } from './platform-orders.fixture.ts'
 import { queueUnreadOrders } from './read-order.ts'
@@ -45,6 +46,8 @@ test.for(PARTLY)('an order that ends while the platform has a part of its money 
     await b.world.advance(HOUR)
     await timeOutOrders(b.world.shop.ctx)
     await reconcile(b)
+    await queueUnreadOrders(b.world.shop.ctx)
+    await work(b.world)
   }
   expect((await b.world.row(placed.id)).state).toBe('timed_out')
   const [open, ...others] = await b.openOf(paid)
@@ -157,4 +160,53 @@ test('a part of a renewal is open after its order and its grace have ended', asy
   }
   expect((await b.world.row(order.id)).state).toBe('expired')
   expect(await outcomes(renewal)).toEqual(['lines_missing'])
+})
+
+const UNHELD: {
+  name: string
+  before?: (order: OrderRow, paid: Paid) => Promise<unknown>
+  half?: true
+  after?: string
+}[] = [
+  { name: 'of a refunded order', before: (_, paid) => b.refund(paid, '20.00') },
+  { name: 'of too few lines', half: true },
+  { name: 'whose plan is withdrawn meanwhile', after: 'update variants set is_active = false' }
+]
+
+test.for(UNHELD)('a part of a renewal $name is open', async ({ before, half, after }) => {
+  const { order, paid } = await b.delivered()
+  await before?.(order, paid)
+  const renewal = b.paymentFor(order, { renewal: true, ...(half && { lines: { '11': 4, '901': 4 } }) })
+  await readUnpaid(b, renewal, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  if (after) await b.db().execute(sql.raw(after))
+  for (let day = 0; day < 9; day++) await busyDay()
+  await b.db().execute(sql`update variants set is_active = true`)
+  expect(await outcomes(renewal)).toEqual(['lines_missing'])
+})
+
+test('a part whose rest failed is open although another checkout held the order, and paid it later', async () => {
+  const placed = await b.world.place(b.buyer)
+  const [part, other] = [b.paymentFor(placed), b.paymentFor(placed)]
+  await readUnpaid(b, part, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  await readUnpaid(b, other, 'PENDING', { transactions: [REST] })
+  await readUnpaid(b, part, 'PARTIALLY_PAID', { transactions: [TAKEN, FAILED] })
+  await busyDay()
+  says(b, other, [], {})
+  expect(await b.tell('orders/paid', other)).toBe('settled')
+  await busyDay()
+  expect(await outcomes(part)).toEqual(['lines_missing'])
+})
+
+test('a part is open although it is read between the end of its hold and the job that times its order out', async () => {
+  const placed = await b.world.place(b.buyer)
+  const part = b.paymentFor(placed)
+  await readUnpaid(b, part, 'PARTIALLY_PAID', { transactions: [TAKEN, REST] })
+  for (let day = 0; day < 6; day++) await busyDay()
+  const { reservedUntil } = await b.world.row(placed.id)
+  await b.world.advance(reservedUntil.getTime() - b.now().getTime() + MINUTE)
+  says(b, b.paymentFor({ publicId: 'NL-aaaaaaaaaaaaaaaa' } as never), [], {})
+  await queueUnreadOrders(b.world.shop.ctx)
+  await work(b.world)
+  await busyDay()
+  expect(await outcomes(part)).toEqual(['lines_missing'])
 })

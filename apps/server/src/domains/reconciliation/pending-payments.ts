@@ -16,6 +16,7 @@ import {
   lockOrderByPublicId,
   currentTerms,
   PENDING_GRACE,
+  renewable,
   type OrderRow,
   type UnpaidState
 } from '../orders/index.ts'
@@ -86,18 +87,19 @@ async function holdOrder(
   if (!order) return
   const isRenewal = !isUnsettled(order)
   const isItsRenewal = isRenewal && readOrderReference(event)?.isRenewal === true
-  const since = new Date(event.created_at ?? unit.now)
-  const isLate = since.getTime() + PENDING_GRACE <= unit.now.getTime()
-  const canBePaid = order.state === 'placed' || (order.state === 'failed' && order.reservedUntil > unit.now)
-  const waits = isRenewal ? isItsRenewal && said === 'coming' && !isLate : canBePaid
-  if (received !== null && !waits && !(await paymentOf(unit.tx, event.id)))
-    await storePartlyPaid(unit, order, { event, received })
-  // What a purchase left on the platform does not concern its renewal.
-  if (isRenewal && !isItsRenewal) return
   const sold = isRenewal ? await currentTerms(unit.tx, order) : null
   const { lines, withdrawn } = sold ?? { ...order, withdrawn: null }
   // A payment for less would be held, not settle the order.
   const covers = !withdrawn && missing(compareLines(lines, event), order) === null
+  const since = new Date(event.created_at ?? unit.now)
+  const isLate = since.getTime() + PENDING_GRACE <= unit.now.getTime()
+  const waits = isRenewal
+    ? isItsRenewal && covers && said === 'coming' && !isLate && renewable(order, unit.now).ok
+    : (order.state === 'placed' || order.state === 'failed') && order.reservedUntil > unit.now
+  if (received !== null && !waits && !(await paymentOf(unit.tx, event.id)))
+    await storePartlyPaid(unit, order, { event, received })
+  // What a purchase left on the platform does not concern its renewal.
+  if (isRenewal && !isItsRenewal) return
   const pending = { platformOrderId: event.id, untaken: covers || said === 'expired' ? said : 'gone' } as const
   if (!sold) return holdForPayment(unit, order, pending)
   const { grace_hours: graceHours } = await readSettings(unit.tx, ctx.secrets)

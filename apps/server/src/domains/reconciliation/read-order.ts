@@ -66,7 +66,7 @@ export async function readOrder(ctx: AppContext, { platformOrderId }: { platform
     if (isGone || read.reason === 'unauthorized')
       await command(ctx, SYSTEM, async unit => {
         await endUnreadRefunds(unit, platformOrderId, isGone)
-        await forgetPending(unit, platformOrderId)
+        if (isGone) await forgetPending(unit, platformOrderId)
       })
     return
   }
