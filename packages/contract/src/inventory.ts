@@ -174,13 +174,13 @@ export const inventory = {
     reply: page(AclRule)
   }),
   ruleConflicts: route('GET', `${S}/acls/conflicts/`, {
-    summary: 'Domains that access rules have in common, and what was decided of them',
+    summary: 'Domains that access rules share, and the decisions about them',
     access: 'admin',
     permission: 'rules.view',
     reply: RuleConflicts
   }),
   platformVariant: route('GET', `${S}/acls/platform_variant/`, {
-    summary: 'What the platform asks for a variant that a rule is to be sold as; refused where something is sold as it',
+    summary: 'Platform price of a variant for a rule; refused if the variant is already in use',
     access: 'admin',
     permission: 'rules.view',
     query: z.object({
@@ -192,7 +192,7 @@ export const inventory = {
     reply: z.object({ price: Money.nullable() })
   }),
   checkRule: route('POST', `${S}/acls/check/`, {
-    summary: 'What saving a list of domains would come to: conflicts, overlaps, orders concerned. Nothing is saved.',
+    summary: "Preview saving a rule's domains: conflicts, overlaps and affected orders; nothing changes",
     access: 'admin',
     permission: 'rules.view',
     bodyLimit: RULE_BYTES,
@@ -213,7 +213,7 @@ export const inventory = {
     reply: AclRule
   }),
   updateRule: route('PUT', `${S}/acls/:id/`, {
-    summary: 'Edit an access rule; the agents of every order concerned follow',
+    summary: 'Edit an access rule; all affected agents get the change',
     access: 'admin',
     permission: 'rules.change',
     params: RuleParams,
@@ -229,7 +229,7 @@ export const inventory = {
     reply: Done
   }),
   groups: route('GET', `${S}/acl-groups/`, {
-    summary: 'Groups of access rules',
+    summary: 'Access rule groups',
     access: 'admin',
     permission: 'rules.view',
     query: listQuery({ sort: ['id'], order: 'asc' }),
@@ -287,7 +287,7 @@ export const inventory = {
     reply: Cidr
   }),
   unusedCidrs: route('GET', `${S}/cidrs/unused/`, {
-    summary: 'The ranges that cleaning would remove; nothing changes',
+    summary: 'Preview removing unused ranges; nothing changes',
     access: 'admin',
     permission: 'rules.view',
     query: z.object({ include_soft_deleted: flag }),
@@ -300,7 +300,7 @@ export const inventory = {
     })
   }),
   cleanUnusedCidrs: route('POST', `${S}/cidrs/clean_unused/`, {
-    summary: 'Remove ranges that belong to no server and hold no lease',
+    summary: 'Remove ranges that have no server and no lease',
     access: 'admin',
     permission: 'rules.change',
     body: z

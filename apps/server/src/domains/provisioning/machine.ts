@@ -97,7 +97,7 @@ export function machineOf(
       const folders = [path, ...(mark === undefined ? [] : [mark])].map(file => quote(posix.dirname(file))).join(' ')
       const named = mark === undefined ? '' : `echo ${quote(path)} >> ${quote(mark)} && `
       // If the upload breaks off, the old file stays until all of the new one has arrived.
-      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && ${named}mv -f ${fresh} ${quote(path)};; *) echo "The file did not arrive as it was sent" >&2; false;; esac`
+      const finish = `case "$(sha256sum < ${fresh})" in ${content.sha256}*) chmod ${mode} ${fresh} && ${named}mv -f ${fresh} ${quote(path)};; *) echo 'The file arrived damaged or incomplete' >&2; false;; esac`
       const packed = content.file !== undefined
       const command = `mkdir -p ${folders} && umask 077 && ${packed ? 'gzip -dc' : 'cat'} > ${fresh} && ${finish} || { code=$?; rm -f ${fresh}; exit $code; }`
       const input = packed

@@ -68,7 +68,7 @@ async function restoreFiles(
   const { layout, service, progress, unstarted, runsKept, start } = context
   const written = await readFilesSinceStart(machine, layout)
   if (!start.begun && written.length === unstarted.length) return false
-  progress.print('Going back to the program and settings that worked before')
+  progress.print('Restoring the previous program and settings')
   await removeLeftovers(machine, layout)
   // If nothing took over from it, the previous program never stopped. Its tunnels are not cut.
   const restart = start.begun && !(reason instanceof TakeoverFailed)

@@ -67,7 +67,7 @@ export async function startAgent(
   } else await machine.run(service.restart)
   if (hasChanged) await forgetUnstarted(machine, layout)
 
-  await progress.step('wait', 'Waits for the agent to answer')
+  await progress.step('wait', 'Waits for the agent to respond')
   await waitForAnswer(machine, address, {
     version,
     waitMs: installation.waitMs,
