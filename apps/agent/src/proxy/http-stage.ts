@@ -16,15 +16,15 @@ import type { RawSocket } from './socket-types.ts'
 
 const tooMany: Record<TooMany, string> = {
   'too-many': 'Too many connections for this user',
-  'too-many-address': 'Too many connections through this address',
+  'too-many-address': 'Too many connections through this IP',
   'too-many-client': 'Too many connections from this client',
-  'too-fast': 'Too many new connections a second for this user',
-  'too-fast-address': 'Too many new connections a second through this address',
-  'too-fast-client': 'Too many new connections a second from this client'
+  'too-fast': 'Too many new connections per second for this user',
+  'too-fast-address': 'Too many new connections per second through this IP',
+  'too-fast-client': 'Too many new connections per second from this client'
 }
 const noSession = {
-  'no-session': 'This user has no sessions: leave out what begins with -session-',
-  'bad-session': 'The name of a session is 1 to 32 letters, digits and underscores'
+  'no-session': 'This plan has no sessions. Remove -session-NAME from the username',
+  'bad-session': 'A session name has 1 to 32 letters, digits or underscores'
 }
 /** Longer heads take turns: parsing them is more work than accepting their connection. Most programs send shorter ones. */
 const LONG_HEAD = 1024
@@ -169,14 +169,16 @@ export class HttpStage implements Stage {
     this.#served++
     if (connection.remote === null) connection.exit = connection.egress
     const login = this.#login.check(connection, head.credentials)
-    if (login === 'no-auth') return this.#refuse(407, 'A user and password that hold this address are needed', login)
-    if (login === 'ambiguous-client') return this.#refuse(407, 'Several users of this address list this client', login)
+    if (login === 'no-auth') return this.#refuse(407, 'Enter the username and password of this proxy', login)
+    if (login === 'ambiguous-client')
+      return this.#refuse(407, 'Several users of this IP allow this client. Enter the username and password', login)
     if (login === 'no-session' || login === 'bad-session') return this.#refuse(403, noSession[login], login)
     if (login === 'too-many-failures') return this.#refuse(429, 'Too many wrong passwords from this client', login)
     if (login !== 'ok') return this.#refuse(429, tooMany[login], login)
     const lease = connection.lease
     if (lease === null) return
-    if (plane.isSpent(lease)) return this.#refuse(403, 'The traffic of this plan is used up', 'quota')
+    if (plane.isSpent(lease))
+      return this.#refuse(403, 'The traffic of this order is used up. Renew the order to get more', 'quota')
     const refused =
       checkTarget(plane, lease, head.to.host, head.to.port) ??
       (head.connect ? null : checkBareAddress(plane, lease, head.to.host))
@@ -323,7 +325,7 @@ export class HttpStage implements Stage {
       this.#dial(head)
       return
     }
-    this.#rejectAndClose(502, 'The target gave no valid answer', note)
+    this.#rejectAndClose(502, 'The target sent an invalid response', note)
   }
 
   /** Part of an answer was sent, so only a reset tells the client that it is incomplete. Written bytes go out first. */
@@ -431,7 +433,7 @@ export class HttpStage implements Stage {
     if (this.#phase === 'exchange') {
       if (!this.#idle.isOver(now, limits.idleMs)) return
       if (this.#response?.begun === true) this.#brokenResponse('idle')
-      else this.#rejectAndClose(504, 'The target did not answer in time', 'idle')
+      else this.#rejectAndClose(504, 'The target did not respond in time', 'idle')
     } else if (this.#phase === 'head') {
       if (this.#connection.socket.unsent > 0) {
         if (this.#idle.isOver(now, limits.idleMs)) this.#connection.destroy()
